@@ -1,0 +1,261 @@
+"""The graph that everything else works on: an immutable, checked record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from nodewise.errors import GraphError
+from nodewise.graph.checks import check_canonical_edges, check_features, check_labels, check_names, check_strings, frozen
+from nodewise.graph.edges import undirected_edges
+from nodewise.graph.labels import label_ids
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch_geometric.data import Data
+
+    from nodewise.graph.checks import Features
+
+__all__ = ["Graph"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """An undirected graph without self loops, with features, labels and things to show a person where there are any.
+
+    `Graph.build` takes input of any form and brings it into this one; the constructor itself only accepts what is in this form already.
+    Arrays are read-only.
+
+    Attributes:
+        edge_index: int64 [2, edge], each undirected edge once, row 0 < row 1, sorted by (row 0, row 1).
+        num_nodes: how many nodes, isolated ones included.
+        x: float32 [node, feature], dense or CSR, or None.
+        y: int64 [node], a class in 0 … C-1 or -1 for an unlabelled node; None without any labels.
+        class_names: the C names; ids with gaps are compacted, and the id in the source becomes the name.
+        node_names: one unique name for each node, or None: then a node is called by its index.
+        attributes: name -> [node] of str, to show a person: title, text, link, picture.
+        name: what the graph is called.
+        extra: fields of a file that are not known here; they survive npz to npz.
+        notes: what construction dropped or changed, in words.
+        x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be centred and stay sparse.
+            `dense_features` gives them as one array.
+    """
+
+    edge_index: npt.NDArray[np.int64]
+    num_nodes: int
+    x: Features | None = None
+    y: npt.NDArray[np.int64] | None = None
+    class_names: tuple[str, ...] = ()
+    node_names: tuple[str, ...] | None = None
+    attributes: Mapping[str, npt.NDArray[np.object_]] = field(default_factory=dict)
+    name: str = "graph"
+    extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    x_offset: npt.NDArray[np.float32] | None = None
+
+    def __post_init__(self) -> None:
+        size = self.num_nodes
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+            raise GraphError(f"a graph needs at least one node, num_nodes is {size!r}: check that the source is not empty")
+        given = {
+            "num_nodes": int(size),
+            "edge_index": frozen(check_canonical_edges(self.edge_index, int(size))),
+            "y": None if self.y is None else frozen(check_labels(self.y, int(size), len(self.class_names))),
+            "class_names": check_names("class", self.class_names, None),
+            "node_names": None if self.node_names is None else check_names("node", self.node_names, int(size)),
+            "attributes": MappingProxyType({str(k): frozen(check_strings(str(k), v, int(size))) for k, v in self.attributes.items()}),
+            "name": str(self.name),
+            "extra": MappingProxyType({str(k): frozen(np.asarray(v)) for k, v in self.extra.items()}),
+            "notes": tuple(map(str, self.notes)),
+        }
+        given["x"], given["x_offset"] = check_features(self.x, self.x_offset, int(size))
+        for key, value in given.items():
+            object.__setattr__(self, key, value)
+
+    @classmethod
+    def build(
+        cls,
+        edge_index: npt.ArrayLike,
+        num_nodes: int | None = None,
+        x: Any = None,
+        y: Any = None,
+        class_names: Sequence[str] | None = None,
+        node_names: Sequence[str] | None = None,
+        attributes: Mapping[str, Sequence[str]] | None = None,
+        name: str = "graph",
+        extra: Mapping[str, Any] | None = None,
+        *,
+        x_offset: Any = None,
+        notes: Iterable[str] = (),
+    ) -> Graph:
+        """Builds a graph from whatever form the parts have.
+
+        Args:
+            edge_index: integers [2, edge]; duplicates, both directions and self loops are fine, `notes` says what was dropped.
+            num_nodes: how many nodes; by default what the other parts say, else the largest index + 1.
+            x: [node, feature], dense, scipy sparse, or None.
+            y: [node] of integers (-1: unlabelled) or strings (empty or None: unlabelled), or None. Without `class_names`, the classes are those
+                that occur, in order of their id or name; ids with gaps are compacted and become the names.
+            class_names: names of the classes 0 … C-1, or, for labels given as strings, all classes in the order wanted.
+            node_names: unique names.
+            attributes: name -> one string a node.
+            name: what the graph is called.
+            extra: arrays to keep along.
+            x_offset: [feature], subtracted from every row of `x`.
+            notes: what the caller has dropped or changed already.
+
+        Raises:
+            GraphError: if the parts do not fit together; the message says which and what to do.
+        """
+        told = list(notes)
+        lengths = {"x": _rows(x), "y": _rows(y), "node_names": _rows(node_names), **{k: _rows(v) for k, v in (attributes or {}).items()}}
+        size = next((n for n in (num_nodes, *lengths.values()) if n is not None), None)
+        edges, size, dropped = undirected_edges(edge_index, size)
+        told += dropped
+        ids: npt.NDArray[np.int64] | None = None
+        names = tuple(class_names or ())
+        if y is not None:
+            ids, names, changed = label_ids(y, class_names, size)
+            told += changed
+        return cls(
+            edge_index=edges, num_nodes=size, x=x, y=ids, class_names=names,
+            node_names=None if node_names is None else tuple(node_names),
+            attributes={k: np.asarray(v, dtype=object) for k, v in (attributes or {}).items()},
+            name=name, extra=dict(extra or {}), notes=tuple(told), x_offset=x_offset,
+        )  # fmt: skip
+
+    @property
+    def num_edges(self) -> int:
+        """Undirected edges."""
+        return int(self.edge_index.shape[1])
+
+    @property
+    def num_features(self) -> int:
+        """Feature columns; 0 without features."""
+        return 0 if self.x is None else int(self.x.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        """Classes that have a name here, whether or not a node is labelled with them."""
+        return len(self.class_names)
+
+    @property
+    def has_features(self) -> bool:
+        """Whether there is at least one feature column."""
+        return self.num_features > 0
+
+    @cached_property
+    def degree(self) -> npt.NDArray[np.int64]:
+        """Neighbours of each node, int64 [node]."""
+        ends = [np.bincount(end, minlength=self.num_nodes) for end in self.edge_index]
+        return frozen((ends[0] + ends[1]).astype(np.int64))
+
+    @cached_property
+    def homophily(self) -> float | None:
+        """Share of the edges between two labelled nodes that join nodes of one class; None where there is no such edge."""
+        if self.y is None:
+            return None
+        one, other = self.y[self.edge_index[0]], self.y[self.edge_index[1]]
+        both = (one >= 0) & (other >= 0)
+        return float((one == other)[both].mean()) if both.any() else None
+
+    def adjacency(self) -> sp.csr_matrix[np.float32]:
+        """The symmetric 0/1 adjacency matrix, float32 CSR [node, node], made anew at each call."""
+        kind = np.int32 if max(2 * self.num_edges, self.num_nodes) < 2**31 else np.int64
+        low, high = self.edge_index.astype(kind)
+        upper = sp.csr_matrix((np.ones(self.num_edges, dtype=np.float32), (low, high)), shape=(self.num_nodes, self.num_nodes))
+        whole: sp.csr_matrix[np.float32] = (upper + upper.T).tocsr()
+        whole.sort_indices()
+        return whole
+
+    def dense_features(self) -> npt.NDArray[np.float32]:
+        """The features that count, ``x - x_offset``, as one new dense array, float32 [node, feature]; no columns without features."""
+        if self.x is None:
+            return np.zeros((self.num_nodes, 0), dtype=np.float32)
+        dense: npt.NDArray[np.float32] = self.x.toarray() if sp.issparse(self.x) else np.array(self.x)
+        if self.x_offset is not None:
+            dense -= self.x_offset
+        return dense
+
+    def equals(self, other: Graph) -> bool:
+        """Whether both hold the same values in every field but `notes`; sparse and dense storage of the same values are equal."""
+        from nodewise.graph.equality import differences
+
+        return not differences(self, other)
+
+    def __reduce__(self) -> tuple[Callable[..., Graph], tuple[Any, ...]]:
+        parts = (self.edge_index, self.num_nodes, self.x, self.y, self.class_names, self.node_names, dict(self.attributes))
+        return Graph, (*parts, self.name, dict(self.extra), self.notes, self.x_offset)
+
+    def __repr__(self) -> str:
+        from nodewise.graph.show import as_line
+
+        return as_line(self)
+
+    def _repr_html_(self) -> str:
+        from nodewise.graph.show import as_html
+
+        return as_html(self)
+
+    @classmethod
+    def from_pyg(cls, data: Data, name: str | None = None) -> Graph:
+        """The graph of a PyTorch Geometric `Data`; see `nodewise.graph.pyg.from_pyg`."""
+        from nodewise.graph.pyg import from_pyg
+
+        return from_pyg(data, name)
+
+    def to_pyg(self, *, sparse: bool = False) -> Data:
+        """A PyTorch Geometric `Data` with every edge in both directions; see `nodewise.graph.pyg.to_pyg`."""
+        from nodewise.graph.pyg import to_pyg
+
+        return to_pyg(self, sparse=sparse)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None) -> Graph:
+        """The graph of a networkx one; see `nodewise.graph.networks.from_networkx`."""
+        from nodewise.graph.networks import from_networkx
+
+        return from_networkx(graph, label=label, features=features)
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """A `networkx.Graph` with names, labels, features and attributes; see `nodewise.graph.networks.to_networkx`."""
+        from nodewise.graph.networks import to_networkx
+
+        return to_networkx(self)
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Graph:
+        """The graph whose edges are the non-zero entries of a square matrix; further parts as for `build`."""
+        from nodewise.graph.matrices import from_scipy
+
+        return from_scipy(adjacency, x, y, **parts)
+
+    def to_scipy(self) -> tuple[sp.csr_matrix[np.float32], Features | None, npt.NDArray[np.int64] | None]:
+        """Adjacency matrix, features that count and labels; see `nodewise.graph.matrices.to_scipy`."""
+        from nodewise.graph.matrices import to_scipy
+
+        return to_scipy(self)
+
+    @classmethod
+    def from_csv(cls, nodes: str | Path, edges: str | Path | None = None, **columns: Any) -> Graph:
+        """The graph of a table of nodes and a table of edges; see `nodewise.graph.tables.read_tables` for the columns."""
+        from nodewise.graph.tables import read_tables
+
+        return read_tables(nodes, edges, **columns)
+
+
+def _rows(part: Any) -> int | None:
+    if part is None:
+        return None
+    shape = getattr(part, "shape", None)
+    if shape is None:
+        return len(part)
+    return int(shape[0]) if len(shape) else None

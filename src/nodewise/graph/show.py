@@ -1,0 +1,65 @@
+"""How a graph shows itself: one line, and a table in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from nodewise.graph.wording import count
+
+if TYPE_CHECKING:
+    from nodewise.graph.graph import Graph
+
+__all__ = ["as_html", "as_line", "facts"]
+
+
+def facts(graph: Graph) -> dict[str, str]:
+    """What there is to know about a graph at a glance, in words."""
+    degree = graph.degree
+    isolated = int((degree == 0).sum())
+    lines = {
+        "nodes": f"{graph.num_nodes:,}" + (f" ({isolated:,} isolated)" if isolated else ""),
+        "edges": f"{graph.num_edges:,} (degree {degree.mean():.1f} on average, {int(degree.max()):,} at most)",
+        "features": _features(graph),
+        "classes": f"{graph.num_classes}: " + ", ".join(graph.class_names[:12]) + (" …" if graph.num_classes > 12 else ""),
+        "labelled": "none" if graph.y is None else f"{int((graph.y >= 0).sum()):,}",
+        "homophily": "" if graph.homophily is None else f"{graph.homophily:.3f}",
+        "names": "" if graph.node_names is None else ", ".join(graph.node_names[:3]) + (" …" if graph.num_nodes > 3 else ""),
+        "attributes": ", ".join(graph.attributes),
+        "further fields": ", ".join(graph.extra),
+        "notes": "; ".join(graph.notes),
+    }
+    if not graph.num_classes:
+        lines["classes"] = ""
+    return {key: value for key, value in lines.items() if value}
+
+
+def as_line(graph: Graph) -> str:
+    """``Graph('cora': 2,708 nodes, 5,278 edges, 1,433 sparse features, 7 classes)``."""
+    parts = [count(graph.num_nodes, "node"), count(graph.num_edges, "edge")]
+    if graph.x is not None:
+        parts.append(count(graph.num_features, f"{'sparse' if sp.issparse(graph.x) else 'dense'} feature"))
+    if graph.num_classes:
+        parts.append(count(graph.num_classes, "class", "classes"))
+    if graph.y is not None and (unlabelled := int((graph.y < 0).sum())):
+        parts.append(f"{unlabelled:,} unlabelled")
+    return f"Graph({graph.name!r}: {', '.join(parts)})"
+
+
+def as_html(graph: Graph) -> str:
+    """A small table for Jupyter; whatever comes from the data is escaped."""
+    rows = "".join(f"<tr><th style='text-align:left'>{key}</th><td style='text-align:left'>{escape(value)}</td></tr>" for key, value in facts(graph).items())
+    return f"<table><caption>{escape(graph.name)}</caption>{rows}</table>"
+
+
+def _features(graph: Graph) -> str:
+    if graph.x is None:
+        return "none (structural features stand in for them)"
+    if isinstance(graph.x, np.ndarray):
+        stored = "dense"
+    else:
+        stored = f"sparse, {graph.x.nnz / max(1, graph.num_nodes * graph.num_features):.2%} non-zero"
+    return f"{graph.num_features:,} ({stored}{', centred' if graph.x_offset is not None else ''})"
