@@ -1,0 +1,101 @@
+"""What a strategy may see when it chooses: everything but the labels that were not queried."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+
+from nodewise.graph.tensors import GraphTensors
+
+if TYPE_CHECKING:
+    from nodewise.environment.environment import Environment
+
+__all__ = ["Observation", "Queried"]
+
+SMALLEST = 1e-10  # probabilities below it count as it in logarithms
+
+
+class Queried(NamedTuple):
+    """What has been asked so far: nodes and their answers, int64 [run, step] each."""
+
+    nodes: torch.Tensor
+    labels: torch.Tensor
+
+
+class Observation:
+    """One moment of all runs of an environment. Costly parts are computed when first asked for, then kept.
+
+    Attributes:
+        graph: the graph's matrices; its labels must not be read.
+        step: how many queries were made.
+        budget: how many may be made in all.
+        labelled, pool: bool [run, node].
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self.graph: GraphTensors = environment.graph
+        self.step, self.budget = environment.step, environment.budget
+        self.labelled, self.pool = environment.labelled, environment.pool
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return self.pool.shape[0]
+
+    @property
+    def queried(self) -> Queried:
+        """The nodes asked so far and their answers."""
+        return self._environment.queried
+
+    @cached_property
+    def hidden(self) -> torch.Tensor:
+        """The classifier's hidden layer, dropout off: [run, node, hidden]."""
+        return self._environment.classifier.hidden()
+
+    @cached_property
+    def logits(self) -> torch.Tensor:
+        """The classifier's output, dropout off: [run, node, class]."""
+        return self._environment.classifier.logits()
+
+    @cached_property
+    def log_probabilities(self) -> torch.Tensor:
+        """log of the predicted probabilities, not below log 1e-10: [run, node, class]."""
+        shifted = self.logits - self.logits.amax(-1, keepdim=True)
+        return (shifted - shifted.exp().sum(-1, keepdim=True).log()).clamp_min(-23.025850929940457)
+
+    @cached_property
+    def probabilities(self) -> torch.Tensor:
+        """The predicted probabilities: [run, node, class]."""
+        return self.log_probabilities.exp()
+
+    @cached_property
+    def negative_entropy(self) -> torch.Tensor:
+        """Σ p log p of every node's prediction: [run, node]."""
+        return (self.probabilities * self.log_probabilities).sum(-1)
+
+    @cached_property
+    def divergences(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The mean over a node's neighbours of KL(node ‖ neighbour) and of KL(neighbour ‖ node): [run, node] each.
+
+        Two sparse products in one: with m the mean over neighbours, the first is Σ p log p − p·m(log p), the second
+        m(Σ p log p) − log p·m(p). Both are zero for a node without neighbours (section 3.2).
+        """
+        p, log_p, negative = self.probabilities, self.log_probabilities, self.negative_entropy
+        classes = p.shape[-1]
+        means = self.graph.adjacency.mm(torch.cat([log_p, p, negative[..., None]], -1))
+        means = means / self.graph.degree.clamp_min(1)[:, None]
+        forward = negative * (self.graph.degree > 0) - (p * means[..., :classes]).sum(-1)
+        reverse = means[..., -1] - (log_p * means[..., classes : 2 * classes]).sum(-1)
+        return forward, reverse
+
+    @cached_property
+    def noise(self) -> torch.Tensor:
+        """Fresh uniform numbers in [0, 1) for this step: [run, node]."""
+        return self._environment.uniform("noise", (self.runs, self.graph.num_nodes))
+
+    def uniform(self, purpose: str, *shape: int) -> torch.Tensor:
+        """Fresh uniform numbers in [0, 1) for this step and purpose."""
+        return self._environment.uniform(purpose, shape)

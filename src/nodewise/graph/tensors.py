@@ -1,0 +1,151 @@
+"""A graph's matrices as tensors on one device, ready to be applied to a batch of runs."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+if TYPE_CHECKING:
+    from nodewise.graph.graph import Graph
+
+__all__ = ["GraphTensors", "Sparse", "csr_tensor"]
+
+
+def csr_tensor(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, shape: tuple[int, int]) -> torch.Tensor:
+    """torch's CSR tensor over the given arrays, without a check or a copy."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
+        return torch.sparse_csr_tensor(crow, col, values, size=shape, check_invariants=False)
+
+
+class Sparse:
+    """A sparse matrix that is applied to each run of a batch alike.
+
+    On the CPU the batch is one product with a block-diagonal matrix: MKL multiplies many short rows far faster than few
+    wide ones. On a GPU it is one kernel over (row, run).
+
+    Attributes:
+        crow, col, values: the CSR arrays, int32 [rows + 1], int32 [entries], float [entries].
+        shape: rows and columns.
+    """
+
+    def __init__(self, matrix: sp.csr_matrix, device: torch.device, dtype: torch.dtype = torch.float32) -> None:
+        matrix = sp.csr_matrix(matrix)
+        matrix.sort_indices()
+        self.shape: tuple[int, int] = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self.crow = torch.from_numpy(matrix.indptr.astype(np.int32)).to(device)
+        self.col = torch.from_numpy(matrix.indices.astype(np.int32)).to(device)
+        self.values = torch.tensor(matrix.data, device=device, dtype=dtype)
+        self.device = device
+        self._blocks: dict[int, torch.Tensor] = {}
+
+    @property
+    def entries(self) -> int:
+        """How many entries the matrix has."""
+        return self.col.numel()
+
+    def block(self, runs: int) -> torch.Tensor:
+        """The block-diagonal CSR tensor [runs * rows, runs * columns]; the last few sizes are kept."""
+        if runs not in self._blocks:
+            if len(self._blocks) > 3:
+                self._blocks.pop(next(iter(self._blocks)))
+            rows, columns = self.shape
+            starts = torch.arange(runs, device=self.device, dtype=torch.int64)[:, None]
+            crow = torch.cat([(self.crow[:-1] + starts * self.entries).reshape(-1), torch.tensor([runs * self.entries], device=self.device)])
+            kind = torch.int32 if max(runs * self.entries, runs * columns) < 2**31 else torch.int64
+            col = (self.col + starts * columns).reshape(-1).to(kind)
+            self._blocks[runs] = csr_tensor(crow.to(kind), col, self.values.repeat(runs), (runs * rows, runs * columns))
+        return self._blocks[runs]
+
+    def mm(self, dense: torch.Tensor) -> torch.Tensor:
+        """The product with every run's matrix: [run, column, width] to [run, row, width]."""
+        runs, _, width = dense.shape
+        if self.device.type == "cuda":
+            from nodewise.graph.kernels import sparse_product
+
+            return sparse_product(self, dense)
+        return (self.block(runs) @ dense.reshape(-1, width)).view(runs, self.shape[0], width)
+
+
+class GraphTensors:
+    """What a computation needs of a graph, on one device.
+
+    Attributes:
+        norm: D^-1/2 (A + I) D^-1/2, the propagation of a GCN.
+        adjacency: A, symmetric, 0 or 1.
+        degree: [node].
+        sparse_x, offset, dense_x: the features are ``sparse_x - offset`` or ``dense_x``; the one not used is None.
+        y: [node], int64, -1 where unlabelled (all -1 without labels).
+    """
+
+    def __init__(self, graph: Graph, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> None:
+        self.device = torch.device(device)
+        self.dtype = dtype
+        self.name = graph.name
+        self.num_nodes = graph.num_nodes
+        self.num_classes = graph.num_classes
+        adjacency = graph.adjacency()
+        loops = (adjacency + sp.eye(graph.num_nodes, dtype=np.float32, format="csr")).astype(np.float64)
+        scale = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
+        self.norm = Sparse((scale @ loops @ scale).tocsr(), self.device, dtype)
+        self.adjacency = Sparse(adjacency, self.device, dtype)
+        self.degree = torch.tensor(graph.degree, device=self.device, dtype=dtype)
+        self.max_degree = int(graph.degree.max(initial=0))
+        self.y = torch.tensor(np.full(graph.num_nodes, -1) if graph.y is None else graph.y, device=self.device, dtype=torch.int64)
+        x = graph.x
+        if x is None:
+            from nodewise.graph.structural import structural_features
+
+            x = structural_features(graph)
+        self.num_features = int(x.shape[1])
+        self.sparse_x: Sparse | None = None
+        self.dense_x: torch.Tensor | None = None
+        self.offset: torch.Tensor | None = None
+        if sp.issparse(x):
+            self.sparse_x = Sparse(x, self.device, dtype)
+            self.offset = None if graph.x_offset is None else torch.tensor(graph.x_offset, device=self.device, dtype=dtype)
+        else:
+            dense = x if graph.x_offset is None else x - graph.x_offset
+            self.dense_x = torch.tensor(dense, device=self.device, dtype=dtype)
+
+    @cached_property
+    def degree_rank(self) -> torch.Tensor:
+        """0 for the nodes of the smallest degree, 1 for those of the next, and so on: [node]."""
+        return torch.unique(self.degree, return_inverse=True)[1].to(self.dtype)
+
+    @cached_property
+    def pagerank(self) -> torch.Tensor:
+        """PageRank of every node, damping 0.85, 100 steps; an isolated node's rank is spread over all. [node]."""
+        share = (1 / self.degree.clamp_min(1)) * (self.degree > 0)
+        rank = torch.full((1, self.num_nodes, 1), 1 / self.num_nodes, device=self.device, dtype=self.dtype)
+        for _ in range(100):
+            lost = (rank[0, :, 0] * (self.degree == 0)).sum() / self.num_nodes
+            rank = 0.85 * (self.adjacency.mm(rank * share[None, :, None]) + lost) + 0.15 / self.num_nodes
+        return rank[0, :, 0]
+
+    @cached_property
+    def pagerank_rank(self) -> torch.Tensor:
+        """0 for the nodes of the smallest PageRank, 1 for those of the next, and so on: [node]."""
+        return torch.unique(self.pagerank, return_inverse=True)[1].to(self.dtype)
+
+    def input_rows(self, nodes: np.ndarray) -> torch.Tensor:
+        """The features of some nodes as a dense matrix on the CPU: [node, feature]."""
+        if self.dense_x is not None:
+            return self.dense_x[torch.from_numpy(nodes)]
+        assert self.sparse_x is not None
+        arrays = (t.numpy() for t in (self.sparse_x.values, self.sparse_x.col, self.sparse_x.crow))
+        rows = torch.from_numpy(sp.csr_matrix(tuple(arrays), shape=self.sparse_x.shape)[nodes].toarray())
+        return rows if self.offset is None else rows.sub_(self.offset)
+
+    def input_product(self, weight: torch.Tensor) -> torch.Tensor:
+        """Features times each run's weights, nothing dropped: [run, feature, width] to [run, node, width]."""
+        if self.dense_x is not None:
+            return torch.matmul(self.dense_x, weight)
+        assert self.sparse_x is not None
+        product = self.sparse_x.mm(weight)
+        return product if self.offset is None else product.sub_(torch.matmul(self.offset, weight)[:, None])

@@ -1,0 +1,78 @@
+"""The policy file: one ``.safetensors``, weights and everything needed to use them; nothing in it is executed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from nodewise.errors import PolicyFileError
+from nodewise.policy.network import Policy, PolicySettings
+
+__all__ = ["FORMAT", "load_policy", "save_policy"]
+
+FORMAT = "nodewise-policy-1"
+
+
+def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | None = None) -> None:
+    """Write a policy file; whole or not at all.
+
+    Args:
+        policy: what to save.
+        path: ends with ``.safetensors``.
+        origin: where it comes from: source graphs with their sizes and average degrees, episodes, seed, version.
+    """
+    path = Path(path)
+    record = {"format": FORMAT, "settings": json.dumps(policy.settings.as_dict()), "origin": json.dumps(dict(origin or policy.origin))}
+    tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in policy.state_dict().items()}
+    part = path.with_name(path.name + f".{os.getpid()}.part")
+    try:
+        save_file(tensors, part, metadata=record)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read a policy file.
+
+    Raises:
+        PolicyFileError: there is no such file, it is damaged, or it is not a policy of this version.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise PolicyFileError(f"no policy file at {str(path)!r}: give a .safetensors file, or one of the names in 'nodewise policy list'")
+    try:
+        with safe_open(path, framework="pt") as file:
+            record = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    except (SafetensorError, OSError) as error:
+        raise PolicyFileError(f"{str(path)!r} is not a readable policy file ({error}): train it again, or import a state dict") from None
+    if record.get("format") != FORMAT:
+        raise PolicyFileError(f"{str(path)!r} has format {record.get('format')!r}, this version reads {FORMAT!r}: train the policy again, or update nodewise")
+    try:
+        policy = Policy(PolicySettings.from_dict(json.loads(record["settings"])))
+        policy.origin = json.loads(record.get("origin", "{}"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise PolicyFileError(f"{str(path)!r} says settings that this version does not know ({error}): update nodewise") from None
+    _fill(policy, tensors, str(path))
+    return policy
+
+
+def _fill(policy: Policy, tensors: Mapping[str, torch.Tensor], source: str) -> None:
+    """Copy weights into a policy after comparing every name and shape."""
+    wanted = policy.state_dict()
+    for name in sorted(wanted.keys() | tensors.keys()):
+        have = tuple(tensors[name].shape) if name in tensors else "nothing"
+        want = tuple(wanted[name].shape) if name in wanted else "nothing"
+        if have != want:
+            raise PolicyFileError(f"{source!r}: weight {name!r} has shape {have}, its settings say {want}: the file is damaged")
+        if not torch.isfinite(tensors[name]).all():
+            raise PolicyFileError(f"{source!r}: weight {name!r} holds values that are not finite: train the policy again")
+    policy.load_state_dict(dict(tensors))
