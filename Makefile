@@ -1,0 +1,42 @@
+# Every target sets up .venv by itself: slow the first time, nothing to do after that,
+# done again when pyproject.toml or constraints.txt changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := dev,images,reddit
+READY := $(VENV)/.ready
+
+.PHONY: help demo check quick test clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    the main job on embedded data"
+	@echo "make check   ruff and mypy"
+	@echo "make quick   the tests that are not marked slow"
+	@echo "make test    check, and all tests"
+	@echo "make clean   remove .venv and everything that was built"
+
+demo: $(READY)
+	$(BIN)/nodewise demo
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+quick: $(READY)
+	$(BIN)/python -m pytest -m "not slow"
+
+test: check
+	$(BIN)/python -m pytest
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 10) <= v <= (3, 13) else "nodewise needs Python 3.10 to 3.13, $(PYTHON) is %d.%d: name another one, as in make PYTHON=python3.12" % v)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --prefer-binary -c constraints.txt -e '.[$(EXTRAS)]'
+	@touch $@

@@ -1,0 +1,97 @@
+"""The arguments and options that several commands share, and how lists in them are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nodewise.errors import InputError
+
+__all__ = [
+    "BudgetOption",
+    "ClassifierOption",
+    "DataDirOption",
+    "DeviceOption",
+    "FeaturesOption",
+    "GraphArgument",
+    "GraphsArgument",
+    "JsonFlag",
+    "PolicyOption",
+    "RunsOption",
+    "SeedOption",
+    "SessionArgument",
+    "read_names",
+    "read_numbers",
+]
+
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """The data sets whose names begin so, for the shell's completion."""
+    from nodewise.datasets import list_datasets
+
+    return [name for name in list_datasets() if name.startswith(incomplete)]
+
+
+_GRAPH_HELP = "A data set's name (see 'nodewise datasets') or a file."
+
+GraphArgument = Annotated[str, typer.Argument(metavar="GRAPH", help=_GRAPH_HELP, autocompletion=complete_dataset, show_default=False)]
+GraphsArgument = Annotated[
+    list[str], typer.Argument(metavar="GRAPH", help=_GRAPH_HELP, autocompletion=complete_dataset, show_default=False)
+]
+SessionArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The session's file.", show_default=False)]
+
+DataDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="Where data sets lie or go: else NODEWISE_DATA, else the user's cache.", show_default=False
+    ),
+]
+FeaturesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--features", metavar="F", help="Preprocessing: raw, paper, unit, … or several joined by '+'.", show_default="the graph's own"
+    ),
+]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Where all randomness comes from: same seed, same result.")]
+DeviceOption = Annotated[str, typer.Option("--device", metavar="D", help="auto, cpu, cuda or cuda:N.")]
+RunsOption = Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.")]
+BudgetOption = Annotated[
+    int | None,
+    typer.Option("--budget", metavar="N", min=1, help="Labels to ask for.", show_default="the paper's for its graphs, else five a class"),
+]
+PolicyOption = Annotated[
+    str | None,
+    typer.Option("--policy", metavar="NAME|FILE", help="For the strategy 'policy': which one.", show_default="the default shipped one"),
+]
+ClassifierOption = Annotated[str, typer.Option("--classifier", metavar="NAME", help="What learns from the labels.")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON, for a machine.")]
+
+
+def read_numbers(text: str, option: str) -> tuple[int, ...]:
+    """The whole numbers of ``"10,20,30"``.
+
+    Args:
+        text: what the user gave.
+        option: the option's name, for the message.
+
+    Raises:
+        InputError: something in the list is not a whole number above 0.
+    """
+    parts = read_names(text, option)
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise InputError(f"{option} got {text!r}: give whole numbers above 0 joined by commas, such as 10,20,50")
+    return tuple(int(part) for part in parts)
+
+
+def read_names(text: str, option: str) -> tuple[str, ...]:
+    """The names of ``"random,age"``, blanks around them dropped.
+
+    Raises:
+        InputError: the list is empty, or a name in it is.
+    """
+    parts = tuple(part.strip() for part in text.split(","))
+    if not all(parts):
+        raise InputError(f"{option} got {text!r}: give names joined by commas, with none left empty")
+    return parts

@@ -1,0 +1,99 @@
+"""Where a command writes: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodewise.events import Reporter
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Cell", "Screen", "printable"]
+
+Cell = str | int | float | None
+"""What a table may hold; None is shown as a dash."""
+
+_UNLIMITED = 100_000  # columns: a pipe has no edge to wrap at
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The two streams of one command, and how much it may say.
+
+    Colours and boxes are for terminals; a pipe, a file or ``NO_COLOR`` gets plain text, one row a line.
+
+    Attributes:
+        quiet: results and errors only: no notes, no warnings, no progress.
+        out: standard output, for what was asked for.
+        err: standard error, for everything said about it.
+    """
+
+    quiet: bool
+    out: Console
+    err: Console
+
+    @classmethod
+    def open(cls, quiet: bool = False) -> Screen:
+        """The screen on the process's own streams."""
+        from rich.console import Console
+
+        out = Console(markup=False, emoji=False, highlight=False)
+        err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+        for console in (out, err):
+            if not console.is_terminal:
+                console.width = _UNLIMITED
+        return cls(quiet, out, err)
+
+    def line(self, text: str) -> None:
+        """Writes one line of the result."""
+        self.out.print(printable(text), soft_wrap=True)
+
+    def json(self, value: object) -> None:
+        """Writes the result for a machine: one JSON document, ASCII, no colours."""
+        self.out.file.write(json.dumps(value, indent=2) + "\n")
+
+    def note(self, text: str, style: str = "") -> None:
+        """Tells the person something beside the result, unless quiet."""
+        if not self.quiet:
+            self.err.print(printable(text), style=style, soft_wrap=True)
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str = "") -> None:
+        """Writes a table; a column of numbers is set flush right."""
+        from rich import box
+        from rich.table import Table
+
+        fancy = self.out.is_terminal
+        table = Table(
+            box=box.SIMPLE_HEAD if fancy else None, title=(title or None) if fancy else None, title_justify="left", pad_edge=fancy
+        )
+        for position, name in enumerate(columns):
+            cells = [row[position] for row in rows]
+            numeric = bool(cells) and all(cell is None or isinstance(cell, (int, float)) for cell in cells)
+            table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*("–" if cell is None else printable(str(cell)) for cell in row))
+        self.out.print(table)
+
+    @contextmanager
+    def reporting(self) -> Iterator[Reporter]:
+        """A reporter for the library's events: bars on a terminal, lines otherwise, nothing when quiet."""
+        from nodewise.cli.reporting import BarReporter, LineReporter
+        from nodewise.events import Silent
+
+        if self.quiet:
+            yield Silent()
+        elif self.err.is_terminal and not self.err.is_dumb_terminal:
+            with BarReporter(self.err) as reporter:
+                yield reporter
+        else:
+            yield LineReporter(self.err)
+
+
+def printable(text: str) -> str:
+    """The text on one line, control characters gone, so that a name in a file cannot steer the terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)

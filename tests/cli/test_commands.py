@@ -1,0 +1,75 @@
+"""The names and flags that scripts rely on, and what a command says whose room is not built yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodewise.cli import main
+
+FIXED = {
+    "demo": [],
+    "datasets": ["NAME", "--json", "--data-dir"],
+    "convert": ["SOURCE", "OUT", "--knn", "--text", "--images", "--metric", "--label", "--features", "--data-dir"],
+    "train": ["GRAPH", "--out", "--budget", "--episodes", "--batch", "--features", "--seed", "--device", "--resume", "--data-dir"],
+    "evaluate": [
+        *("GRAPH", "--strategy", "--policy", "--classifier", "--features", "--budget"),
+        *("--runs", "--seed", "--device", "--json", "--data-dir"),
+    ],
+    "compare": ["GRAPH", "--strategies", "--budgets", "--classifiers", "--features", "--runs", "--out", "--engine", "--data-dir"],
+    "reproduce": ["EXPERIMENT", "--runs", "--quick", "--out"],
+    "session new": ["FILE", "GRAPH", "--budget", "--classes", "--strategy", "--policy", "--classifier", "--seed"],
+    "session ask": ["FILE", "-k", "--json"],
+    "session tell": ["FILE", "NODE", "LABEL", "--annotator"],
+    "session skip": ["FILE", "NODE"],
+    "session undo": ["FILE"],
+    "session status": ["FILE", "--json"],
+    "session predict": ["FILE", "--out"],
+    "session export": ["FILE", "OUT"],
+    "session backup": ["FILE", "OUT"],
+    "studio": ["SESSION"],
+    "reddit build": ["--submissions", "--comments", "--glove", "--out"],
+    "policy list": [],
+    "policy show": ["NAME|FILE"],
+    "policy import": ["STATE_DICT.pkl", "OUT.safetensors"],
+}
+
+NOT_BUILT_YET = {
+    "train": "cora --out p.safetensors --budget 20,40 --episodes 5 --batch 2 --features raw --seed 1 --device cpu --resume",
+    "evaluate": "cora --strategy age --policy p --classifier gcn --features raw --budget 5 --runs 2 --seed 1 --device cpu --json r.json",
+    "compare": "cora pubmed --strategies random,age --budgets 5,10 --classifiers gcn --features raw --runs 2 --out d --engine local",
+    "reproduce": "all --runs 2 --quick --out d",
+    "session new": "job.nodewise cora --budget 5 --classes a,b --strategy age --policy p --classifier gcn --seed 1",
+    "session ask": "job.nodewise -k 2 --json",
+    "session tell": "job.nodewise 3 a --annotator ada",
+    "session skip": "job.nodewise 3",
+    "session undo": "job.nodewise",
+    "session status": "job.nodewise --json",
+    "session predict": "job.nodewise --out p.csv",
+    "session export": "job.nodewise out.csv",
+    "session backup": "job.nodewise copy.nodewise",
+    "studio": "job.nodewise",
+    "reddit build": "--submissions a --submissions b --comments c --glove g --out d",
+    "policy list": "",
+    "policy show": "cora+citeseer",
+    "policy import": "a.pkl b.safetensors",
+}
+
+
+@pytest.mark.parametrize("command", FIXED)
+def test_help_names_every_argument_and_flag(command: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main([*command.split(), "--help"]) == 0
+    text = capfd.readouterr().out
+    for name in [*FIXED[command], "--quiet", "--debug", "--help"]:
+        assert name in text
+    assert "Examples:" in text
+    assert f"nodewise {command}" in text.partition("Examples:")[2]
+
+
+@pytest.mark.parametrize("command", NOT_BUILT_YET)
+def test_a_command_without_its_room_takes_all_its_flags_says_so_and_ends_with_2(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([*command.split(), *NOT_BUILT_YET[command].split()]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith(f"nodewise {command}: this version of nodewise has no ")
+    assert err.count("\n") == 1

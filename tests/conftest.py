@@ -1,0 +1,77 @@
+"""What all tests share: real graphs where they are, the command as a real process, and what cannot run here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).parents[1]
+
+# No test fails for being slow: machines differ.
+settings.register_profile("nodewise", deadline=None)
+settings.load_profile("nodewise")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips, with the reason, what needs a GPU or a browser where there is none."""
+    needs = {
+        "gpu": (_has_gpu, "needs a CUDA device"),
+        "browser": (_has_browser, "needs Chromium on the PATH"),
+    }
+    for marker, (present, reason) in needs.items():
+        marked = [item for item in items if item.get_closest_marker(marker)]
+        if marked and not present():
+            for item in marked:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _has_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _has_browser() -> bool:
+    return any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    """The folder of real graphs that ``NODEWISE_DATA`` names."""
+    folder = Path(os.environ.get("NODEWISE_DATA", ""))
+    if not os.environ.get("NODEWISE_DATA") or not folder.is_dir():
+        pytest.skip("needs real graphs: set NODEWISE_DATA to their folder")
+    return folder
+
+
+@pytest.fixture
+def clean_environment() -> dict[str, str]:
+    """This process's environment without what would steer the command, finding this checkout's nodewise."""
+    steering = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM", "TTY_COMPATIBLE", "PYTHONPATH", "NODEWISE_DATA", "NODEWISE_DEBUG"}
+    environment = {key: value for key, value in os.environ.items() if key not in steering}
+    return {**environment, "PYTHONPATH": str(ROOT / "src")}
+
+
+@pytest.fixture
+def nodewise(clean_environment: dict[str, str], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the real command in a process of its own, in an empty folder: ``nodewise("datasets", "--json", NO_COLOR="1")``."""
+
+    def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "nodewise", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=tmp_path,
+            env={**clean_environment, **environment},
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,188 @@
+"""The house rules that can be read off the source: who may import whom, and what a file may hold."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "nodewise"
+
+GROUND = {"errors", "events", "seeds", "device"}
+DOORS = {"__init__", "__main__"}
+ROOMS = [  # in the order in which data flows; the command line comes last, since it starts the studio
+    "graph",
+    "datasets",
+    "classifiers",
+    "environment",
+    "policy",
+    "strategies",
+    "training",
+    "evaluation",
+    "session",
+    "cluster",
+    "studio",
+    "cli",
+]
+SOURCES = {path: ast.parse(path.read_text(encoding="utf-8"), filename=str(path)) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def part_of(path: Path) -> str:
+    """The room, the ground module or the door that a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def place(path: Path, node: ast.AST | None = None) -> str:
+    return f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 1)}"
+
+
+def calls() -> Iterator[tuple[Path, ast.Call, str]]:
+    """Every call in the source, with the name of what is called."""
+    for path, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                yield path, node, ast.unparse(node.func)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Dotted names of everything of ours that a file imports, at its top or inside a function."""
+    package = ["nodewise", *path.relative_to(PACKAGE).parent.parts]
+    for node in ast.walk(SOURCES[path]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "nodewise")
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            if module.split(".")[0] == "nodewise":
+                yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def test_the_package_holds_nothing_but_ground_and_rooms() -> None:
+    parts = {part_of(path) for path in SOURCES}
+    assert parts <= GROUND | DOORS | set(ROOMS)
+    assert parts >= GROUND | DOORS | {"graph", "datasets", "cli"}
+
+
+def test_a_room_imports_only_the_ground_and_rooms_above_it() -> None:
+    wrong = []
+    for path in SOURCES:
+        here = part_of(path)
+        if here not in DOORS:
+            rooms = ROOMS[: ROOMS.index(here) + 1] if here in ROOMS else []
+            allowed = {*GROUND, *rooms, "__version__"}
+            wrong += [f"{place(path)} imports {name}" for name in imports(path) if f"{name}.".split(".")[1] not in allowed]
+    assert not wrong
+
+
+def test_the_check_of_imports_sees_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = """
+import nodewise.graph
+from nodewise import datasets
+def late():
+    from nodewise.training import loop
+    from ..policy import Policy
+    from . import screen
+    import numpy
+"""
+    path = PACKAGE / "cli" / "imagined.py"
+    monkeypatch.setitem(SOURCES, path, ast.parse(source))
+    assert set(imports(path)) == {
+        "nodewise.graph",
+        "nodewise.datasets",
+        "nodewise.training.loop",
+        "nodewise.policy.Policy",
+        "nodewise.cli.screen",
+    }
+
+
+def test_no_file_is_a_drawer_for_odds_and_ends() -> None:
+    drawers = {"utils", "util", "common", "helpers", "helper", "misc"}
+    assert not [
+        place(path) for path in SOURCES if drawers & {part.removesuffix(".py").strip("_") for part in path.relative_to(PACKAGE).parts}
+    ]
+
+
+def test_files_are_short_enough_to_read() -> None:
+    assert not [place(path) for path in SOURCES if len(path.read_text(encoding="utf-8").splitlines()) > 400]
+
+
+def test_every_module_says_what_it_is() -> None:
+    assert not [place(path) for path, tree in SOURCES.items() if not ast.get_docstring(tree)]
+
+
+def test_the_library_never_prints_nor_sets_up_logging() -> None:
+    nowhere = {"print", "logging.basicConfig", "sys.stdout.write"}
+    outside = ("typer.", "sys.stderr.", "rich.")
+    found = [
+        f"{place(path, node)} calls {called}"
+        for path, node, called in calls()
+        if called in nowhere or (part_of(path) != "cli" and called.startswith(outside))
+    ]
+    assert not found
+
+
+def test_no_randomness_comes_from_the_global_state() -> None:
+    explicit = {"Generator", "SFC64", "PCG64", "Philox", "SeedSequence", "BitGenerator", "default_rng"}
+    found = []
+    for path, node, called in calls():
+        module, _, name = called.rpartition(".")
+        if module in {"np.random", "numpy.random"} and name not in explicit:
+            found.append(f"{place(path, node)} calls {called}")
+        if module in {"random", "torch", "torch.cuda"} and (module == "random" or name in {"manual_seed", "manual_seed_all", "seed"}):
+            found.append(f"{place(path, node)} calls {called}")
+        if name == "default_rng" and not node.args:
+            found.append(f"{place(path, node)} makes a generator without a seed")
+    assert not found
+
+
+def test_classifier_and_policy_are_called_so() -> None:
+    found = []
+    for path, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            name = getattr(node, "id", None) or getattr(node, "arg", None) or getattr(node, "name", None)
+            if isinstance(node, (ast.Name, ast.arg, ast.FunctionDef, ast.ClassDef)) and str(name).lower() in {
+                "model",
+                "models",
+                "net",
+                "nets",
+            }:
+                found.append(f"{place(path, node)} says {name}")
+    assert not found
+
+
+def test_a_room_lists_its_public_names() -> None:
+    unlisted = []
+    for path, tree in SOURCES.items():
+        if path.name == "__init__.py" and path.parent.parent == PACKAGE:
+            targets = [ast.unparse(node.targets[0]) for node in tree.body if isinstance(node, ast.Assign)]
+            unlisted += [] if "__all__" in targets else [place(path)]
+    assert not unlisted
+
+
+def tracked_files() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("needs a git checkout")
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def test_nothing_names_a_folder_of_one_machine() -> None:
+    absolute = re.compile(r"(?<![\w.:/])/(?:home|root|work|tmp|opt|mnt|Users)/[\w.]")
+    texts = {".py", ".md", ".toml", ".txt", ".json", ".css", ".html", ".js", ".yml", ""}
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
+        for path in tracked_files()
+        if path.suffix in texts
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if absolute.search(line)
+    ]
+    assert not found
+
+
+def test_no_file_is_too_large_for_a_repository() -> None:
+    assert not [path.name for path in tracked_files() if path.stat().st_size > 1_000_000]
