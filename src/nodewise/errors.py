@@ -1,0 +1,83 @@
+"""Every error that nodewise raises on purpose.
+
+    NodewiseError                 anything below
+    ├── InputError                what the caller gave is wrong (the command line exits with 2)
+    │   ├── GraphError            a graph, or the file it was read from
+    │   ├── UnknownNameError      a misspelt or unknown name; says what was probably meant
+    │   ├── PolicyFileError       a policy file that cannot be used
+    │   └── MissingExtraError     an optional dependency is not installed; says how to install it
+    ├── DownloadError             a data set could not be fetched; says what to do instead
+    └── SessionError              a labelling session that cannot go on as asked
+
+A message says what is wrong, what was received, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "DownloadError",
+    "GraphError",
+    "InputError",
+    "MissingExtraError",
+    "NodewiseError",
+    "PolicyFileError",
+    "SessionError",
+    "UnknownNameError",
+]
+
+
+class NodewiseError(Exception):
+    """Anything that nodewise refuses or fails to do."""
+
+
+class InputError(NodewiseError, ValueError):
+    """What the caller gave is wrong."""
+
+
+class GraphError(InputError):
+    """A graph is not well formed, or a file does not hold one."""
+
+
+class UnknownNameError(InputError):
+    """A name that is not known, with the nearest known ones.
+
+    Args:
+        kind: what the name stands for, such as ``"data set"``.
+        name: what was given.
+        known: the names there are.
+        hint: one more sentence on what to do.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        names = sorted(known)
+        near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)
+        meant = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(names)}."
+        super().__init__(f"unknown {kind} {name!r}: {meant}" + (f" {hint}" if hint else ""))
+        self.name, self.suggestions = name, near
+
+
+class PolicyFileError(InputError):
+    """A policy file is damaged, of another kind, or does not fit the task."""
+
+
+class MissingExtraError(InputError):
+    """An optional dependency is not installed.
+
+    Args:
+        package: the package that is missing.
+        extra: nodewise's extra that brings it.
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs {package}, which is not installed: run pip install 'nodewise[{extra}]'")
+
+
+class DownloadError(NodewiseError):
+    """A data set could not be fetched."""
+
+
+class SessionError(NodewiseError):
+    """A labelling session cannot do what was asked."""
