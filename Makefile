@@ -37,6 +37,7 @@ clean:
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 10) <= v <= (3, 13) else "nodewise needs Python 3.10 to 3.13, $(PYTHON) is %d.%d: name another one, as in make PYTHON=python3.12" % v)'
+	@echo "setting up $(VENV): a few minutes the first time"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --prefer-binary -c constraints.txt -e '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install -qq --prefer-binary -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@

@@ -1,27 +1,24 @@
-"""A graph in figures, for a table or for JSON."""
+"""A graph in figures, for a machine to read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nodewise.cli.screen import Cell
     from nodewise.graph import Graph
 
 __all__ = ["describe"]
 
 
-def describe(graph: Graph) -> dict[str, Cell]:
+def describe(graph: Graph) -> dict[str, object]:
     """What the graph holds, by name; None where it has no such thing."""
-    labelled = None if graph.y is None else int((graph.y >= 0).sum())
     return {
-        "name": graph.name,
+        "graph": graph.name,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
-        "mean degree": round(2 * graph.num_edges / graph.num_nodes, 2),
-        "isolated nodes": int((graph.degree == 0).sum()),
-        "features": graph.num_features,
-        "classes": graph.num_classes,
-        "labelled nodes": labelled,
-        "homophily": None if graph.homophily is None else round(graph.homophily, 3),
+        "isolated": int((graph.degree == 0).sum()),
+        "feature_columns": graph.num_features,
+        "classes": list(graph.class_names),
+        "labelled": 0 if graph.y is None else int((graph.y >= 0).sum()),
+        "homophily": graph.homophily,
     }

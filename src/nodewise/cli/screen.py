@@ -63,14 +63,14 @@ class Screen:
             self.err.print(printable(text), style=style, soft_wrap=True)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str = "") -> None:
-        """Writes a table; a column of numbers is set flush right."""
+        """Writes a table; a column of numbers is set flush right. Without any column names there is no heading."""
         from rich import box
         from rich.table import Table
 
         fancy = self.out.is_terminal
-        table = Table(
-            box=box.SIMPLE_HEAD if fancy else None, title=(title or None) if fancy else None, title_justify="left", pad_edge=fancy
-        )
+        table = Table(box=box.SIMPLE_HEAD if fancy else None, show_header=any(columns), pad_edge=fancy)
+        if fancy and title:
+            table.title, table.title_justify = title, "left"
         for position, name in enumerate(columns):
             cells = [row[position] for row in rows]
             numeric = bool(cells) and all(cell is None or isinstance(cell, (int, float)) for cell in cells)

@@ -1,7 +1,152 @@
-"""stub"""
+"""``nodewise convert``: any readable graph to another form; a table, texts, pictures or embeddings to a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from nodewise.cli.command import add_command
+from nodewise.cli.description import describe
+from nodewise.cli.options import DataDirOption, FeaturesOption, JsonFlag, complete_dataset
+from nodewise.cli.screen import Screen
+from nodewise.errors import InputError
+
+if TYPE_CHECKING:
+    from nodewise.events import Reporter
+    from nodewise.graph import Graph
+
+__all__ = ["convert", "register"]
+
+EXAMPLES = """
+nodewise convert my.graphml my.npz
+nodewise convert digits digits.graphml
+nodewise convert nodes.csv my.npz --edges edges.csv --text body --label topic
+nodewise convert articles.csv articles.npz --knn 10 --text body --label topic
+nodewise convert photos.csv photos.npz --knn 10 --images file --metric euclidean
+nodewise convert embeddings.npy embeddings.npz --knn 15
+"""
+
+Metric = Literal["cosine", "euclidean"]
+
+
+def convert(
+    screen: Screen,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A graph: .npz, .graphml, .edges, a folder of CSV, or a data set's name. With --knn: .csv, .tsv, .txt, .npy or a folder of pictures.",
+            autocompletion=complete_dataset,
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT", help="Its ending says the form: .npz, .graphml, .edges; none for a folder of CSV.", show_default=False
+        ),
+    ],
+    knn: Annotated[
+        int | None,
+        typer.Option("--knn", metavar="K", min=1, help="Join each row, text or picture to the K nearest to it.", show_default=False),
+    ] = None,
+    metric: Annotated[Metric | None, typer.Option("--metric", help="What near means for --knn.", show_default="cosine")] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", metavar="COL", help="Column of texts; they become TF-IDF features.", show_default=False)
+    ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option("--images", metavar="COL", help="Column of picture files; their pixels become features.", show_default=False),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option("--label", metavar="COL", help="Column of classes; an empty cell is unlabelled.", show_default=False)
+    ] = None,
+    edges: Annotated[
+        Path | None, typer.Option("--edges", metavar="FILE", help="Table of edges, where SOURCE is a table of nodes.", show_default=False)
+    ] = None,
+    features: FeaturesOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Bring a graph into another form, or make one from a table, texts, pictures or embeddings.
+
+    What the form of OUT cannot hold is told.
+    """
+    from nodewise.graph import preprocess, write_graph
+    from nodewise.graph.features import canonical_features
+
+    _check_ending(out)
+    with screen.reporting() as reporter:
+        how = _How(knn, metric, text, images, label, edges)
+        graph = _from_graph(source, how, data_dir, reporter) if knn is None else _from_things(source, knn, how, reporter)
+    graph = preprocess(graph, features or "raw")
+    dropped = write_graph(graph, out)
+    if json:
+        told = {"notes": list(graph.notes), "dropped": dropped}
+        screen.json(
+            {"schema": 1, "out": str(out), "features": canonical_features(features or "raw", graph.name), **describe(graph), **told}
+        )
+        return
+    for note in graph.notes:
+        screen.note(f"note: {note}")
+    for what in dropped:
+        screen.note(f"dropped: {what}", style="yellow")
+    screen.line(f"{out}: {graph!r}")
+
+
+@dataclass(frozen=True)
+class _How:
+    """What the options say of where edges, features and labels come from."""
+
+    knn: int | None
+    metric: Metric | None
+    text: str | None
+    images: str | None
+    label: str | None
+    edges: Path | None
+
+
+def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
+    from nodewise.graph.knn import graph_from_things
+
+    if how.edges is not None:
+        raise InputError(f"--edges got {str(how.edges)!r} and --knn got {knn}, but both say where edges come from: give one of them")
+    columns = {"text": how.text, "images": how.images, "label": how.label}
+    return graph_from_things(Path(source), knn=knn, metric=how.metric or "cosine", reporter=reporter, **columns)
+
+
+def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporter) -> Graph:
+    from nodewise.datasets import load_graph
+    from nodewise.graph import Graph
+
+    for option, value in (("--metric", how.metric), ("--images", how.images)):
+        if value is not None:
+            raise InputError(f"{option} got {value!r}, which only a nearest-neighbour graph needs: add --knn K, such as --knn 10")
+    if how.edges is None and how.text is None and how.label is None:
+        return load_graph(source, data_dir=data_dir, reporter=reporter)
+    nodes, edges = Path(source).expanduser(), how.edges
+    if nodes.is_dir():
+        nodes, edges = nodes / "nodes.csv", edges or nodes / "edges.csv"
+    elif edges is None:
+        given = f"--text got {how.text!r}" if how.text is not None else f"--label got {how.label!r}"
+        raise InputError(
+            f"{given}, a column, but {source!r} alone has no edges: add --knn K to join similar rows, or --edges FILE with a table of edges"
+        )
+    return Graph.from_csv(nodes, edges, text=how.text, label=how.label)
+
+
+def _check_ending(out: Path) -> None:
+    """Refuses a form that cannot be written before any long work begins."""
+    from nodewise.graph.files import FORMS
+
+    known = [ending for forms in FORMS for ending in forms.split(", ") if ending.startswith(".")]
+    if out.suffix and out.suffix.lower() not in known and not out.is_dir():
+        raise InputError(f"OUT got {str(out)!r}, whose ending is not known: use {', '.join(known)}, or no ending for a folder of CSV")
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
+    add_command(app, "convert", convert, examples=EXAMPLES, panel="Graphs")

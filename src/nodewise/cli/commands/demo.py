@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.description import describe
 from nodewise.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from nodewise.graph import Graph
 
 __all__ = ["demo", "register"]
 
@@ -19,8 +23,15 @@ def demo(screen: Screen) -> None:
 
     with screen.reporting() as reporter:
         graph = load_graph(GRAPH, reporter=reporter)
-    screen.line(f"{GRAPH}: handwritten digits, each joined to the images nearest to it")
-    screen.table(("what", "value"), [(what, str(value)) for what, value in describe(graph).items()])
+    introduce(screen, graph)
+
+
+def introduce(screen: Screen, graph: Graph) -> None:
+    """Shows what the graph is."""
+    from nodewise.graph.show import facts
+
+    screen.line(f"{graph.name}: handwritten digits, each joined to the pictures nearest to it")
+    screen.table(("", ""), list(facts(graph).items()))
 
 
 def register(app: typer.Typer) -> None:
