@@ -1,0 +1,111 @@
+"""How near rows are: quickly in float32 with a known error, and exactly in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+__all__ = ["Distances"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_VALUES = 2**22  # float64 values gathered at once: 32 MB
+
+
+class Distances:
+    """Scores and distances between the rows of a table; a larger score is a smaller distance.
+
+    The score is the cosine, or for the Euclidean metric ``u·v - |v|²/2`` of the rows after their mean was subtracted (dense ones) and
+    the largest was scaled to length 1: its order along a row is that of the distances.
+
+    Args:
+        x: finite float32 [row, feature], dense or CSR.
+        metric: ``"cosine"`` or ``"euclidean"``.
+
+    Attributes:
+        least: pairs whose score is not above it are never neighbours.
+        farthest: the same as an exact distance.
+    """
+
+    def __init__(self, x: Any, metric: str) -> None:
+        self._x, self._cosine, self._sparse = x, metric == "cosine", not isinstance(x, np.ndarray)
+        self.least, self.farthest = (0.0, 0.0) if self._cosine else (-np.inf, np.inf)
+        centre = np.zeros(x.shape[1]) if self._cosine or self._sparse else x.mean(axis=0, dtype=np.float64)
+        self._length = _lengths(x, centre)
+        largest = float(self._length.max(initial=0.0)) or 1.0
+        scale = np.where(self._length > 0, self._length, 1.0) if self._cosine else np.full(x.shape[0], largest)
+        self._scaled = _scaled(x, centre, scale)
+        self._turned = self._scaled.T.tocsr() if self._sparse else self._scaled.T
+        self._half = None if self._cosine else (_lengths(self._scaled, np.zeros(x.shape[1])) ** 2 / 2).astype(np.float32)
+        terms = int(np.diff(x.indptr).max(initial=0)) if self._sparse else x.shape[1]
+        self._error = (terms + 8) * 2.0**-24
+        self._reach = np.ones(x.shape[0]) if self._cosine else self._length / largest + 0.5
+
+    def scores(self, start: int, stop: int) -> npt.NDArray[np.float32]:
+        """float32 [row from start to stop, row]."""
+        product = self._scaled[start:stop] @ self._turned
+        scores: npt.NDArray[np.float32] = product.toarray() if self._sparse else product
+        if self._half is not None:
+            scores -= self._half
+        return scores
+
+    def slack(self, start: int, stop: int) -> Floats:
+        """How far the scores of these rows can be from the truth: the bound for a sum of rounded products."""
+        slack: Floats = self._error * self._reach[start:stop]
+        return slack
+
+    def has_direction(self, row: Ints) -> npt.NDArray[np.bool_]:
+        """Which rows can be near to anything: under the cosine metric those that are not all zeros."""
+        usable: npt.NDArray[np.bool_] = (self._length[row] > 0) | (not self._cosine)
+        return usable
+
+    def exact(self, row: Ints, other: Ints) -> Floats:
+        """Minus the cosine, or the squared distance, of each pair; in float64, then rounded, so that equal distances compare as equal."""
+        result = np.empty(len(row))
+        step = max(1, _VALUES // max(1, self._x.shape[1] if not self._sparse else 256))
+        for start in range(0, len(row), step):
+            part = slice(start, start + step)
+            a, b = self._x[row[part]].astype(np.float64), self._x[other[part]].astype(np.float64)
+            result[part] = _products(a, b) if self._cosine else _products(a - b, a - b)
+        if self._cosine:
+            length = self._length[row] * self._length[other]
+            cosine: Floats = np.divide(result, length, out=np.zeros_like(result), where=length > 0)
+            return 0.0 - cosine.round(11)
+        fraction, exponent = np.frexp(result)
+        rounded: Floats = np.ldexp(np.round(fraction * 2.0**40), exponent - 40)
+        return rounded
+
+
+def _products(a: Any, b: Any) -> Floats:
+    if not isinstance(a, np.ndarray):
+        return np.asarray(a.multiply(b).sum(axis=1), dtype=np.float64).reshape(-1)
+    products: Floats = np.einsum("rf,rf->r", a, b)
+    return products
+
+
+def _lengths(x: Any, centre: Floats) -> Floats:
+    if not isinstance(x, np.ndarray):
+        squares = x.astype(np.float64)
+        squares.data **= 2
+        return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64).reshape(-1))
+    length = np.empty(x.shape[0])
+    step = max(1, _VALUES // max(1, x.shape[1]))
+    for start in range(0, len(x), step):
+        part = x[start : start + step] - centre
+        length[start : start + step] = np.sqrt(np.einsum("rf,rf->r", part, part))
+    return length
+
+
+def _scaled(x: Any, centre: Floats, scale: Floats) -> Any:
+    if not isinstance(x, np.ndarray):
+        return (sp.diags(1 / scale) @ x).astype(np.float32).tocsr()
+    scaled = np.empty(x.shape, dtype=np.float32)
+    step = max(1, _VALUES // max(1, x.shape[1]))
+    for start in range(0, len(x), step):
+        part = slice(start, start + step)
+        scaled[part] = (x[part] - centre) / scale[part, None]
+    return scaled
