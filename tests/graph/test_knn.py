@@ -132,8 +132,14 @@ def test_table_from_columns_in_memory():
     assert graph.y is None
 
 
+def test_table_in_memory_must_be_complete():
+    for columns in ({}, {"a": [1, 2], "b": [1]}, {"a": []}):
+        with pytest.raises(GraphError, match="same number of rows"):
+            knn_from_table(columns, 1)
+
+
 def test_wide_tables_keep_only_words_as_attributes():
-    columns = {f"pixel{i}": ["1", "2", "3"] for i in range(60)} | {"title": ["x", "y", "z"]}
+    columns = {f"pixel{i}": ["1", "2", "4"] for i in range(60)} | {"title": ["x", "y", "z"]}
     assert list(knn_from_table(columns, 1).attributes) == ["title"]
 
 
@@ -184,16 +190,18 @@ def test_things_that_cannot_be(tmp_path):
     path = write_table(tmp_path / "t.csv")
     np.save(tmp_path / "e.npy", np.eye(5))
     (tmp_path / "x.pdf").write_text("x")
+    (tmp_path / "bare.csv").write_text("a,b\n")
     (tmp_path / "latin.txt").write_bytes("é".encode("latin-1"))
     for source, options, message in [
-        (path, {"text": "body"}, "no column 'body' for the texts; the columns are 'name'"),
-        (path, {"label": "klass"}, "no column 'klass' for the labels"),
+        (path, {"text": "body"}, "has no column 'body'; its columns are 'name'"),
+        (path, {"label": "labl"}, "has no column 'labl'.*did you mean"),
         (path, {"text": "name", "images": "name"}, "received both"),
         (path, {"images": "name"}, "there is no picture"),
         (tmp_path / "e.npy", {"text": "body"}, "has no columns, received text 'body'"),
         (tmp_path / "e.npy", {"label": "y"}, "has no columns, received label 'y'"),
         (tmp_path / "x.pdf", {}, "no graph can be made of"),
         (tmp_path / "gone.csv", {}, "there is no file"),
+        (tmp_path / "bare.csv", {}, "names columns but holds no rows"),
         (tmp_path / "latin.txt", {}, "not UTF-8"),
         (tmp_path, {}, "there are no pictures"),
     ]:

@@ -11,18 +11,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from nodewise.errors import GraphError, InputError, UnknownNameError
-from nodewise.events import Note, Reporter, Silent
-from nodewise.graph.columns import SHOWN, column_features, pick, read_columns
+from nodewise.events import Reporter
+from nodewise.graph.columns import SHOWN, column_features
+from nodewise.graph.csvfile import Table, read_table
 from nodewise.graph.files import existing_file
 from nodewise.graph.graph import Graph
 from nodewise.graph.neighbours import Metric, nearest_neighbours
 from nodewise.graph.pictures import pictures_in, pixels
-from nodewise.graph.texts import tfidf
+from nodewise.graph.text import text_features
 from nodewise.graph.wording import count
 
 __all__ = ["graph_from_things", "knn_from_images", "knn_from_npy", "knn_from_table", "knn_from_texts", "knn_graph"]
 
 _SHOWN_COLUMNS = 40
+_WORDS = 10_000
+_LABELS = ("label", "class", "target")
+_NAMES = ("id", "name", "key")
 
 
 def knn_graph(
@@ -96,7 +100,7 @@ def knn_from_texts(
 ) -> Graph:
     """The k-nearest-neighbour graph of texts by their TF-IDF features; each text is kept as the attribute ``text``."""
     every = [str(text) for text in texts]
-    x, _ = tfidf(every)
+    x = text_features(every, _WORDS)
     attributes = {**(parts.pop("attributes", None) or {}), "text": every}
     return knn_graph(x, k, metric, reporter=reporter, attributes=attributes, **{"name": "texts", **parts})
 
@@ -139,51 +143,46 @@ def knn_from_images(
 
 def knn_from_table(
     source: str | Path | Mapping[str, Sequence[Any]], k: int = 10, metric: Metric = "cosine", *,
-    label: str | None = None, text: str | None = None, images: str | None = None, reporter: Reporter | None = None, name: str = "table",
+    label: str | None = None, text: str | None = None, images: str | None = None, reporter: Reporter | None = None, name: str | None = None,
 ) -> Graph:  # fmt: skip
     """The k-nearest-neighbour graph of a table's rows.
 
     Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all other columns:
-    numbers standardised, categories as one column each. A column ``id`` or ``name`` without repetitions gives the nodes their names. Columns that a
-    person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
+    numbers standardised, categories as one column each. A column ``id``, ``name`` or ``key`` without repetitions gives the nodes their names.
+    Columns that a person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
 
     Args:
         source: a CSV file with a heading, or column name -> cells (a pandas data frame will do).
         k: neighbours of each node.
         metric: what near means.
-        label: the column of the labels, where an empty cell is an unlabelled node; None: ``label`` where there is such a column.
+        label: the column of the labels, where an empty cell is an unlabelled node; None: ``label``, ``class`` or ``target`` where there is one.
         text: the column of texts, if these are the features.
         images: the column of paths, relative to the file's folder, if pictures are the features.
         reporter: is told the progress.
-        name: of the graph; of a file, its own.
+        name: of the graph; None: that of the file.
     """
-    folder = Path()
-    if isinstance(source, (str, Path)):
-        path = Path(source).expanduser()
-        columns, folder, name = read_columns(path), path.parent, path.stem
-    else:
-        columns = {str(key): ["" if cell is None else str(cell) for cell in cells] for key, cells in source.items()}
+    table = _table(source)
+    folder = table.path.parent
     if text is not None and images is not None:
         raise InputError(f"features come from texts or from pictures, received both (text {text!r}, images {images!r}): give one")
-    label = "label" if label is None and "label" in columns else label
-    parts: dict[str, Any] = {"name": name, "y": None if label is None else [cell.strip() for cell in pick(columns, label, "labels")]}
-    others = {key: cells for key, cells in columns.items() if key != label}
-    for key in ("id", "name"):
-        if key in others and len(set(others[key])) == len(others[key]) and "" not in others[key]:
+    label = label if label is not None else table.find(key for key in _LABELS if key not in (text, images))
+    parts: dict[str, Any] = {
+        "name": name or table.path.stem,
+        "y": None if label is None else [cell.strip() for cell in table.column(label)],
+    }
+    others = {key: cells for key, cells in table.columns.items() if key != label}
+    for key in filter(None, (table.find([name]) for name in _NAMES)):
+        if key in others and len(set(others[key])) == len(table) and "" not in others[key]:
             parts["node_names"] = others.pop(key)
             break
+    rest = {key: cells for key, cells in others.items() if key not in (text, images)}
     if text is not None:
-        texts = pick(columns, text, "texts")
-        rest = {key: cells for key, cells in others.items() if key != text}
-        return knn_from_texts(texts, k, metric, reporter=reporter, attributes=_to_show(rest), **parts)
+        return knn_from_texts(table.column(text), k, metric, reporter=reporter, attributes=_to_show(rest), **parts)
     if images is not None:
-        paths = [folder / cell.strip() for cell in pick(columns, images, "pictures")]
-        rest = {key: cells for key, cells in others.items() if key != images}
+        paths = [folder / cell.strip() for cell in table.column(images)]
         return knn_from_images(paths, k, metric, reporter=reporter, attributes=_to_show(rest), **parts)
-    x, notes = column_features({key: cells for key, cells in others.items() if key.lower() not in SHOWN})
-    for note in notes:
-        (reporter or Silent())(Note(note))
-    return knn_graph(x, k, metric, reporter=reporter, attributes=_to_show(others), notes=notes, **parts)
+    x, notes = column_features({key: cells for key, cells in rest.items() if key.lower() not in SHOWN})
+    return knn_graph(x, k, metric, reporter=reporter, attributes=_to_show(rest), notes=notes, **parts)
 
 
 def graph_from_things(
@@ -215,6 +214,22 @@ def graph_from_things(
     raise InputError(
         f"no graph can be made of {source}: give a .csv or .tsv table, a .txt file with a text a line, .npy embeddings, or a folder of pictures"
     )
+
+
+def _table(source: str | Path | Mapping[str, Sequence[Any]]) -> Table:
+    if isinstance(source, (str, Path)):
+        path = Path(source).expanduser()
+        table = read_table(path, delimiter="\t" if path.suffix.lower() == ".tsv" else None)
+        if not len(table):
+            raise GraphError(f"{path} names columns but holds no rows: check that the table is complete")
+        return table
+    columns = {str(key): ["" if cell is None else str(cell) for cell in cells] for key, cells in source.items()}
+    rows = {len(cells) for cells in columns.values()}
+    if len(rows) != 1 or 0 in rows:
+        raise GraphError(
+            f"the columns of a table must all have the same number of rows, at least one, received {sorted(rows) or 'no columns'}"
+        )
+    return Table(Path("table"), columns, list(range(1, rows.pop() + 1)))
 
 
 def _to_show(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
