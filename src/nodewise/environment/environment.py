@@ -57,6 +57,7 @@ class Environment:
         self._labels = torch.zeros(runs, budget, dtype=torch.int64, device=device)
         self.step = 0
         self.seed = 0
+        self.recording: object = None  # a GPU's recorded step, see `replay`
         if device.type == "cuda":
             from nodewise.environment.device_clock import DeviceClock
 
@@ -88,15 +89,19 @@ class Environment:
         labels = self.graph.y[nodes]
         self.labelled.scatter_(1, nodes[:, None], True)
         self.pool.scatter_(1, nodes[:, None], False)
-        if self.graph.device.type == "cuda":
-            self.clock.write(self._nodes, nodes)
-            self.clock.write(self._labels, labels)
-            self.clock.tick()
-        else:
-            self._nodes[:, self.step] = nodes
-            self._labels[:, self.step] = labels
+        self.record(self._nodes, nodes)
+        self.record(self._labels, labels)
         self.classifier.add_labels(nodes, labels)
         self.step += 1
+        if self.graph.device.type == "cuda":
+            self.clock.tick()
+
+    def record(self, table: torch.Tensor, values: torch.Tensor) -> None:
+        """Write the present step's values, [run, ...], into a table of all steps, [run, step, ...]."""
+        if self.graph.device.type == "cuda":
+            self.clock.write(table, values)
+        else:
+            table[:, self.step] = values
 
     def train(self, epochs: int = 1) -> None:
         """Train the classifiers on the labels so far."""

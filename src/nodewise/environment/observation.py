@@ -96,6 +96,10 @@ class Observation:
         """Fresh uniform numbers in [0, 1) for this step: [run, node]."""
         return self._environment.uniform("noise", (self.runs, self.graph.num_nodes))
 
+    def record(self, table: torch.Tensor, values: torch.Tensor) -> None:
+        """Write this step's values, [run, ...], into a table of all steps, [run, step, ...]."""
+        self._environment.record(table, values)
+
     def uniform(self, purpose: str, *shape: int) -> torch.Tensor:
         """Fresh uniform numbers in [0, 1) for this step and purpose."""
         return self._environment.uniform(purpose, shape)

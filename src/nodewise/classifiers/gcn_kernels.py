@@ -1,0 +1,269 @@
+"""GPU kernels of the GCN's training step, one program for a (node, run), restricted to the rows that the loss reaches.
+
+Dropout is drawn where it is used, from (seed, epoch, run, layer) and the element's place, so that the backward pass draws the same
+again and nothing is stored. The names follow `field`: labelled nodes, near nodes (their neighbours), far nodes (the neighbours'
+neighbours).
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+__all__ = ["adam", "far_dense", "far_sparse", "far_sum", "hidden_layer", "mark", "near_back", "read", "weight_back_dense", "weight_back_sparse"]
+
+
+@triton.jit
+def stream(seed, epoch, run, runs, layer):
+    """The seed of one run's dropout in one layer and epoch."""
+    return tl.load(seed) + ((tl.load(epoch) * runs + run) * 2 + layer).to(tl.int64) * 7919
+
+
+@triton.jit
+def mark(crow, col, queried, near, far, nodes, ENTRIES: tl.constexpr):
+    """Mark the near and far nodes of the node that each run has just asked; program (neighbour, run)."""
+    run = tl.program_id(1).to(tl.int64)
+    asked = tl.load(queried + run)
+    entry = tl.load(crow + asked) + tl.program_id(0)
+    if entry < tl.load(crow + asked + 1):
+        neighbour = tl.load(col + entry)
+        tl.store(near + run * nodes + neighbour, 1)
+        start = tl.load(crow + neighbour)
+        end = tl.load(crow + neighbour + 1)
+        for first in range(start, end, ENTRIES):
+            place = first + tl.arange(0, ENTRIES)
+            inside = place < end
+            second = tl.load(col + place, mask=inside, other=0)
+            tl.store(far + run * nodes + second, tl.full([ENTRIES], 1, tl.int8), mask=inside)
+
+
+@triton.jit
+def far_sparse(crow, col, values, w0, far, out, seed, epoch, rate, runs, nodes, features, width,
+               TRAIN: tl.constexpr, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+    """X W0, X sparse; in training with dropout and only at far nodes."""
+    node = tl.program_id(0)
+    run = tl.program_id(1).to(tl.int64)
+    if TRAIN:
+        if tl.load(far + run * nodes + node) == 0:
+            return
+    place = tl.arange(0, WIDTH)
+    start = tl.load(crow + node)
+    end = tl.load(crow + node + 1)
+    total = tl.zeros([WIDTH], dtype=tl.float32)
+    for first in range(start, end, ENTRIES):
+        entry = first + tl.arange(0, ENTRIES)
+        inside = entry < end
+        column = tl.load(col + entry, mask=inside, other=0)
+        value = tl.load(values + entry, mask=inside, other=0.0)
+        if TRAIN:
+            value = tl.where(tl.rand(stream(seed, epoch, run, runs, 0), entry) >= rate, value / (1 - rate), 0.0)
+        source = w0 + run * features * width + column[:, None] * width + place[None, :]
+        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+    tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
+
+
+@triton.jit
+def far_dense(x, w0, rows, count, out, seed, epoch, rate, runs, nodes, features, width,
+              WIDTH: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr):  # fmt: skip
+    """X W0 at far nodes, X dense, with dropout; program (tile of the run's far nodes, run)."""
+    run = tl.program_id(1).to(tl.int64)
+    many = tl.load(count + run)
+    first = tl.program_id(0) * ROWS
+    if first >= many:
+        return
+    slot = first + tl.arange(0, ROWS)
+    node = tl.load(rows + run * (nodes + 1) + slot, mask=slot < many, other=0)
+    place = tl.arange(0, WIDTH)
+    key = stream(seed, epoch, run, runs, 0)
+    total = tl.zeros([ROWS, WIDTH], dtype=tl.float32)
+    for begin in range(0, features, FEATURES):
+        feature = begin + tl.arange(0, FEATURES)
+        where = node[:, None] * features + feature[None, :]
+        inside = (slot < many)[:, None] & (feature < features)[None, :]
+        value = tl.load(x + where, mask=inside, other=0.0)
+        value = tl.where(tl.rand(key, where.to(tl.int32)) >= rate, value / (1 - rate), 0.0)
+        weight = tl.load(w0 + run * features * width + feature[:, None] * width + place[None, :],
+                         mask=(feature < features)[:, None] & (place < width)[None, :], other=0.0)  # fmt: skip
+        total = tl.dot(value, weight, total, input_precision="tf32x3")
+    tl.store(out + (run * nodes + node)[:, None] * width + place[None, :], total, mask=(slot < many)[:, None] & (place < width)[None, :])
+
+
+@triton.jit
+def hidden_layer(crow, col, values, far_out, w1, near, hidden, projected, seed, epoch, rate, runs, nodes, width, classes,
+                 TRAIN: tl.constexpr, PROJECT: tl.constexpr, WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+    """relu(Â far); in training at near nodes, with dropout. With PROJECT, times W1 instead of stored."""
+    node = tl.program_id(0)
+    run = tl.program_id(1).to(tl.int64)
+    if TRAIN:
+        if tl.load(near + run * nodes + node) == 0:
+            return
+    place = tl.arange(0, WIDTH)
+    start = tl.load(crow + node)
+    end = tl.load(crow + node + 1)
+    total = tl.zeros([WIDTH], dtype=tl.float32)
+    for first in range(start, end, ENTRIES):
+        entry = first + tl.arange(0, ENTRIES)
+        inside = entry < end
+        column = tl.load(col + entry, mask=inside, other=0)
+        value = tl.load(values + entry, mask=inside, other=0.0)
+        source = far_out + (run * nodes + column)[:, None] * width + place[None, :]
+        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+    total = tl.maximum(total, 0.0)
+    if TRAIN:
+        total = tl.where(tl.rand(stream(seed, epoch, run, runs, 1), node * width + place) >= rate, total / (1 - rate), 0.0)
+    if PROJECT:
+        label = tl.arange(0, CLASSES)
+        weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
+                         mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
+        tl.store(projected + (run * nodes + node) * classes + label, tl.sum(total[:, None] * weight, 0), mask=label < classes)
+    else:
+        tl.store(hidden + (run * nodes + node) * width + place, total, mask=place < width)
+
+
+@triton.jit
+def read(crow, col, values, hidden, w1, queried, labels, count, error, w1_grad, warm_up, nodes, width, classes, budget,
+         WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+    """Output and error at labelled nodes, and the gradient of W1; program (label, run)."""
+    which = tl.program_id(0)
+    run = tl.program_id(1).to(tl.int64)
+    many = tl.load(count)
+    if which >= many:
+        return
+    node = tl.load(queried + run * budget + which)
+    place = tl.arange(0, WIDTH)
+    label = tl.arange(0, CLASSES)
+    start = tl.load(crow + node)
+    end = tl.load(crow + node + 1)
+    total = tl.zeros([WIDTH], dtype=tl.float32)
+    for first in range(start, end, ENTRIES):
+        entry = first + tl.arange(0, ENTRIES)
+        inside = entry < end
+        column = tl.load(col + entry, mask=inside, other=0)
+        value = tl.load(values + entry, mask=inside, other=0.0)
+        source = hidden + (run * nodes + column)[:, None] * width + place[None, :]
+        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+    inside = (place < width)[:, None] & (label < classes)[None, :]
+    where = run * width * classes + place[:, None] * classes + label[None, :]
+    weight = tl.load(w1 + where, mask=inside, other=0.0)
+    logits = tl.where(label < classes, tl.sum(total[:, None] * weight, 0), float("-inf"))
+    power = tl.exp(logits - tl.max(logits, 0))
+    wrong = power / tl.sum(power, 0) - tl.where(label == tl.load(labels + run * budget + which), 1.0, 0.0)
+    wrong = tl.where(label < classes, wrong * (tl.minimum(many, warm_up).to(tl.float32) / warm_up / many), 0.0)
+    tl.store(error + (run * nodes + node) * classes + label, wrong, mask=label < classes)
+    tl.atomic_add(w1_grad + where, total[:, None] * wrong[None, :], mask=inside, sem="relaxed")
+
+
+@triton.jit
+def near_back(crow, col, values, error, w1, near, hidden, out, rate, nodes, width, classes,
+              WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+    """The loss's gradient at the hidden layer's input; program (near node, run)."""
+    node = tl.program_id(0)
+    run = tl.program_id(1).to(tl.int64)
+    if tl.load(near + run * nodes + node) == 0:
+        return
+    place = tl.arange(0, WIDTH)
+    label = tl.arange(0, CLASSES)
+    start = tl.load(crow + node)
+    end = tl.load(crow + node + 1)
+    total = tl.zeros([CLASSES], dtype=tl.float32)
+    for first in range(start, end, ENTRIES):
+        entry = first + tl.arange(0, ENTRIES)
+        inside = entry < end
+        column = tl.load(col + entry, mask=inside, other=0)
+        value = tl.load(values + entry, mask=inside, other=0.0)
+        source = error + (run * nodes + column)[:, None] * classes + label[None, :]
+        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (label < classes)[None, :], other=0.0), 0)
+    weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
+                     mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
+    where = (run * nodes + node) * width + place
+    active = tl.load(hidden + where, mask=place < width, other=0.0) > 0
+    tl.store(out + where, tl.where(active, tl.sum(total[None, :] * weight, 1) / (1 - rate), 0.0), mask=place < width)
+
+
+@triton.jit
+def far_sum(crow, col, values, source, near, far, out, nodes, width, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
+    """Â times the gradient at near nodes; program (far node, run)."""
+    node = tl.program_id(0)
+    run = tl.program_id(1).to(tl.int64)
+    if tl.load(far + run * nodes + node) == 0:
+        return
+    place = tl.arange(0, WIDTH)
+    start = tl.load(crow + node)
+    end = tl.load(crow + node + 1)
+    total = tl.zeros([WIDTH], dtype=tl.float32)
+    for first in range(start, end, ENTRIES):
+        entry = first + tl.arange(0, ENTRIES)
+        inside = entry < end
+        column = tl.load(col + entry, mask=inside, other=0)
+        value = tl.load(values + entry, mask=inside, other=0.0)
+        inside = inside & (tl.load(near + run * nodes + column, mask=inside, other=0) != 0)
+        where = source + (run * nodes + column)[:, None] * width + place[None, :]
+        total += tl.sum(value[:, None] * tl.load(where, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+    tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
+
+
+@triton.jit
+def weight_back_sparse(part_start, part_end, part_feature, row, entry_of, values, back, far, grad, seed, epoch, rate, runs, nodes, features, width,
+                       WIDTH: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+    """The gradient of W0, X sparse; program (part of a feature's column, run). Long columns have several parts, so they are added."""
+    part = tl.program_id(0)
+    run = tl.program_id(1).to(tl.int64)
+    place = tl.arange(0, WIDTH)
+    start = tl.load(part_start + part)
+    end = tl.load(part_end + part)
+    total = tl.zeros([WIDTH], dtype=tl.float32)
+    any_inside = 0
+    for first in range(start, end, ENTRIES):
+        where = first + tl.arange(0, ENTRIES)
+        inside = where < end
+        node = tl.load(row + where, mask=inside, other=0)
+        inside = inside & (tl.load(far + run * nodes + node, mask=inside, other=0) != 0)
+        entry = tl.load(entry_of + where, mask=inside, other=0)
+        value = tl.load(values + where, mask=inside, other=0.0)
+        value = tl.where(tl.rand(stream(seed, epoch, run, runs, 0), entry) >= rate, value / (1 - rate), 0.0)
+        source = back + (run * nodes + node)[:, None] * width + place[None, :]
+        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+        any_inside += tl.sum(inside.to(tl.int32), 0)
+    if any_inside > 0:
+        feature = tl.load(part_feature + part)
+        tl.atomic_add(grad + (run * features + feature) * width + place, total, mask=place < width, sem="relaxed")
+
+
+@triton.jit
+def weight_back_dense(x, rows, count, back, grad, seed, epoch, rate, runs, nodes, features, width,
+                      WIDTH: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr):  # fmt: skip
+    """The gradient of W0, X dense; program (block of features, run)."""
+    run = tl.program_id(1).to(tl.int64)
+    feature = tl.program_id(0) * FEATURES + tl.arange(0, FEATURES)
+    place = tl.arange(0, WIDTH)
+    many = tl.load(count + run)
+    key = stream(seed, epoch, run, runs, 0)
+    total = tl.zeros([FEATURES, WIDTH], dtype=tl.float32)
+    for first in range(0, many, ROWS):
+        slot = first + tl.arange(0, ROWS)
+        node = tl.load(rows + run * (nodes + 1) + slot, mask=slot < many, other=0)
+        where = node[None, :] * features + feature[:, None]
+        inside = (slot < many)[None, :] & (feature < features)[:, None]
+        value = tl.load(x + where, mask=inside, other=0.0)
+        value = tl.where(tl.rand(key, where.to(tl.int32)) >= rate, value / (1 - rate), 0.0)
+        source = back + (run * nodes + node)[:, None] * width + place[None, :]
+        total = tl.dot(value, tl.load(source, mask=(slot < many)[:, None] & (place < width)[None, :], other=0.0), total, input_precision="tf32x3")
+    tl.store(grad + (run * features + feature)[:, None] * width + place[None, :], total, mask=(feature < features)[:, None] & (place < width)[None, :])
+
+
+@triton.jit
+def adam(weights, grad, first, second, epoch, rate, decay, size, BLOCK: tl.constexpr):
+    """Adam's step with L2 added to the gradient (Kingma and Ba's algorithm 1), leaving the gradient at zero."""
+    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = place < size
+    weight = tl.load(weights + place, mask=inside)
+    slope = tl.load(grad + place, mask=inside) + decay * weight
+    m = 0.9 * tl.load(first + place, mask=inside) + 0.1 * slope
+    v = 0.999 * tl.load(second + place, mask=inside) + 0.001 * slope * slope
+    step = (tl.load(epoch) + 1).to(tl.float32)
+    m_scale = 1 - tl.exp(step * -0.10536051565782628)  # log 0.9
+    v_scale = 1 - tl.exp(step * -0.0010005003335835335)  # log 0.999
+    tl.store(weights + place, weight - rate * (m / m_scale) / (tl.sqrt(v / v_scale) + 1e-8), mask=inside)
+    tl.store(first + place, m, mask=inside)
+    tl.store(second + place, v, mask=inside)
+    tl.store(grad + place, tl.zeros([BLOCK], dtype=tl.float32), mask=inside)

@@ -1,0 +1,57 @@
+"""Episodes on a GPU: one step is recorded as a CUDA graph, then replayed, so that no launch waits for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from nodewise.environment.environment import Environment
+from nodewise.environment.rollout import Strategy, step
+
+__all__ = ["replay_episode"]
+
+
+@dataclass
+class _Recording:
+    strategy: Strategy
+    query: torch.cuda.CUDAGraph
+    closing: torch.cuda.CUDAGraph
+    closing_epochs: int
+
+
+def replay_episode(environment: Environment, strategy: Strategy, closing_epochs: int) -> None:
+    """Play an episode that has just been reset and begun, recording its step first if this pair has not been recorded."""
+    recording = environment.recording
+    if not (isinstance(recording, _Recording) and recording.strategy is strategy and recording.closing_epochs == closing_epochs):
+        recording = _record(environment, strategy, closing_epochs)
+        environment.recording = recording
+        environment.reset(environment.seed, environment.splits)
+        strategy.begin(environment)
+    for _ in range(environment.budget):
+        recording.query.replay()
+    environment.step = environment.budget
+    recording.closing.replay()
+
+
+def _record(environment: Environment, strategy: Strategy, closing_epochs: int) -> _Recording:
+    def query() -> None:
+        step(environment, strategy)
+
+    def closing() -> None:
+        environment.train(closing_epochs)
+
+    return _Recording(strategy, _capture(query), _capture(closing), closing_epochs)
+
+
+def _capture(work: Callable[[], None]) -> torch.cuda.CUDAGraph:
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):  # the first calls compile kernels and set up libraries, which may not be recorded
+        work()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        work()
+    return graph

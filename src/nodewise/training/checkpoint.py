@@ -1,0 +1,156 @@
+"""What training leaves on disk: the best and the last policy, a log, and a checkpoint from which it can go on to the bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from nodewise.errors import InputError
+from nodewise.graph import Graph
+from nodewise.policy import Policy, save_policy
+from nodewise.training.returns import RunningScale
+
+__all__ = ["Checkpoint", "describe_sources"]
+
+_SECONDS = 20.0  # between two checkpoints
+
+
+def describe_sources(graphs: Sequence[Graph], settings: Any) -> dict[str, Any]:
+    """Where a policy comes from, for its file."""
+    from nodewise import __version__
+
+    sources = [
+        {
+            "name": graph.name,
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "classes": graph.num_classes,
+            "average_degree": round(2 * graph.num_edges / graph.num_nodes, 4),
+            "budget": budget,
+        }
+        for graph, budget in zip(graphs, settings.budgets, strict=True)
+    ]
+    return {"source_graphs": sources, "training": settings.as_dict(), "nodewise_version": __version__}
+
+
+class Checkpoint:
+    """Keeps a training's files. Without ``out`` everything stays in memory."""
+
+    def __init__(
+        self, out: str | Path | None, policy: Policy, adam: torch.optim.Adam, scales: Sequence[RunningScale], settings: Mapping[str, Any]
+    ) -> None:
+        self._out = None if out is None else Path(out)
+        if self._out is not None and self._out.suffix != ".safetensors":
+            raise InputError(f"a policy file ends with .safetensors, got {self._out.name!r}")
+        if self._out is not None and not self._out.absolute().parent.is_dir():
+            raise InputError(f"there is no folder {str(self._out.parent)!r} to write {self._out.name!r} into: make it first")
+        self._policy, self._adam, self._scales, self._settings = policy, adam, scales, dict(settings)
+        self._best, self._best_score, self._best_episode = deepcopy(policy.state_dict()), float("-inf"), -1
+        self._episode, self._saved_at, self._recent = -1, time.monotonic(), deque[float]()
+
+    def _beside(self, ending: str) -> Path:
+        assert self._out is not None
+        return self._out.with_name(self._out.name.removesuffix(".safetensors") + ending)
+
+    def start(self) -> int:
+        """Begin anew; refuses to overwrite a training that could be resumed. Returns the first episode."""
+        if self._out is not None:
+            if self._beside(".checkpoint").exists():
+                raise InputError(
+                    f"{str(self._beside('.checkpoint'))!r} holds an unfinished training: use --resume to go on with it, or delete it"
+                )
+            self._beside(".jsonl").write_text("")
+        return 0
+
+    def restore(self, recent: deque[float]) -> int:
+        """Take up the training where the checkpoint left it. Returns the first episode to play."""
+        if self._out is None or not self._beside(".checkpoint").exists():
+            return self.start()
+        path = self._beside(".checkpoint")
+        try:
+            with safe_open(path, framework="pt") as file:
+                record = json.loads((file.metadata() or {})["record"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+        except (SafetensorError, OSError, KeyError, ValueError) as error:
+            raise InputError(f"{str(path)!r} cannot be read ({error}): delete it and train anew") from None
+        if record["settings"] != json.loads(json.dumps(self._settings)):
+            raise InputError(f"{str(path)!r} belongs to a training with other settings: use the same command, or delete it and train anew")
+        self._policy.load_state_dict({name[7:]: t for name, t in tensors.items() if name.startswith("policy.")})
+        self._best = {name[5:]: t for name, t in tensors.items() if name.startswith("best.")}
+        for number, parameter in enumerate(self._policy.parameters()):
+            kept = {key: tensors[f"adam.{number}.{key}"] for key in ("step", "exp_avg", "exp_avg_sq") if f"adam.{number}.{key}" in tensors}
+            if kept:
+                self._adam.state[parameter] = {key: t.to(parameter.device if key != "step" else "cpu") for key, t in kept.items()}
+        for number, scale in enumerate(self._scales):
+            scale.mean, scale.square = (tensors[f"scale.{number}.{key}"].to(next(self._policy.parameters()).device) for key in ("mean", "square"))
+        recent.extend(record["recent"])
+        self._best_score, self._best_episode, self._episode = record["best_score"], record["best_episode"], record["episode"]
+        log = self._beside(".jsonl")
+        lines = log.read_text().splitlines(keepends=True) if log.exists() else []
+        log.write_text("".join(lines[: self._episode + 1]))
+        return self._episode + 1
+
+    def after_episode(self, episode: int, rewards: Mapping[str, float], recent: deque[float]) -> dict[str, Any]:
+        """Note an episode: the log, the best policy so far, from time to time a checkpoint. Returns the log's line."""
+        self._episode, self._recent = episode, recent
+        mean = sum(recent) / len(recent)
+        if len(recent) == recent.maxlen and mean > self._best_score:
+            self._best, self._best_score, self._best_episode = deepcopy(self._policy.state_dict()), mean, episode
+        line = {"episode": episode + 1, "rewards": dict(rewards), "mean_100": mean}
+        if self._out is not None:
+            with self._beside(".jsonl").open("a") as file:
+                file.write(json.dumps(line) + "\n")
+            if time.monotonic() - self._saved_at > _SECONDS:
+                self._save()
+        return line
+
+    def interrupt(self) -> None:
+        """Save what can be resumed."""
+        if self._out is not None and self._episode >= 0:
+            self._save()
+
+    def finish(self) -> Policy:
+        """Write the best and the last policy, remove the checkpoint. Returns the best policy (the last one below 100 episodes)."""
+        last = deepcopy(self._policy.state_dict())
+        if self._best_episode < 0:
+            self._best, self._best_episode, self._best_score = last, self._episode, sum(self._recent) / max(1, len(self._recent))
+        origin = self._policy.origin
+        for ending, weights, episode in ((".last.safetensors", last, self._episode), (".safetensors", self._best, self._best_episode)):
+            self._policy.load_state_dict(weights)
+            self._policy.origin = {**origin, "episode": episode + 1, "best_mean_reward_of_100": self._best_score}
+            if self._out is not None:
+                save_policy(self._policy, self._beside(ending))
+        if self._out is not None:
+            self._beside(".checkpoint").unlink(missing_ok=True)
+        return self._policy
+
+    def _save(self) -> None:
+        tensors = {f"policy.{name}": t for name, t in self._policy.state_dict().items()}
+        tensors |= {f"best.{name}": t for name, t in self._best.items()}
+        for number, parameter in enumerate(self._policy.parameters()):
+            tensors |= {f"adam.{number}.{key}": t for key, t in self._adam.state.get(parameter, {}).items()}
+        for number, scale in enumerate(self._scales):
+            assert scale.mean is not None and scale.square is not None
+            tensors |= {f"scale.{number}.mean": scale.mean, f"scale.{number}.square": scale.square}
+        record = {
+            "settings": self._settings, "episode": self._episode, "recent": list(self._recent),
+            "best_score": self._best_score, "best_episode": self._best_episode,
+        }  # fmt: skip
+        path = self._beside(".checkpoint")
+        part = path.with_name(path.name + f".{os.getpid()}.part")
+        try:
+            save_file({name: t.detach().cpu().contiguous() for name, t in tensors.items()}, part, metadata={"record": json.dumps(record)})
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+        self._saved_at = time.monotonic()

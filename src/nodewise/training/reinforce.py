@@ -1,0 +1,156 @@
+"""Training a policy on labelled source graphs: REINFORCE, algorithm 1 of the paper, from top to bottom."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from nodewise.classifiers import GcnSettings, make_classifier
+from nodewise.device import resolve_device
+from nodewise.environment import CLOSING_EPOCHS, Environment, draw_splits, rollout
+from nodewise.errors import InputError
+from nodewise.events import Progress, Reporter, Silent
+from nodewise.graph import Graph
+from nodewise.graph.tensors import GraphTensors
+from nodewise.policy import Policy, PolicySettings
+from nodewise.seeds import derive_seed
+from nodewise.training.checkpoint import Checkpoint, describe_sources
+from nodewise.training.explorer import Explorer
+from nodewise.training.returns import RunningScale, policy_loss, stepwise_returns
+
+__all__ = ["TrainingSettings", "train_policy"]
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a policy is trained; the defaults are the paper's and the protocol's.
+
+    Attributes:
+        episodes: every source graph is played once in each.
+        batch: runs in parallel on each graph.
+        budgets: queries on each source graph.
+        learning_rate: of the policy's Adam.
+        first_update: episodes before it only warm up the running scale of the returns.
+        reward: ``"trajectory"``: the final validation score for every step; ``"stepwise"``: each query's own gain.
+        seed: everything random follows from it.
+    """
+
+    budgets: tuple[int, ...]
+    episodes: int = 2000
+    batch: int = 5
+    learning_rate: float = 0.01
+    first_update: int = 10
+    reward: Literal["trajectory", "stepwise"] = "trajectory"
+    closing_epochs: int = CLOSING_EPOCHS
+    seed: int = 0
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    classifier: GcnSettings = field(default_factory=GcnSettings)
+
+    def __post_init__(self) -> None:
+        if self.episodes < 1 or self.batch < 1 or min(self.budgets, default=0) < 1:
+            raise InputError(f"episodes, batch and budgets must be at least 1, got {self.episodes}, {self.batch} and {list(self.budgets)}")
+        if self.reward not in ("trajectory", "stepwise"):
+            raise InputError(f"unknown reward {self.reward!r}: use trajectory or stepwise")
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {**asdict(self), "budgets": list(self.budgets), "policy": self.policy.as_dict()}
+
+
+class _Source:
+    """A source graph with its environment and the running scale of its returns."""
+
+    def __init__(self, graph: Graph, budget: int, settings: TrainingSettings, device: torch.device, policy: Policy) -> None:
+        if graph.y is None or not (graph.y >= 0).any():
+            raise InputError(f"source graph {graph.name!r} has no labels: a policy is trained on graphs whose labels are known")
+        self.name, self.budget = graph.name, budget
+        self.tensors = GraphTensors(graph, device)
+        classifier = make_classifier("gcn", self.tensors, settings.batch, settings.classifier)
+        self.environment = Environment(self.tensors, classifier, settings.batch, budget)
+        self.explorer = Explorer(policy, self.environment, keep_scores=settings.reward == "stepwise")
+        self.scale = RunningScale()
+
+
+def train_policy(
+    graphs: Sequence[Graph],
+    settings: TrainingSettings | None = None,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    device: str = "auto",
+    reporter: Reporter | None = None,
+    each_episode: Callable[[dict[str, Any]], None] | None = None,
+    **options: Any,
+) -> Policy:
+    """Train a policy on labelled source graphs.
+
+    Args:
+        graphs: the source graphs, their features as they are to be used.
+        settings: how to train; or give its fields as keyword arguments. Budgets are five a class by default.
+        out: the policy file. Beside it are kept the last policy, the log (JSON lines) and, while training lasts, a checkpoint.
+        resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        reporter: told the mean rewards after every episode.
+        each_episode: called with every line of the log.
+
+    Returns:
+        The policy whose last 100 episodes had the best mean validation reward over the source graphs.
+    """
+    if not graphs:
+        raise InputError("no source graph was given: name at least one labelled graph")
+    if settings is None:
+        settings = TrainingSettings(**{"budgets": tuple(5 * graph.num_classes for graph in graphs), **options})
+    if len(settings.budgets) != len(graphs):
+        raise InputError(f"{len(graphs)} source graphs but {len(settings.budgets)} budgets: give one budget a graph")
+    where, report = resolve_device(device), reporter or Silent()
+    policy = Policy(settings.policy, derive_seed(settings.seed, "policy")).to(where)
+    adam = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
+    sources = [_Source(graph, budget, settings, where, policy) for graph, budget in zip(graphs, settings.budgets, strict=True)]
+    policy.origin = describe_sources(graphs, settings)
+    checkpoint = Checkpoint(out, policy, adam, [source.scale for source in sources], settings.as_dict())
+    recent: deque[float] = deque(maxlen=100)
+    first = checkpoint.restore(recent) if resume else checkpoint.start()
+    try:
+        for episode in range(first, settings.episodes):
+            rewards = {}
+            for number, source in enumerate(sources):
+                reward, advantages = _play(source, number, episode, settings)
+                if episode >= settings.first_update:
+                    _update(policy, adam, source, advantages)
+                rewards[source.name if len({s.name for s in sources}) == len(sources) else f"{source.name}#{number}"] = reward
+            recent.append(sum(rewards.values()) / len(rewards))
+            line = checkpoint.after_episode(episode, rewards, recent)
+            report(Progress("train", episode + 1, settings.episodes, {**rewards, "mean of last 100": line["mean_100"]}))
+            if each_episode is not None:
+                each_episode(line)
+    except KeyboardInterrupt:
+        checkpoint.interrupt()
+        raise
+    return checkpoint.finish()
+
+
+def _play(source: _Source, number: int, episode: int, settings: TrainingSettings) -> tuple[float, torch.Tensor]:
+    """One episode on one graph: the mean reward, and the advantages [step or 1, run]. All randomness follows from (seed, graph, episode)."""
+    seed = derive_seed(settings.seed, "source", number)
+    splits = draw_splits(source.tensors, settings.batch, seed, first_run=episode * settings.batch)
+    rollout(source.environment, source.explorer, splits, derive_seed(seed, "episode", episode), settings.closing_epochs)
+    with torch.no_grad():
+        reward = source.environment.score(splits.validation).micro
+        returns = reward[None] if settings.reward == "trajectory" else stepwise_returns(source.explorer.before, reward)
+        return float(reward.mean()), source.scale(returns)
+
+
+def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages: torch.Tensor) -> None:
+    """One step of Adam on the gradient over all steps of the episode at once."""
+    environment, states = source.environment, source.explorer.states
+    runs, steps, nodes, _ = states.shape
+    scores = policy(source.tensors, states.view(runs * steps, nodes, -1)).view(runs, steps, nodes)
+    loss = policy_loss(scores, environment.splits.pool, environment.queried.nodes, advantages)
+    adam.zero_grad()
+    loss.backward()
+    adam.step()
