@@ -72,7 +72,9 @@ def check_strings(name: str, values: npt.NDArray[np.object_], num_nodes: int) ->
         raise GraphError("an attribute has an empty name: give it one, such as 'title'")
     array = np.asarray(values)
     if array.shape != (num_nodes,):
-        raise GraphError(f"attribute {name!r} must hold one string for each of the {num_nodes} nodes, received the shape {list(array.shape)}")
+        raise GraphError(
+            f"attribute {name!r} must hold one string for each of the {num_nodes} nodes, received the shape {list(array.shape)}"
+        )
     texts = ["" if text is None else str(text) for text in array.tolist()]
     _check_encoding(f"attribute {name!r}", (*texts, name))
     result = np.empty(num_nodes, dtype=object)
@@ -92,7 +94,9 @@ def check_features(x: Any, x_offset: Any, num_nodes: int) -> tuple[Features | No
         return features, None
     offset = _float32(np.asarray(x_offset), "x_offset")
     if offset.shape != (features.shape[1],):
-        raise GraphError(f"x_offset must have one value for each of the {features.shape[1]} features, received the shape {list(offset.shape)}")
+        raise GraphError(
+            f"x_offset must have one value for each of the {features.shape[1]} features, received the shape {list(offset.shape)}"
+        )
     _refuse_infinite(offset[None, :], "x_offset")
     return features, frozen(offset)
 
@@ -134,7 +138,9 @@ def _float32(array: npt.NDArray[Any], name: str) -> npt.NDArray[np.float32]:
     if array.dtype == np.float32:
         return array
     if array.dtype.kind not in "biuf":
-        raise GraphError(f"{name} must hold numbers, received {array.dtype}: turn texts into numbers first (a text column can become TF-IDF features)")
+        raise GraphError(
+            f"{name} must hold numbers, received {array.dtype}: turn texts into numbers first (a text column can become TF-IDF features)"
+        )
     with np.errstate(over="ignore"):
         return array.astype(np.float32)
 

@@ -62,7 +62,7 @@ def canonical_features(spec: str, graph_name: str = "") -> str:
         step = part.strip().lower()
         if step == "paper":
             step = PAPER_FEATURES.get(graph_name.lower(), "raw")
-        elif step not in PREPROCESSING and not _FIRST.fullmatch(step) or step == "firstn":
+        elif step not in PREPROCESSING and not _FIRST.fullmatch(step):
             raise UnknownNameError("feature preprocessing", part.strip(), PREPROCESSING, "Join several with +, such as row+center.")
         steps += [step] if step != "raw" else []
     return "+".join(steps) or "raw"
@@ -91,10 +91,8 @@ def preprocess(graph: Graph, spec: str) -> Graph:
     if graph.x is None and not canonical.startswith("structural"):
         canonical = f"structural+{canonical}"
     for step in canonical.split("+"):
-        if first := _FIRST.fullmatch(step):
-            graph = _first(graph, int(first[1]))
-        else:
-            graph = _STEPS[step](graph)
+        first = _FIRST.fullmatch(step)
+        graph = _first(graph, int(first[1])) if first else _STEPS[step](graph)
     return graph
 
 

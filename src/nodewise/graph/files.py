@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from nodewise.errors import GraphError
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["FORMS", "atomic_file", "existing_file", "read_graph", "write_graph"]
+__all__ = ["FORMS", "atomic_file", "atomic_folder", "existing_file", "read_graph", "write_graph"]
 
 FORMS = {
     ".npz": "everything, compressed",
@@ -32,11 +33,12 @@ def read_graph(path: str | Path) -> Graph:
         GraphError: if there is no such file, its form is not known, or it does not hold a graph; the message says what to do.
     """
     path = Path(path).expanduser()
-    if path.is_dir():
+    ending = path.suffix.lower()
+    pair = path.name in ("nodes.csv", "edges.csv") and path.with_name("nodes.csv").exists() and path.with_name("edges.csv").exists()
+    if path.is_dir() or pair:
         from nodewise.graph.folder import read_folder
 
-        return read_folder(path)
-    ending = path.suffix.lower()
+        return read_folder(path.parent if pair else path)
     existing_file(path)
     if ending == ".npz":
         from nodewise.graph.npz import read_npz
@@ -110,7 +112,9 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     try:
         handle = part.open("xb")
     except OSError as error:
-        raise GraphError(f"{path} cannot be written: {error.strerror or error}; check that the folder exists and may be written to") from error
+        raise GraphError(
+            f"{path} cannot be written: {error.strerror or error}; check that the folder exists and may be written to"
+        ) from error
     try:
         with handle:
             yield handle
@@ -121,6 +125,24 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
         raise GraphError(f"{path} cannot be written: {error.strerror or error}; check the space left and the permissions") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Gives a new folder to write files to, and puts them into `path` when all are written; other files that are there stay."""
+    part = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.part")
+    try:
+        part.mkdir(parents=True)
+        yield part
+        if not path.exists():
+            part.replace(path)
+        else:
+            for file in sorted(part.iterdir()):
+                file.replace(path / file.name)
+    except OSError as error:
+        raise GraphError(f"the folder {path} cannot be written: {error.strerror or error}; check the path and its permissions") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _unknown_ending(path: Path, done: str) -> GraphError:

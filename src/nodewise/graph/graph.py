@@ -45,8 +45,8 @@ class Graph:
         name: what the graph is called.
         extra: fields of a file that are not known here; they survive npz to npz.
         notes: what construction dropped or changed, in words.
-        x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be centred and stay sparse.
-            `dense_features` gives them as one array.
+        x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be centred and stay
+            sparse. `dense_features` gives them as one array.
     """
 
     edge_index: npt.NDArray[np.int64]
@@ -102,8 +102,8 @@ class Graph:
             edge_index: integers [2, edge]; duplicates, both directions and self loops are fine, `notes` says what was dropped.
             num_nodes: how many nodes; by default what the other parts say, else the largest index + 1.
             x: [node, feature], dense, scipy sparse, or None.
-            y: [node] of integers (-1: unlabelled) or strings (empty or None: unlabelled), or None. Without `class_names`, the classes are those
-                that occur, in order of their id or name; ids with gaps are compacted and become the names.
+            y: [node] of integers (-1: unlabelled) or strings (empty or None: unlabelled), or None. Without `class_names`, the classes are
+                those that occur, in order of their id or name; ids with gaps are compacted and become the names.
             class_names: names of the classes 0 … C-1, or, for labels given as strings, all classes in the order wanted.
             node_names: unique names.
             attributes: name -> one string a node.
@@ -246,7 +246,14 @@ class Graph:
 
     @classmethod
     def from_csv(cls, nodes: str | Path, edges: str | Path | None = None, **columns: Any) -> Graph:
-        """The graph of a table of nodes and a table of edges; see `nodewise.graph.tables.read_tables` for the columns."""
+        """The graph of a table of nodes and a table of edges, CSV with any usual delimiter.
+
+        Args:
+            nodes: one row a node; the first row names the columns.
+            edges: one row an edge, two of its columns naming the ends.
+            **columns: which column is what, where its name does not tell: `id`, `label`, `text` (becomes TF-IDF features), `features` (a list),
+                `source`, `target`; further `delimiter`, `encoding`, `max_words`, `name`. See `nodewise.graph.tables.read_tables`.
+        """
         from nodewise.graph.tables import read_tables
 
         return read_tables(nodes, edges, **columns)

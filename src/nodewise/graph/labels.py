@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nodewise.errors import GraphError
 from nodewise.graph.wording import listed
 
-__all__ = ["label_ids", "natural_order"]
+__all__ = ["are_classes", "label_ids", "natural_order"]
 
 Ids = npt.NDArray[np.int64]
 
@@ -35,6 +35,12 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
             f"y must hold one label for each of the {num_nodes} nodes, received the shape {list(given.shape)}: "
             "give -1 (or an empty string) to a node without label"
         )
+    if (
+        given.dtype.kind == "O"
+        and given.size
+        and all(isinstance(label, (int, np.integer)) for label in given.tolist() if label is not None)
+    ):
+        given = np.array([-1 if label is None else int(label) for label in given.tolist()])
     if given.dtype.kind in "OUST":
         ids, names = _from_strings(given, class_names)
         notes: list[str] = []
@@ -43,6 +49,11 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
     if len(names) == 1:
         notes.append(f"there is only one class, {names[0]!r}: a classifier needs at least two")
     return ids, names, notes
+
+
+def are_classes(texts: Sequence[str]) -> bool:
+    """Whether a column called "label" may hold classes: where all of ten nodes or more differ, it holds what to call them."""
+    return len(texts) < 10 or "" in texts or len(set(texts)) < len(texts)
 
 
 def natural_order(names: Sequence[str]) -> list[str]:

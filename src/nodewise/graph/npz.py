@@ -77,7 +77,9 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
         if key in _KNOWN or key in fields or "\0" in key or not key:
             raise GraphError(f"the further field {key!r} has a name that npz files of graphs use themselves or cannot hold: rename it")
         if value.dtype.hasobject:
-            raise GraphError(f"the further field {key!r} holds Python objects, which are never pickled: make it numbers or strings, or drop it")
+            raise GraphError(
+                f"the further field {key!r} holds Python objects, which are never pickled: make it numbers or strings, or drop it"
+            )
         fields[key] = value
     with atomic_file(Path(path)) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive:
         for key, value in fields.items():
@@ -93,7 +95,9 @@ def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
     try:
         archive = np.load(path, allow_pickle=False)
         if isinstance(archive, np.ndarray):
-            raise GraphError(f"{path} holds a single array, not a graph: make a graph of it with `nodewise convert --knn`, or save with np.savez")
+            raise GraphError(
+                f"{path} holds a single array, not a graph: make a graph of it with `nodewise convert --knn`, or save with np.savez"
+            )
         with archive:
             for key in archive.files:
                 fields[key] = archive[key]
@@ -119,8 +123,8 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
     for array in fields.values():
         array.flags.writeable = False  # fresh from the file and held by nobody else: the graph need not copy them
     attributes = {}
-    for i, name in enumerate(_texts(fields, "attribute_names") or ()):
-        attributes[name] = _texts(fields, f"attribute_{i}") or []
+    for i, title in enumerate(_texts(fields, "attribute_names") or ()):
+        attributes[title] = _texts(fields, f"attribute_{i}") or []
     used = _KNOWN | {f"attribute_{i}" for i in range(len(attributes))}
     names = _texts(fields, "node_names")
     name = _texts(fields, "name")

@@ -51,15 +51,16 @@ def as_line(graph: Graph) -> str:
 
 def as_html(graph: Graph) -> str:
     """A small table for Jupyter; whatever comes from the data is escaped."""
-    rows = "".join(f"<tr><th style='text-align:left'>{key}</th><td style='text-align:left'>{escape(value)}</td></tr>" for key, value in facts(graph).items())
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{key}</th><td style='text-align:left'>{escape(value)}</td></tr>"
+        for key, value in facts(graph).items()
+    )
     return f"<table><caption>{escape(graph.name)}</caption>{rows}</table>"
 
 
 def _features(graph: Graph) -> str:
     if graph.x is None:
         return "none (structural features stand in for them)"
-    if isinstance(graph.x, np.ndarray):
-        stored = "dense"
-    else:
-        stored = f"sparse, {graph.x.nnz / max(1, graph.num_nodes * graph.num_features):.2%} non-zero"
+    size = max(1, graph.num_nodes * graph.num_features)
+    stored = "dense" if isinstance(graph.x, np.ndarray) else f"sparse, {graph.x.nnz / size:.2%} non-zero"
     return f"{graph.num_features:,} ({stored}{', centred' if graph.x_offset is not None else ''})"

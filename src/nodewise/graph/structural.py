@@ -108,7 +108,9 @@ def h_index(adjacency: sp.csr_matrix[np.float64], values: npt.NDArray[np.int64])
     return reached[adjacency.indptr[1:]] - reached[adjacency.indptr[:-1]]  # type: ignore[no-any-return]
 
 
-def pagerank(adjacency: sp.csr_matrix[np.float64], degree: Vector, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9) -> Vector:
+def pagerank(
+    adjacency: sp.csr_matrix[np.float64], degree: Vector, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
+) -> Vector:
     """PageRank, float64 [node], which sums to one; power iteration until the change sums to less than `tolerance`."""
     size = len(degree)
     share = np.where(degree > 0, 1 / np.maximum(degree, 1), 0.0)

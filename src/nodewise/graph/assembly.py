@@ -1,0 +1,167 @@
+"""What the text forms share: the head that says what a table cannot, exact numbers as text, and putting a graph together again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from nodewise.errors import GraphError
+from nodewise.graph.graph import Graph
+from nodewise.graph.labels import natural_order
+from nodewise.graph.wording import listed
+
+__all__ = ["Head", "assemble", "dropped_fields", "exact_texts", "node_ids", "nonzero", "sparse_features"]
+
+
+@dataclass(frozen=True)
+class Head:
+    """What rows of nodes and edges do not say themselves.
+
+    Attributes:
+        name: of the graph.
+        named: whether node ids are names; otherwise they are the indices.
+        labelled: whether there are labels, even if every node is unlabelled.
+        class_names: in order.
+        columns: of the features, or None without features.
+        dense: whether the features were stored dense.
+        offset: what is subtracted from the features, or None.
+    """
+
+    name: str
+    named: bool
+    labelled: bool
+    class_names: tuple[str, ...]
+    columns: int | None
+    dense: bool
+    offset: tuple[float, ...] | None
+
+    @classmethod
+    def of(cls, graph: Graph) -> Head:
+        """The head of a graph."""
+        return cls(
+            name=graph.name,
+            named=graph.node_names is not None,
+            labelled=graph.y is not None,
+            class_names=graph.class_names,
+            columns=None if graph.x is None else graph.num_features,
+            dense=isinstance(graph.x, np.ndarray),
+            offset=None if graph.x_offset is None else tuple(graph.x_offset.tolist()),
+        )
+
+    def to_json(self) -> str:
+        """As JSON, ASCII only."""
+        features = None if self.columns is None else {"columns": self.columns, "dense": self.dense, "offset": self.offset}
+        parts = {"name": self.name, "named": self.named, "labelled": self.labelled, "class_names": self.class_names, "features": features}
+        return json.dumps({"schema": 1, **parts}, indent=1 if not self.offset else None)
+
+    @classmethod
+    def from_json(cls, text: str, source: str) -> Head:
+        """The head that `to_json` wrote."""
+        try:
+            told = json.loads(text)
+            features = told.get("features") or {}
+            offset = features.get("offset")
+            return cls(
+                name=str(told["name"]),
+                named=bool(told["named"]),
+                labelled=bool(told["labelled"]),
+                class_names=tuple(map(str, told["class_names"])),
+                columns=int(features["columns"]) if features else None,
+                dense=bool(features.get("dense")),
+                offset=None if offset is None else tuple(map(float, offset)),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise GraphError(
+                f"{source}: what it says of the graph cannot be understood ({error!r}); write the graph again, or remove it"
+            ) from error
+
+
+def node_ids(graph: Graph) -> Sequence[str]:
+    """What nodes are called in a text file: their names, else their indices."""
+    return graph.node_names if graph.node_names is not None else [str(i) for i in range(graph.num_nodes)]
+
+
+def nonzero(graph: Graph) -> sp.csr_matrix[np.float32]:
+    """The stored features as CSR; no columns without features."""
+    if graph.x is None:
+        return sp.csr_matrix(np.zeros((graph.num_nodes, 0), dtype=np.float32))
+    return sp.csr_matrix(graph.x)
+
+
+def exact_texts(values: npt.NDArray[np.float32]) -> list[str]:
+    """The shortest text of each float32 that reads back as the same float32."""
+    texts: list[str] = values.astype(np.str_).tolist()
+    back = np.array(texts, dtype=np.float64).astype(np.float32) if texts else values
+    for i in np.flatnonzero(back != values).tolist():
+        texts[i] = repr(float(values[i]))
+    return texts
+
+
+def sparse_features(
+    rows: Sequence[int], columns: Sequence[int], values: Sequence[float], shape: tuple[int, int], source: str
+) -> sp.csr_matrix[np.float32]:
+    """Features as CSR from one entry each of `rows`, `columns` and `values`; no place may be given twice."""
+    matrix: sp.csr_matrix[np.float64] = sp.csr_matrix((np.asarray(values, dtype=np.float64), (rows, columns)), shape=shape)
+    if matrix.nnz != len(values):
+        order = np.sort(np.asarray(rows, dtype=np.int64) * shape[1] + np.asarray(columns, dtype=np.int64))
+        row, column = divmod(int(order[1:][order[1:] == order[:-1]][0]), shape[1])
+        raise GraphError(f"{source} gives two values for node {row}, column {column}: keep one of them")
+    with np.errstate(over="ignore"):
+        return matrix.astype(np.float32)
+
+
+def dropped_fields(graph: Graph, form: str) -> list[str]:
+    """What a text form cannot hold of a graph, in words."""
+    return [f"the further fields {listed(graph.extra)}: only npz keeps them, not {form}"] if graph.extra else []
+
+
+def assemble(
+    ids: Sequence[str],
+    edges: npt.NDArray[np.int64],
+    labels: Sequence[str] | None,
+    attributes: Mapping[str, Sequence[str]],
+    features: Any,
+    head: Head | None,
+    *,
+    name: str,
+    notes: Sequence[str] = (),
+) -> Graph:
+    """Puts a graph together from rows of text.
+
+    Args:
+        ids: of the nodes, in order.
+        edges: [2, edge], as indices.
+        labels: class name or "" of each node, or None.
+        attributes: name -> one string a node.
+        features: [node, feature] or None.
+        head: what `Head.of` said when the file was written, or None for a file from elsewhere.
+        name: of the graph, where there is no head.
+        notes: what the reader has to tell.
+    """
+    plain = len(ids) > 0 and ids[0] == "0" and list(ids) == [str(i) for i in range(len(ids))]
+    named = head.named if head is not None and plain else not plain
+    class_names = None
+    if head is not None:
+        labels = labels if head.labelled or (labels and any(labels)) else None
+        new = set(labels or ()) - set(head.class_names) - {""}
+        class_names = (*head.class_names, *natural_order(list(new)))
+        if features is not None and head.dense:
+            features = features.toarray()
+    return Graph.build(
+        edges,
+        len(ids),
+        x=features,
+        y=None if labels is None else np.array([*labels, None], dtype=object)[:-1],
+        class_names=class_names,
+        node_names=ids if named else None,
+        attributes=attributes,
+        name=head.name if head is not None else name,
+        x_offset=head.offset if head is not None and features is not None else None,
+        notes=notes,
+    )

@@ -1,0 +1,53 @@
+"""Graphs from and to scipy matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from nodewise.errors import GraphError
+from nodewise.graph.graph import Graph
+
+if TYPE_CHECKING:
+    from nodewise.graph.checks import Features
+
+__all__ = ["from_scipy", "to_scipy"]
+
+
+def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Graph:
+    """The graph whose edges are the non-zero entries of a square matrix.
+
+    Args:
+        adjacency: sparse or dense [node, node]; direction and weights are dropped.
+        x: features, as for `Graph.build`.
+        y: labels, as for `Graph.build`.
+        **parts: any further argument of `Graph.build`, such as `class_names` or `name`.
+
+    Raises:
+        GraphError: if the matrix is not square, or a part does not fit.
+    """
+    matrix = sp.coo_matrix(adjacency)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(
+            f"an adjacency matrix must be square, received the shape {list(matrix.shape)}: give one row and one column for each node"
+        )
+    there = matrix.data != 0
+    notes = list(parts.pop("notes", ()))
+    if matrix.nnz and not np.isin(matrix.data[there], (0, 1)).all():
+        notes.append("the weights of the edges were dropped: every entry that is not 0 is an edge")
+    edges = np.stack([matrix.row[there], matrix.col[there]])
+    return Graph.build(edges, matrix.shape[0], x=x, y=y, notes=notes, **parts)
+
+
+def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, npt.NDArray[np.int64] | None]:
+    """Adjacency matrix, features and labels of a graph.
+
+    Returns:
+        The symmetric 0/1 matrix, float32 CSR [node, node]; the features that count, [node, feature], CSR where they are stored so and not centred,
+        else dense, or None; the labels, int64 [node], or None. What is read-only in the graph is so here.
+    """
+    x = graph.x if graph.x_offset is None else graph.dense_features()
+    return graph.adjacency(), x, graph.y
