@@ -70,7 +70,7 @@ def nodewise(clean_environment: dict[str, str], tmp_path: Path) -> Callable[...,
             text=True,
             encoding="utf-8",
             cwd=tmp_path,
-            env={**clean_environment, **environment},
+            env={**clean_environment, "XDG_CACHE_HOME": str(tmp_path / "cache"), **environment},
             check=False,
         )
 

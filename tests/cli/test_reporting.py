@@ -24,6 +24,15 @@ def test_lines_tell_progress_now_and_then_and_at_the_end() -> None:
     assert stream.getvalue().splitlines() == ["train: 3/5 reward 0.1235", "train: 5/5 reward 0.1235"]
 
 
+def test_a_task_that_is_over_at_once_is_not_worth_a_line() -> None:
+    screen, stream = console(terminal=False)
+    times = iter([0.0, 0.9])
+    report = LineReporter(screen, clock=lambda: next(times))
+    report(Progress("neighbours", 1, 2))
+    report(Progress("neighbours", 2, 2))
+    assert stream.getvalue() == ""
+
+
 def test_tasks_are_timed_apart() -> None:
     screen, stream = console(terminal=False)
     times = iter([0.0, 20.0, 20.0])

@@ -54,7 +54,7 @@ class BarReporter:
 
 
 class LineReporter:
-    """A line for each event; progress at most once in ``every`` seconds, and when a task ends.
+    """A line for each event; progress at most once in ``every`` seconds, and when a task ends that took a second or more.
 
     Args:
         console: where the lines go.
@@ -64,13 +64,15 @@ class LineReporter:
 
     def __init__(self, console: Console, every: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._console, self._every, self._clock = console, every, clock
+        self._began: dict[str, float] = {}
         self._said: dict[str, float] = {}
 
     def __call__(self, event: Event, /) -> None:
         if isinstance(event, Progress):
             now = self._clock()
+            began = self._began.setdefault(event.task, now)
             finished = event.total is not None and event.done >= event.total
-            if not finished and now - self._said.setdefault(event.task, now) < self._every:
+            if now - (began if finished else self._said.get(event.task, began)) < (1.0 if finished else self._every):
                 return
             self._said[event.task] = now
             total = "" if event.total is None else f"/{event.total}"

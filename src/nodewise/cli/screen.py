@@ -74,10 +74,12 @@ class Screen:
         for position, name in enumerate(columns):
             cells = [row[position] for row in rows]
             numeric = bool(cells) and all(cell is None or isinstance(cell, (int, float)) for cell in cells)
-            table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+            table.add_column(name, justify="right" if numeric else "left", overflow="fold", style="cyan" if position == 0 else "")
         for row in rows:
             table.add_row(*("–" if cell is None else printable(str(cell)) for cell in row))
-        self.out.print(table)
+        with self.out.capture() as drawn:
+            self.out.print(table)
+        self.out.file.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
 
     @contextmanager
     def reporting(self) -> Iterator[Reporter]:

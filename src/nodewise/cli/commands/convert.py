@@ -78,17 +78,17 @@ def convert(
     from nodewise.graph import preprocess, write_graph
     from nodewise.graph.features import canonical_features
 
+    spec = features or "raw"
     _check_ending(out)
+    canonical_features(spec)  # a misspelt name is refused before any long work begins
     with screen.reporting() as reporter:
         how = _How(knn, metric, text, images, label, edges)
         graph = _from_graph(source, how, data_dir, reporter) if knn is None else _from_things(source, knn, how, reporter)
-    graph = preprocess(graph, features or "raw")
+    graph = preprocess(graph, spec)
     dropped = write_graph(graph, out)
     if json:
         told = {"notes": list(graph.notes), "dropped": dropped}
-        screen.json(
-            {"schema": 1, "out": str(out), "features": canonical_features(features or "raw", graph.name), **describe(graph), **told}
-        )
+        screen.json({"schema": 1, "out": str(out), "features": canonical_features(spec, graph.name), **describe(graph), **told})
         return
     for note in graph.notes:
         screen.note(f"note: {note}")
