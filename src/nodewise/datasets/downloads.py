@@ -1,0 +1,104 @@
+"""Data sets that are fetched once, through PyTorch Geometric or from the address it has, and then kept as npz in the data folder.
+
+Graphs come out as the record holds them, whatever form their source has: every edge once, no self loops, features sparse where they mostly are
+zeros. So the counts are those of the catalogue: PyTorch Geometric's count every edge twice, Citeseer's source repeats some, and so on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import socket
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from nodewise.datasets.info import DatasetInfo
+from nodewise.datasets.sources import SOURCES
+from nodewise.errors import DownloadError, GraphError, MissingExtraError
+from nodewise.events import Note, Reporter, Warned
+from nodewise.graph import Graph, write_graph
+
+__all__ = ["download"]
+
+_PATIENCE = 60.0  # seconds without an answer
+
+
+def download(info: DatasetInfo, folder: Path, report: Reporter) -> Graph:
+    """Fetches a data set and keeps it as ``NAME.npz`` in the data folder; what was fetched on the way is removed.
+
+    Raises:
+        DownloadError: if it cannot be fetched or is not what was expected; the data folder is as before.
+        MissingExtraError: if it needs an extra that is not installed.
+    """
+    loader, which = info.loader
+    report(Note(f"{info.name}: downloading from {info.source}"))
+    try:
+        with _workspace(folder) as root, _undisturbed():
+            graph = SOURCES[loader](info.name, which, root)
+    except MissingExtraError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever a foreign reader may raise on a page that is not the file: SystemExit is ogb's
+        raise DownloadError(
+            f"{info.name} could not be downloaded from {info.source} ({_reason(error)}): check the network and try again, or put {info.name}.npz "
+            f"(made on another machine by nodewise, or by hand from edge_index, y and x) into the data folder {folder}, or give the path of a file"
+        ) from error
+    _compare(info, graph, report)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_graph(graph, folder / f"{info.name}.npz")
+    except (OSError, GraphError) as error:
+        report(Warned(f"{info.name} could not be kept and will be downloaded again next time: {error}"))
+    return graph
+
+
+@contextlib.contextmanager
+def _workspace(folder: Path) -> Iterator[Path]:
+    """A folder for what comes on the way, beside the result where that can be written to, since temporary folders may be small."""
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        holder = tempfile.TemporaryDirectory(prefix=".download-", dir=folder, ignore_cleanup_errors=True)
+    except OSError:
+        made, holder = [], tempfile.TemporaryDirectory(prefix="nodewise-", ignore_cleanup_errors=True)
+    try:
+        with holder as root:
+            yield Path(root)
+    except BaseException:
+        for parent in made:  # not even an empty folder stays behind after a failure
+            with contextlib.suppress(OSError):
+                parent.rmdir()
+        raise
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keeps foreign code from printing, warning, asking a question or waiting for ever."""
+    patience, stdin = socket.getdefaulttimeout(), sys.stdin
+    sys.stdin = io.StringIO("y\n" * 8)  # ogb asks before it downloads more than 1 GB; who named the data set wants it
+    socket.setdefaulttimeout(_PATIENCE)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        socket.setdefaulttimeout(patience)
+        sys.stdin = stdin
+
+
+def _reason(error: BaseException) -> str:
+    text = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _compare(info: DatasetInfo, graph: Graph, report: Reporter) -> None:
+    """Tells if the graph is not of the size that the catalogue has; a remark says why where that is expected."""
+    if info.loader[0] in ("twitch", "webkb"):
+        return
+    found = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features, "classes": graph.num_classes}
+    expected = {"nodes": info.nodes, "edges": info.edges, "features": info.features, "classes": info.classes}
+    other = [f"{value:,} {key} instead of {expected[key]:,}" for key, value in found.items() if expected[key] not in (None, value)]
+    if other:
+        report(Warned(f"{info.name} is not as it was published: {', '.join(other)}; its source may have changed"))

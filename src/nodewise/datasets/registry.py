@@ -1,0 +1,68 @@
+"""Names to what is known about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nodewise.datasets.catalogue import CATALOGUE
+from nodewise.datasets.folder import data_folder, local_names
+from nodewise.datasets.info import DatasetInfo
+from nodewise.errors import UnknownNameError
+
+__all__ = ["dataset_info", "default_features", "find_info", "list_datasets", "plain_name"]
+
+_BY_NAME = {name: info for info in CATALOGUE for name in (*info.files, *info.aliases, info.name)}
+
+
+def plain_name(name: str) -> str:
+    """One spelling for a name: lower case, words joined by hyphens."""
+    return "-".join(name.strip().lower().replace("_", " ").split())
+
+
+def find_info(name: str) -> DatasetInfo | None:
+    """What is known about a name, an alias or a file's name; None if nothing is."""
+    return _BY_NAME.get(plain_name(name))
+
+
+def list_datasets(data_dir: str | Path | None = None) -> list[str]:
+    """The names that `load_graph` takes: those of the catalogue, the paper's first, then further graphs in the data folder."""
+    known = [info.name for info in CATALOGUE]
+    return known + [name for name in local_names(data_folder(data_dir)) if find_info(name) is None]
+
+
+def dataset_info(name: str, data_dir: str | Path | None = None) -> DatasetInfo:
+    """What is known about a data set. For a graph that only the data folder knows, its file is read.
+
+    Raises:
+        UnknownNameError: if there is none of that name; says which was probably meant.
+    """
+    info = find_info(name)
+    if info is not None:
+        return info
+    if name not in local_names(data_folder(data_dir)):
+        raise unknown_dataset(name, data_folder(data_dir))
+    from nodewise.graph import read_graph
+
+    graph = read_graph(data_folder(data_dir) / f"{name}.npz")
+    return DatasetInfo(
+        name,
+        "a graph in the data folder",
+        graph.num_nodes,
+        graph.num_edges,
+        graph.num_features,
+        graph.num_classes,
+        "folder",
+        "the data folder",
+    )
+
+
+def default_features(name: str) -> str:
+    """The feature preprocessing that commands use unless told otherwise: ``"paper"`` for the paper's ten graphs by name, else ``"raw"``."""
+    info = find_info(name)
+    return "paper" if info is not None and info.paper else "raw"
+
+
+def unknown_dataset(name: str, folder: Path) -> UnknownNameError:
+    """The error for a name that neither the catalogue nor the data folder knows."""
+    hint = f"A file needs its ending, such as {name or 'my'}.npz; a graph {name or 'NAME'}.npz in the data folder {folder} is found by its name."
+    return UnknownNameError("data set", name, {*(info.name for info in CATALOGUE), *local_names(folder)}, hint)
