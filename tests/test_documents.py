@@ -1,0 +1,51 @@
+"""What the documents say is true: their links lead somewhere, their commands parse, their Python runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nodewise.cli import main
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The fenced blocks of a document in one language; ``""`` for those without."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return [text for name, text in fences if name == language]
+
+
+def commands() -> list[str]:
+    """Every command line of ours that a document shows, without the words beside it."""
+    lines = (line for path in DOCUMENTS for block in blocks(path, "") + blocks(path, "bash") for line in block.splitlines())
+    return sorted({re.split(r"\s{2,}|\s#", line.strip())[0] for line in lines if line.startswith("nodewise ")})
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8"))
+    assert not [target for target in targets if not target.startswith("https://") and not (path.parent / target).exists()]
+
+
+def test_every_command_shown_exists_with_its_options(capfd: pytest.CaptureFixture[str]) -> None:
+    assert len(commands()) >= 5
+    for command in commands():
+        assert main([*shlex.split(command)[1:], "--help"]) == 0, capfd.readouterr().err
+
+
+def test_the_readme_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+    (tmp_path / "nodes.csv").write_text("id,topic,size\na,sea,1\nb,land,2\nc,,3\n", encoding="utf-8")
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\n", encoding="utf-8")
+    (code,) = blocks(ROOT / "README.md", "python")
+    environment = {**clean_environment, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Graph('digits': 1,797 nodes")
+    assert "\ncora\n" in done.stdout
