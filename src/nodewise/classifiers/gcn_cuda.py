@@ -19,7 +19,10 @@ from nodewise.graph.tensors import GraphTensors
 __all__ = ["GcnCuda"]
 
 _PART = 128  # entries of a feature's column that one program adds up
-_LABELS = 4096  # room for labels in one episode
+_PROGRAMS = 8192  # programs that share the nodes of all runs
+_ENTRIES = 16  # entries of a row that are loaded at once
+_FAR_TILE = {"ROWS": 16, "FEATURES": 64, "num_warps": 4}  # of the dense input's product
+_BACK_TILE = {"ROWS": 32, "FEATURES": 32, "num_warps": 4}  # and of its gradient
 
 
 class GcnCuda:
@@ -30,7 +33,7 @@ class GcnCuda:
         w1: [run, hidden, class].
     """
 
-    def __init__(self, graph: GraphTensors, runs: int, settings: GcnSettings | None = None) -> None:
+    def __init__(self, graph: GraphTensors, runs: int, settings: GcnSettings | None = None, label_room: int = 256) -> None:
         self.graph, self.runs, self.settings = graph, runs, settings or GcnSettings()
         device, nodes, hidden, classes = graph.device, graph.num_nodes, self.settings.hidden, graph.num_classes
         first, second = runs * graph.num_features * hidden, runs * hidden * classes
@@ -38,22 +41,21 @@ class GcnCuda:
         self._weights, self._gradient, self._mean, self._square = flat
         self.w0, self.w1 = self._shaped(self._weights)
         self._w0_gradient, self._w1_gradient = self._shaped(self._gradient)
-        self._near, self._far = (torch.zeros(runs, nodes, dtype=torch.int8, device=device) for _ in range(2))
+        self._near, self._far, self._near_list, self._far_list = (torch.zeros(runs, nodes, dtype=torch.int32, device=device) for _ in range(4))
+        self._near_count, self._far_count = (torch.zeros(runs, dtype=torch.int32, device=device) for _ in range(2))
+        self._share = (max(64, min(nodes, _PROGRAMS // runs)), runs)  # programs that share a run's nodes, and runs
         self._far_out, self._hidden, self._back = (torch.zeros(runs, nodes, hidden, device=device) for _ in range(3))
         self._projected, self._error = (torch.zeros(runs, nodes, classes, device=device) for _ in range(2))
-        self._room = min(_LABELS, nodes)
+        self._room = min(label_room, nodes)
         self._nodes, self._labels = (torch.zeros(runs, self._room, dtype=torch.int64, device=device) for _ in range(2))
         self._count, self._epoch, self._zero, self._seed = (torch.zeros(1, dtype=torch.int64, device=device) for _ in range(4))
-        self._sizes = {"WIDTH": kernels.triton.next_power_of_2(hidden), "ENTRIES": 16}
+        self._sizes = {"WIDTH": kernels.triton.next_power_of_2(hidden), "ENTRIES": _ENTRIES}
         self._classes = max(2, kernels.triton.next_power_of_2(classes))
         if graph.sparse_x is not None and graph.offset is None:
             self._columns = _column_parts(graph)
         else:
             dense = graph.dense_x if graph.dense_x is not None else _dense(graph)
             self._dense = dense.contiguous()
-            self._rows = torch.zeros(runs, nodes + 1, dtype=torch.int64, device=device)
-            self._far_count = torch.zeros(runs, dtype=torch.int64, device=device)
-            self._every = torch.arange(nodes, device=device).expand(runs, nodes)
         self.reset(0)
 
     def _shaped(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -63,7 +65,8 @@ class GcnCuda:
 
     def reset(self, seed: int) -> None:
         """Draw new weights and forget all labels. Everything random from here on follows from ``seed``."""
-        for buffer in (self._gradient, self._mean, self._square, self._near, self._far, self._error, self._count, self._epoch):
+        marks = (self._near, self._far, self._near_count, self._far_count)
+        for buffer in (self._gradient, self._mean, self._square, *marks, self._error, self._count, self._epoch):
             buffer.zero_()
         self._seed.fill_(seed)
         for purpose, weight in enumerate((self.w0, self.w1)):
@@ -75,12 +78,11 @@ class GcnCuda:
         self._nodes.index_copy_(1, self._count, nodes[:, None])
         self._labels.index_copy_(1, self._count, labels[:, None])
         self._count.add_(1)
-        norm, size = self.graph.norm, self.graph.num_nodes
-        kernels.mark[(self.graph.max_degree + 1, self.runs)](norm.crow, norm.col, nodes, self._near, self._far, size, ENTRIES=32, num_warps=1)
-        if hasattr(self, "_rows"):  # dense features: the far nodes of each run as a list
-            order = self._far.cumsum(1)
-            self._far_count.copy_(order[:, -1])
-            self._rows.scatter_(1, torch.where(self._far != 0, order - 1, size), self._every)
+        norm = self.graph.norm
+        kernels.mark[(self.graph.max_degree + 1, self.runs)](
+            norm.crow, norm.col, nodes, self._near, self._far, self._near_list, self._far_list, self._near_count, self._far_count,
+            self.graph.num_nodes, ENTRIES=32, num_warps=1,
+        )  # fmt: skip
 
     def epoch(self) -> None:
         """One step of Adam on the labelled nodes' loss."""
@@ -96,27 +98,27 @@ class GcnCuda:
         graph, runs = self.graph, self.runs
         nodes, hidden, classes = graph.num_nodes, self.settings.hidden, graph.num_classes
         norm = (graph.norm.crow, graph.norm.col, graph.norm.values)
-        each = (nodes, runs)
         rate = self.settings.dropout
         chance = (self._seed, self._epoch, rate, runs)
+        near, far = (self._near_list, self._near_count), (self._far_list, self._far_count)
         sizes = {**self._sizes, "num_warps": 1}
         self._far_product(chance)
-        kernels.hidden_layer[each](
-            *norm, self._far_out, self.w1, self._near, self._hidden, self._projected, *chance, nodes, hidden, classes,
+        kernels.hidden_layer[self._share](
+            *norm, self._far_out, self.w1, *near, self._hidden, self._projected, *chance, nodes, hidden, classes,
             TRAIN=True, PROJECT=False, CLASSES=self._classes, **sizes,
         )  # fmt: skip
-        kernels.read[(self._read_room(), runs)](
+        kernels.read[(self._room, runs)](
             *norm, self._hidden, self.w1, self._nodes, self._labels, self._count, self._error, self._w1_gradient,
             self.settings.warm_up, nodes, hidden, classes, self._room, CLASSES=self._classes, **sizes,
         )  # fmt: skip
-        kernels.near_back[each](
-            *norm, self._error, self.w1, self._near, self._hidden, self._back, rate, nodes, hidden, classes, CLASSES=self._classes, **sizes
+        kernels.near_back[self._share](
+            *norm, self._error, self.w1, *near, self._hidden, self._back, rate, nodes, hidden, classes, CLASSES=self._classes, **sizes
         )
-        kernels.far_sum[each](*norm, self._back, self._near, self._far, self._far_out, nodes, hidden, **sizes)
-        if hasattr(self, "_rows"):
-            kernels.weight_back_dense[(kernels.triton.cdiv(graph.num_features, 32), runs)](
-                self._dense, self._rows, self._far_count, self._far_out, self._w0_gradient, *chance, nodes, graph.num_features, hidden,
-                WIDTH=max(16, self._sizes["WIDTH"]), ROWS=32, FEATURES=32, num_warps=4,
+        kernels.far_sum[self._share](*norm, self._back, self._near, *far, self._far_out, nodes, hidden, **sizes)
+        if hasattr(self, "_dense"):
+            kernels.weight_back_dense[(kernels.triton.cdiv(graph.num_features, _BACK_TILE["FEATURES"]), runs)](
+                self._dense, *far, self._far_out, self._w0_gradient, *chance, nodes, graph.num_features, hidden,
+                WIDTH=max(16, self._sizes["WIDTH"]), **_BACK_TILE,
             )  # fmt: skip
         else:
             start, end, feature, row, entry, values = self._columns
@@ -126,24 +128,18 @@ class GcnCuda:
             )  # fmt: skip
         return self._w0_gradient, self._w1_gradient
 
-    def _read_room(self) -> int:
-        """Labels that a recorded step has room for."""
-        return self.label_room
-
-    label_room = 128
-
     def _far_product(self, chance: tuple[object, ...]) -> None:
         graph, nodes, hidden = self.graph, self.graph.num_nodes, self.settings.hidden
-        if hasattr(self, "_rows"):
-            kernels.far_dense[(kernels.triton.cdiv(nodes, 16), self.runs)](
-                self._dense, self.w0, self._rows, self._far_count, self._far_out, *chance, nodes, graph.num_features, hidden,
-                WIDTH=max(16, self._sizes["WIDTH"]), ROWS=16, FEATURES=64, num_warps=4,
+        if hasattr(self, "_dense"):
+            kernels.far_dense[(kernels.triton.cdiv(nodes, _FAR_TILE["ROWS"]), self.runs)](
+                self._dense, self.w0, self._far_list, self._far_count, self._far_out, *chance, nodes, graph.num_features, hidden,
+                WIDTH=max(16, self._sizes["WIDTH"]), **_FAR_TILE,
             )  # fmt: skip
         else:
             x = graph.sparse_x
             assert x is not None
-            kernels.far_sparse[(nodes, self.runs)](
-                x.crow, x.col, x.values, self.w0, self._far, self._far_out, *chance, nodes, graph.num_features, hidden,
+            kernels.far_sparse[self._share](
+                x.crow, x.col, x.values, self.w0, self._far_list, self._far_count, self._far_out, *chance, nodes, graph.num_features, hidden,
                 TRAIN=True, **self._sizes, num_warps=1,
             )  # fmt: skip
 
@@ -161,7 +157,7 @@ class GcnCuda:
 
     def _forward(self, hidden: torch.Tensor, projected: torch.Tensor, project: bool) -> None:
         graph, norm = self.graph, self.graph.norm
-        each, sizes = (graph.num_nodes, self.runs), {**self._sizes, "num_warps": 1}
+        sizes = {**self._sizes, "num_warps": 1}
         chance = (self._seed, self._epoch, 0.0, self.runs)
         width = self.settings.hidden
         if graph.dense_x is not None:
@@ -169,13 +165,13 @@ class GcnCuda:
         else:
             x, far_out = graph.sparse_x, self._far_out
             assert x is not None
-            kernels.far_sparse[each](
-                x.crow, x.col, x.values, self.w0, self._far, far_out, *chance, graph.num_nodes, graph.num_features, width, TRAIN=False, **sizes
+            kernels.far_sparse[self._share](
+                x.crow, x.col, x.values, self.w0, self._far_list, self._far_count, far_out, *chance, graph.num_nodes, graph.num_features, width, TRAIN=False, **sizes
             )
             if graph.offset is not None:
                 far_out.sub_(torch.matmul(graph.offset, self.w0)[:, None])
-        kernels.hidden_layer[each](
-            norm.crow, norm.col, norm.values, far_out, self.w1, self._near, hidden, projected, *chance, graph.num_nodes, width, graph.num_classes,
+        kernels.hidden_layer[self._share](
+            norm.crow, norm.col, norm.values, far_out, self.w1, self._near_list, self._near_count, hidden, projected, *chance, graph.num_nodes, width, graph.num_classes,
             TRAIN=False, PROJECT=project, CLASSES=self._classes, **sizes,
         )  # fmt: skip
 

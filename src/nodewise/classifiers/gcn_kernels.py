@@ -20,46 +20,63 @@ def stream(seed, epoch, run, runs, layer):
 
 
 @triton.jit
-def mark(crow, col, queried, near, far, nodes, ENTRIES: tl.constexpr):
-    """Mark the near and far nodes of the node that each run has just asked; program (neighbour, run)."""
+def keep(key, node, begin, features, rate, ROWS: tl.constexpr, FEATURES: tl.constexpr):
+    """Dropout's choice for a tile of nodes and a run of features that begins at a multiple of FEATURES: bool [ROWS, FEATURES].
+
+    One draw of the generator gives eight choices of 16 bits each.
+    """
+    groups: tl.constexpr = FEATURES // 8
+    counter = node[:, None] * (tl.cdiv(features, 8) + 8) + begin // 8 + tl.arange(0, groups)[None, :]
+    a, b, c, d = tl.randint4x(key, counter.to(tl.int32))
+    words = tl.reshape(tl.join(tl.join(a, b), tl.join(c, d)), [ROWS, FEATURES // 2])
+    low = (words & 0xFFFF).to(tl.float32)
+    high = ((words >> 16) & 0xFFFF).to(tl.float32)
+    return tl.reshape(tl.join(low, high), [ROWS, FEATURES]) >= rate * 65536
+
+
+@triton.jit
+def mark(crow, col, queried, near, far, near_list, far_list, near_count, far_count, nodes, ENTRIES: tl.constexpr):
+    """Mark and list the near and far nodes of the node that each run has just asked; program (neighbour, run)."""
     run = tl.program_id(1).to(tl.int64)
     asked = tl.load(queried + run)
     entry = tl.load(crow + asked) + tl.program_id(0)
     if entry < tl.load(crow + asked + 1):
         neighbour = tl.load(col + entry)
-        tl.store(near + run * nodes + neighbour, 1)
-        start = tl.load(crow + neighbour)
-        end = tl.load(crow + neighbour + 1)
-        for first in range(start, end, ENTRIES):
-            place = first + tl.arange(0, ENTRIES)
-            inside = place < end
-            second = tl.load(col + place, mask=inside, other=0)
-            tl.store(far + run * nodes + second, tl.full([ENTRIES], 1, tl.int8), mask=inside)
+        if tl.atomic_xchg(near + run * nodes + neighbour, 1) == 0:
+            tl.store(near_list + run * nodes + tl.atomic_add(near_count + run, 1), neighbour)
+            start = tl.load(crow + neighbour)
+            end = tl.load(crow + neighbour + 1)
+            for first in range(start, end, ENTRIES):
+                place = first + tl.arange(0, ENTRIES)
+                inside = place < end
+                second = tl.load(col + place, mask=inside, other=0)
+                fresh = inside & (tl.atomic_xchg(far + run * nodes + second, tl.full([ENTRIES], 1, tl.int32), mask=inside) == 0)
+                slot = tl.atomic_add(far_count + run + tl.zeros([ENTRIES], tl.int32), tl.full([ENTRIES], 1, tl.int32), mask=fresh)
+                tl.store(far_list + run * nodes + slot, second, mask=fresh)
 
 
 @triton.jit
-def far_sparse(crow, col, values, w0, far, out, seed, epoch, rate, runs, nodes, features, width,
+def far_sparse(crow, col, values, w0, far_list, far_count, out, seed, epoch, rate, runs, nodes, features, width,
                TRAIN: tl.constexpr, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
-    """X W0, X sparse; in training with dropout and only at far nodes."""
-    node = tl.program_id(0)
+    """X W0, X sparse; in training with dropout and only at far nodes. Program (share of the nodes, run)."""
     run = tl.program_id(1).to(tl.int64)
-    if TRAIN:
-        if tl.load(far + run * nodes + node) == 0:
-            return
     place = tl.arange(0, WIDTH)
-    start = tl.load(crow + node)
-    end = tl.load(crow + node + 1)
-    total = tl.zeros([WIDTH], dtype=tl.float32)
-    for first in range(start, end, ENTRIES):
-        entry = first + tl.arange(0, ENTRIES)
-        inside = entry < end
-        column = tl.load(col + entry, mask=inside, other=0)
-        value = tl.load(values + entry, mask=inside, other=0.0)
-        if TRAIN:
-            value = tl.where(tl.rand(stream(seed, epoch, run, runs, 0), entry) >= rate, value / (1 - rate), 0.0)
-        source = w0 + run * features * width + column[:, None] * width + place[None, :]
-        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
-    tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
+    many = tl.load(far_count + run) if TRAIN else nodes
+    for which in range(tl.program_id(0), many, tl.num_programs(0)):
+        node = tl.load(far_list + run * nodes + which) if TRAIN else which
+        start = tl.load(crow + node)
+        end = tl.load(crow + node + 1)
+        total = tl.zeros([WIDTH], dtype=tl.float32)
+        for first in range(start, end, ENTRIES):
+            entry = first + tl.arange(0, ENTRIES)
+            inside = entry < end
+            column = tl.load(col + entry, mask=inside, other=0)
+            value = tl.load(values + entry, mask=inside, other=0.0)
+            if TRAIN:
+                value = tl.where(tl.rand(stream(seed, epoch, run, runs, 0), entry) >= rate, value / (1 - rate), 0.0)
+            source = w0 + run * features * width + column[:, None] * width + place[None, :]
+            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+        tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
 
 
 @triton.jit
@@ -72,7 +89,7 @@ def far_dense(x, w0, rows, count, out, seed, epoch, rate, runs, nodes, features,
     if first >= many:
         return
     slot = first + tl.arange(0, ROWS)
-    node = tl.load(rows + run * (nodes + 1) + slot, mask=slot < many, other=0)
+    node = tl.load(rows + run * nodes + slot, mask=slot < many, other=0)
     place = tl.arange(0, WIDTH)
     key = stream(seed, epoch, run, runs, 0)
     total = tl.zeros([ROWS, WIDTH], dtype=tl.float32)
@@ -81,7 +98,7 @@ def far_dense(x, w0, rows, count, out, seed, epoch, rate, runs, nodes, features,
         where = node[:, None] * features + feature[None, :]
         inside = (slot < many)[:, None] & (feature < features)[None, :]
         value = tl.load(x + where, mask=inside, other=0.0)
-        value = tl.where(tl.rand(key, where.to(tl.int32)) >= rate, value / (1 - rate), 0.0)
+        value = tl.where(keep(key, node, begin, features, rate, ROWS, FEATURES), value / (1 - rate), 0.0)
         weight = tl.load(w0 + run * features * width + feature[:, None] * width + place[None, :],
                          mask=(feature < features)[:, None] & (place < width)[None, :], other=0.0)  # fmt: skip
         total = tl.dot(value, weight, total, input_precision="tf32x3")
@@ -89,35 +106,34 @@ def far_dense(x, w0, rows, count, out, seed, epoch, rate, runs, nodes, features,
 
 
 @triton.jit
-def hidden_layer(crow, col, values, far_out, w1, near, hidden, projected, seed, epoch, rate, runs, nodes, width, classes,
+def hidden_layer(crow, col, values, far_out, w1, near_list, near_count, hidden, projected, seed, epoch, rate, runs, nodes, width, classes,
                  TRAIN: tl.constexpr, PROJECT: tl.constexpr, WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
     """relu(Â far); in training at near nodes, with dropout. With PROJECT, times W1 instead of stored."""
-    node = tl.program_id(0)
     run = tl.program_id(1).to(tl.int64)
-    if TRAIN:
-        if tl.load(near + run * nodes + node) == 0:
-            return
     place = tl.arange(0, WIDTH)
-    start = tl.load(crow + node)
-    end = tl.load(crow + node + 1)
-    total = tl.zeros([WIDTH], dtype=tl.float32)
-    for first in range(start, end, ENTRIES):
-        entry = first + tl.arange(0, ENTRIES)
-        inside = entry < end
-        column = tl.load(col + entry, mask=inside, other=0)
-        value = tl.load(values + entry, mask=inside, other=0.0)
-        source = far_out + (run * nodes + column)[:, None] * width + place[None, :]
-        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
-    total = tl.maximum(total, 0.0)
-    if TRAIN:
-        total = tl.where(tl.rand(stream(seed, epoch, run, runs, 1), node * width + place) >= rate, total / (1 - rate), 0.0)
-    if PROJECT:
-        label = tl.arange(0, CLASSES)
-        weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
-                         mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
-        tl.store(projected + (run * nodes + node) * classes + label, tl.sum(total[:, None] * weight, 0), mask=label < classes)
-    else:
-        tl.store(hidden + (run * nodes + node) * width + place, total, mask=place < width)
+    many = tl.load(near_count + run) if TRAIN else nodes
+    for which in range(tl.program_id(0), many, tl.num_programs(0)):
+        node = tl.load(near_list + run * nodes + which) if TRAIN else which
+        start = tl.load(crow + node)
+        end = tl.load(crow + node + 1)
+        total = tl.zeros([WIDTH], dtype=tl.float32)
+        for first in range(start, end, ENTRIES):
+            entry = first + tl.arange(0, ENTRIES)
+            inside = entry < end
+            column = tl.load(col + entry, mask=inside, other=0)
+            value = tl.load(values + entry, mask=inside, other=0.0)
+            source = far_out + (run * nodes + column)[:, None] * width + place[None, :]
+            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+        total = tl.maximum(total, 0.0)
+        if TRAIN:
+            total = tl.where(tl.rand(stream(seed, epoch, run, runs, 1), node * width + place) >= rate, total / (1 - rate), 0.0)
+        if PROJECT:
+            label = tl.arange(0, CLASSES)
+            weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
+                             mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
+            tl.store(projected + (run * nodes + node) * classes + label, tl.sum(total[:, None] * weight, 0), mask=label < classes)
+        else:
+            tl.store(hidden + (run * nodes + node) * width + place, total, mask=place < width)
 
 
 @triton.jit
@@ -154,52 +170,50 @@ def read(crow, col, values, hidden, w1, queried, labels, count, error, w1_grad, 
 
 
 @triton.jit
-def near_back(crow, col, values, error, w1, near, hidden, out, rate, nodes, width, classes,
+def near_back(crow, col, values, error, w1, near_list, near_count, hidden, out, rate, nodes, width, classes,
               WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
     """The loss's gradient at the hidden layer's input; program (near node, run)."""
-    node = tl.program_id(0)
     run = tl.program_id(1).to(tl.int64)
-    if tl.load(near + run * nodes + node) == 0:
-        return
     place = tl.arange(0, WIDTH)
     label = tl.arange(0, CLASSES)
-    start = tl.load(crow + node)
-    end = tl.load(crow + node + 1)
-    total = tl.zeros([CLASSES], dtype=tl.float32)
-    for first in range(start, end, ENTRIES):
-        entry = first + tl.arange(0, ENTRIES)
-        inside = entry < end
-        column = tl.load(col + entry, mask=inside, other=0)
-        value = tl.load(values + entry, mask=inside, other=0.0)
-        source = error + (run * nodes + column)[:, None] * classes + label[None, :]
-        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (label < classes)[None, :], other=0.0), 0)
-    weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
-                     mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
-    where = (run * nodes + node) * width + place
-    active = tl.load(hidden + where, mask=place < width, other=0.0) > 0
-    tl.store(out + where, tl.where(active, tl.sum(total[None, :] * weight, 1) / (1 - rate), 0.0), mask=place < width)
+    for which in range(tl.program_id(0), tl.load(near_count + run), tl.num_programs(0)):
+        node = tl.load(near_list + run * nodes + which)
+        start = tl.load(crow + node)
+        end = tl.load(crow + node + 1)
+        total = tl.zeros([CLASSES], dtype=tl.float32)
+        for first in range(start, end, ENTRIES):
+            entry = first + tl.arange(0, ENTRIES)
+            inside = entry < end
+            column = tl.load(col + entry, mask=inside, other=0)
+            value = tl.load(values + entry, mask=inside, other=0.0)
+            source = error + (run * nodes + column)[:, None] * classes + label[None, :]
+            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (label < classes)[None, :], other=0.0), 0)
+        weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
+                         mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
+        where = (run * nodes + node) * width + place
+        active = tl.load(hidden + where, mask=place < width, other=0.0) > 0
+        tl.store(out + where, tl.where(active, tl.sum(total[None, :] * weight, 1) / (1 - rate), 0.0), mask=place < width)
 
 
 @triton.jit
-def far_sum(crow, col, values, source, near, far, out, nodes, width, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
+def far_sum(crow, col, values, source, near, far_list, far_count, out, nodes, width, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
     """Â times the gradient at near nodes; program (far node, run)."""
-    node = tl.program_id(0)
     run = tl.program_id(1).to(tl.int64)
-    if tl.load(far + run * nodes + node) == 0:
-        return
     place = tl.arange(0, WIDTH)
-    start = tl.load(crow + node)
-    end = tl.load(crow + node + 1)
-    total = tl.zeros([WIDTH], dtype=tl.float32)
-    for first in range(start, end, ENTRIES):
-        entry = first + tl.arange(0, ENTRIES)
-        inside = entry < end
-        column = tl.load(col + entry, mask=inside, other=0)
-        value = tl.load(values + entry, mask=inside, other=0.0)
-        inside = inside & (tl.load(near + run * nodes + column, mask=inside, other=0) != 0)
-        where = source + (run * nodes + column)[:, None] * width + place[None, :]
-        total += tl.sum(value[:, None] * tl.load(where, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
-    tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
+    for which in range(tl.program_id(0), tl.load(far_count + run), tl.num_programs(0)):
+        node = tl.load(far_list + run * nodes + which)
+        start = tl.load(crow + node)
+        end = tl.load(crow + node + 1)
+        total = tl.zeros([WIDTH], dtype=tl.float32)
+        for first in range(start, end, ENTRIES):
+            entry = first + tl.arange(0, ENTRIES)
+            inside = entry < end
+            column = tl.load(col + entry, mask=inside, other=0)
+            value = tl.load(values + entry, mask=inside, other=0.0)
+            inside = inside & (tl.load(near + run * nodes + column, mask=inside, other=0) != 0)
+            where = source + (run * nodes + column)[:, None] * width + place[None, :]
+            total += tl.sum(value[:, None] * tl.load(where, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+        tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
 
 
 @triton.jit
@@ -234,20 +248,21 @@ def weight_back_dense(x, rows, count, back, grad, seed, epoch, rate, runs, nodes
                       WIDTH: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr):  # fmt: skip
     """The gradient of W0, X dense; program (block of features, run)."""
     run = tl.program_id(1).to(tl.int64)
-    feature = tl.program_id(0) * FEATURES + tl.arange(0, FEATURES)
+    begin = tl.program_id(0) * FEATURES
+    feature = begin + tl.arange(0, FEATURES)
     place = tl.arange(0, WIDTH)
     many = tl.load(count + run)
     key = stream(seed, epoch, run, runs, 0)
     total = tl.zeros([FEATURES, WIDTH], dtype=tl.float32)
     for first in range(0, many, ROWS):
         slot = first + tl.arange(0, ROWS)
-        node = tl.load(rows + run * (nodes + 1) + slot, mask=slot < many, other=0)
-        where = node[None, :] * features + feature[:, None]
-        inside = (slot < many)[None, :] & (feature < features)[:, None]
-        value = tl.load(x + where, mask=inside, other=0.0)
-        value = tl.where(tl.rand(key, where.to(tl.int32)) >= rate, value / (1 - rate), 0.0)
+        node = tl.load(rows + run * nodes + slot, mask=slot < many, other=0)
+        inside = (slot < many)[:, None] & (feature < features)[None, :]
+        value = tl.load(x + node[:, None] * features + feature[None, :], mask=inside, other=0.0)
+        value = tl.where(keep(key, node, begin, features, rate, ROWS, FEATURES), value / (1 - rate), 0.0)
         source = back + (run * nodes + node)[:, None] * width + place[None, :]
-        total = tl.dot(value, tl.load(source, mask=(slot < many)[:, None] & (place < width)[None, :], other=0.0), total, input_precision="tf32x3")
+        slope = tl.load(source, mask=(slot < many)[:, None] & (place < width)[None, :], other=0.0)
+        total = tl.dot(tl.trans(value), slope, total, input_precision="tf32x3")
     tl.store(grad + (run * features + feature)[:, None] * width + place[None, :], total, mask=(feature < features)[:, None] & (place < width)[None, :])
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Observation", "Queried"]
 
-SMALLEST = 1e-10  # probabilities below it count as it in logarithms
+LOG_SMALLEST = -23.025850929940457  # log 1e-10: smaller probabilities count as 1e-10 in logarithms
 
 
 class Queried(NamedTuple):
@@ -61,20 +61,31 @@ class Observation:
         return self._environment.classifier.logits()
 
     @cached_property
+    def _packed(self) -> torch.Tensor:
+        """log p (not below log 1e-10), p and Σ p log p side by side: [run, node, 2 class + 1]."""
+        if self.graph.device.type == "cuda":
+            from nodewise.environment.kernels import predictions
+
+            return predictions(self.logits)
+        shifted = self.logits - self.logits.amax(-1, keepdim=True)
+        log_p = (shifted - shifted.exp().sum(-1, keepdim=True).log()).clamp_min(LOG_SMALLEST)
+        p = log_p.exp()
+        return torch.cat([log_p, p, (p * log_p).sum(-1, keepdim=True)], -1)
+
+    @property
     def log_probabilities(self) -> torch.Tensor:
         """log of the predicted probabilities, not below log 1e-10: [run, node, class]."""
-        shifted = self.logits - self.logits.amax(-1, keepdim=True)
-        return (shifted - shifted.exp().sum(-1, keepdim=True).log()).clamp_min(-23.025850929940457)
+        return self._packed[..., : self.graph.num_classes]
 
-    @cached_property
+    @property
     def probabilities(self) -> torch.Tensor:
         """The predicted probabilities: [run, node, class]."""
-        return self.log_probabilities.exp()
+        return self._packed[..., self.graph.num_classes : -1]
 
-    @cached_property
+    @property
     def negative_entropy(self) -> torch.Tensor:
         """Σ p log p of every node's prediction: [run, node]."""
-        return (self.probabilities * self.log_probabilities).sum(-1)
+        return self._packed[..., -1]
 
     @cached_property
     def divergences(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -83,10 +94,12 @@ class Observation:
         Two sparse products in one: with m the mean over neighbours, the first is Σ p log p − p·m(log p), the second
         m(Σ p log p) − log p·m(p). Both are zero for a node without neighbours (section 3.2).
         """
-        p, log_p, negative = self.probabilities, self.log_probabilities, self.negative_entropy
-        classes = p.shape[-1]
-        means = self.graph.adjacency.mm(torch.cat([log_p, p, negative[..., None]], -1))
-        means = means / self.graph.degree.clamp_min(1)[:, None]
+        if self.graph.device.type == "cuda":
+            from nodewise.environment.kernels import divergences
+
+            return divergences(self.graph, self._packed)
+        p, log_p, negative, classes = self.probabilities, self.log_probabilities, self.negative_entropy, self.graph.num_classes
+        means = self.graph.adjacency.mm(self._packed) / self.graph.degree.clamp_min(1)[:, None]
         forward = negative * (self.graph.degree > 0) - (p * means[..., :classes]).sum(-1)
         reverse = means[..., -1] - (log_p * means[..., classes : 2 * classes]).sum(-1)
         return forward, reverse

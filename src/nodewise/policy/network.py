@@ -72,7 +72,13 @@ class Policy(nn.Module):
     def forward(self, graph: GraphTensors, states: torch.Tensor) -> torch.Tensor:
         """Scores of every node: [run, node, feature] to [run, node]; the softmax over the pool gives the probabilities."""
         h = states
+        fused = h.is_cuda and self.settings.architecture == "gcn" and not torch.is_grad_enabled()
         for weight, bias in zip(self.weights, self.biases, strict=True):
+            if fused:
+                from nodewise.policy.kernels import layer
+
+                h = layer(graph, h, weight, bias)
+                continue
             h = h @ weight + bias
             if self.settings.architecture == "gcn":
                 h = _Propagate.apply(h, graph)
