@@ -55,7 +55,11 @@ class Screen:
 
     def json(self, value: object) -> None:
         """Writes the result for a machine: one JSON document, ASCII, no colours."""
-        self.out.file.write(json.dumps(value, indent=2) + "\n")
+        self.text(json.dumps(value, indent=2) + "\n")
+
+    def text(self, text: str) -> None:
+        """Writes a result that has its form already, such as a JSON document, as it is."""
+        self.out.file.write(text)
 
     def note(self, text: str, style: str = "") -> None:
         """Tells the person something beside the result, unless quiet."""
