@@ -45,6 +45,8 @@ def undirected_edges(edge_index: npt.ArrayLike, num_nodes: int | None = None) ->
         )
     if size > 3_000_000_000:
         raise GraphError(f"a graph of {size} nodes is too large: at most 3,000,000,000; number the nodes from 0 without gaps")
+    if given.dtype == np.uint64:  # numpy adds these to int64 as floats
+        given = given.astype(np.int64)
     keys = np.minimum(given[0], given[1]).astype(np.int64)
     keys *= size
     keys += np.maximum(given[0], given[1])

@@ -91,16 +91,16 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
 
 
 def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
-    fields = {}
+    fields: dict[str, npt.NDArray[Any]] = {}
     try:
-        archive = np.load(path, allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            raise GraphError(
-                f"{path} holds a single array, not a graph: make a graph of it with `nodewise convert --knn`, or save with np.savez"
-            )
-        with archive:
-            for key in archive.files:
-                fields[key] = archive[key]
+        with path.open("rb") as handle:
+            archive = np.load(handle, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise GraphError(
+                    f"{path} holds a single array, not a graph: make a graph of it with `nodewise convert --knn`, or save with np.savez"
+                )
+            with archive:
+                fields = {key: archive[key] for key in archive.files}
     except GraphError:
         raise
     except ValueError as error:
@@ -124,7 +124,10 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
         array.flags.writeable = False  # fresh from the file and held by nobody else: the graph need not copy them
     attributes = {}
     for i, title in enumerate(_texts(fields, "attribute_names") or ()):
-        attributes[title] = _texts(fields, f"attribute_{i}") or []
+        values = _texts(fields, f"attribute_{i}")
+        if values is None:
+            raise GraphError(f"attribute_names tells of {title!r}, but there is no field attribute_{i}: add it, or drop the name")
+        attributes[title] = values
     used = _KNOWN | {f"attribute_{i}" for i in range(len(attributes))}
     names = _texts(fields, "node_names")
     name = _texts(fields, "name")
@@ -151,7 +154,7 @@ def _features(fields: dict[str, npt.NDArray[Any]]) -> Any:
     if not given:
         return None
     if len(given) < len(_CSR):
-        raise GraphError(f"sparse features need {', '.join(_CSR)}; {listed(set(_CSR) - set(given))} missing")
+        raise GraphError(f"sparse features need {', '.join(_CSR)}; {listed(key for key in _CSR if key not in fields)} missing")
     data, indices, indptr, shape = (fields[key] for key in _CSR)
     matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape.tolist()))
     matrix.check_format(full_check=True)

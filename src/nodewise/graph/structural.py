@@ -109,7 +109,7 @@ def h_index(adjacency: sp.csr_matrix[np.float64], values: npt.NDArray[np.int64])
 
 
 def pagerank(
-    adjacency: sp.csr_matrix[np.float64], degree: Vector, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
+    adjacency: sp.csr_matrix[np.float64], degree: Vector, damping: float = 0.85, rounds: int = 120, tolerance: float = 1e-8
 ) -> Vector:
     """PageRank, float64 [node], which sums to one; power iteration until the change sums to less than `tolerance`."""
     size = len(degree)

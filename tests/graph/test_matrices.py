@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+from nodewise.errors import GraphError
+from nodewise.graph import Graph
+from tests.graph.generated import graphs
+
+
+@given(graphs())
+def test_there_and_back_keeps_edges_features_and_labels(graph: Graph) -> None:
+    adjacency, x, y = graph.to_scipy()
+    again = Graph.from_scipy(adjacency, x, y, class_names=graph.class_names)
+    assert np.array_equal(again.edge_index, graph.edge_index)
+    assert again.num_nodes == graph.num_nodes
+    assert np.array_equal(again.dense_features(), graph.dense_features())
+    assert (y is None) == (graph.y is None)
+    if y is not None:
+        assert np.array_equal(again.y, graph.y)
+
+
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_matrix, np.array])
+def test_any_matrix_form_is_read(form: type) -> None:
+    graph = Graph.from_scipy(form(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 5.0]])), name="m")
+    assert (graph.edge_index.tolist(), graph.name) == ([[0, 0], [1, 2]], "m")
+    assert graph.notes[0] == "the weights of the edges were dropped: every entry that is not 0 is an edge"
+    assert "1 self loop dropped" in graph.notes
+
+
+def test_stored_zeros_are_no_edges() -> None:
+    matrix = sp.csr_matrix((np.array([0.0, 1.0]), (np.array([0, 1]), np.array([1, 2]))), shape=(3, 3))
+    assert Graph.from_scipy(matrix).edge_index.tolist() == [[1], [2]]
+
+
+def test_a_matrix_that_is_not_square_is_refused() -> None:
+    with pytest.raises(GraphError, match=r"must be square, received the shape \[2, 3\]: give one row and one column"):
+        Graph.from_scipy(sp.csr_matrix(np.ones((2, 3))))
