@@ -41,9 +41,7 @@ def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
     return scores.masked_fill(~pool, -torch.inf).argmax(1)
 
 
-def rollout(
-    environment: Environment, strategy: Strategy, splits: Splits, seed: int, closing_epochs: int = CLOSING_EPOCHS
-) -> torch.Tensor:
+def rollout(environment: Environment, strategy: Strategy, splits: Splits, seed: int, closing_epochs: int = CLOSING_EPOCHS) -> torch.Tensor:
     """Play one episode of every run and train the classifiers to the end (algorithm 2).
 
     One epoch after each query, ``closing_epochs`` after the last.

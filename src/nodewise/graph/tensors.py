@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["GraphTensors", "Sparse", "csr_tensor"]
 
 
-def csr_tensor(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, shape: tuple[int, int]) -> torch.Tensor:
+def csr_tensor(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
     """torch's CSR tensor over the given arrays, without a check or a copy."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
@@ -56,7 +56,9 @@ class Sparse:
                 self._blocks.pop(next(iter(self._blocks)))
             rows, columns = self.shape
             starts = torch.arange(runs, device=self.device, dtype=torch.int64)[:, None]
-            crow = torch.cat([(self.crow[:-1] + starts * self.entries).reshape(-1), torch.tensor([runs * self.entries], device=self.device)])
+            crow = torch.cat(
+                [(self.crow[:-1] + starts * self.entries).reshape(-1), torch.tensor([runs * self.entries], device=self.device)]
+            )
             kind = torch.int32 if max(runs * self.entries, runs * columns) < 2**31 else torch.int64
             col = (self.col + starts * columns).reshape(-1).to(kind)
             self._blocks[runs] = csr_tensor(crow.to(kind), col, self.values.repeat(runs), (runs * rows, runs * columns))
@@ -116,7 +118,8 @@ class GraphTensors:
     @cached_property
     def degree_rank(self) -> torch.Tensor:
         """0 for the nodes of the smallest degree, 1 for those of the next, and so on: [node]."""
-        return torch.unique(self.degree, return_inverse=True)[1].to(self.dtype)
+        rank: torch.Tensor = torch.unique(self.degree, return_inverse=True)[1]
+        return rank.to(self.dtype)
 
     @cached_property
     def pagerank(self) -> torch.Tensor:
@@ -131,7 +134,8 @@ class GraphTensors:
     @cached_property
     def pagerank_rank(self) -> torch.Tensor:
         """0 for the nodes of the smallest PageRank, 1 for those of the next, and so on: [node]."""
-        return torch.unique(self.pagerank, return_inverse=True)[1].to(self.dtype)
+        rank: torch.Tensor = torch.unique(self.pagerank, return_inverse=True)[1]
+        return rank.to(self.dtype)
 
     def input_rows(self, nodes: np.ndarray) -> torch.Tensor:
         """The features of some nodes as a dense matrix on the CPU: [node, feature]."""

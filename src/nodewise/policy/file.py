@@ -34,7 +34,7 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
     part = path.with_name(path.name + f".{os.getpid()}.part")
     try:
         save_file(tensors, part, metadata=record)
-        os.replace(part, path)
+        part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
@@ -55,7 +55,9 @@ def load_policy(path: str | Path) -> Policy:
     except (SafetensorError, OSError) as error:
         raise PolicyFileError(f"{str(path)!r} is not a readable policy file ({error}): train it again, or import a state dict") from None
     if record.get("format") != FORMAT:
-        raise PolicyFileError(f"{str(path)!r} has format {record.get('format')!r}, this version reads {FORMAT!r}: train the policy again, or update nodewise")
+        raise PolicyFileError(
+            f"{str(path)!r} has format {record.get('format')!r}, this version reads {FORMAT!r}: train the policy again, or update nodewise"
+        )
     try:
         policy = Policy(PolicySettings.from_dict(json.loads(record["settings"])))
         policy.origin = json.loads(record.get("origin", "{}"))

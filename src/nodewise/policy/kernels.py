@@ -12,7 +12,9 @@ __all__ = ["layer"]
 
 
 @triton.jit
-def _layer(crow, col, values, h, weight, bias, out, nodes, inputs, outputs, INPUTS: tl.constexpr, OUTPUTS: tl.constexpr, ENTRIES: tl.constexpr):
+def _layer(
+    crow, col, values, h, weight, bias, out, nodes, inputs, outputs, INPUTS: tl.constexpr, OUTPUTS: tl.constexpr, ENTRIES: tl.constexpr
+):
     run = tl.program_id(1).to(tl.int64)
     i = tl.arange(0, INPUTS)
     o = tl.arange(0, OUTPUTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 import torch
@@ -65,7 +66,7 @@ class Policy(nn.Module):
         self.origin: dict[str, Any] = {}
         generator = torch.Generator().manual_seed(seed)
         widths = [len(self.settings.state.features)] + [self.settings.hidden] * self.settings.layers
-        self.weights = nn.ParameterList(_uniform(a, b, generator) for a, b in zip(widths, widths[1:], strict=False))
+        self.weights = nn.ParameterList(_uniform(a, b, generator) for a, b in pairwise(widths))
         self.biases = nn.ParameterList(nn.Parameter(torch.zeros(b)) for b in widths[1:])
         self.output = _uniform(1, widths[-1], generator)
 
@@ -81,7 +82,7 @@ class Policy(nn.Module):
                 continue
             h = h @ weight + bias
             if self.settings.architecture == "gcn":
-                h = _Propagate.apply(h, graph)
+                h = _Propagate.apply(h, graph)  # type: ignore[no-untyped-call]
             h = h.relu()
         return (h @ self.output.T).squeeze(-1)
 

@@ -33,7 +33,9 @@ def import_released(path: str | Path) -> Policy:
         found = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, OSError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise PolicyFileError(f"{str(path)!r} is not a plain state dict ({reason}): only files that hold nothing but tensors are read") from None
+        raise PolicyFileError(
+            f"{str(path)!r} is not a plain state dict ({reason}): only files that hold nothing but tensors are read"
+        ) from None
     if not isinstance(found, dict) or set(found) != set(_NAMES):
         names = sorted(found) if isinstance(found, dict) else type(found).__name__
         raise PolicyFileError(f"{str(path)!r} holds {names}, a released policy holds {sorted(_NAMES)}: it is of another kind")

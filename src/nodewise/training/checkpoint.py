@@ -92,7 +92,9 @@ class Checkpoint:
             if kept:
                 self._adam.state[parameter] = {key: t.to(parameter.device if key != "step" else "cpu") for key, t in kept.items()}
         for number, scale in enumerate(self._scales):
-            scale.mean, scale.square = (tensors[f"scale.{number}.{key}"].to(next(self._policy.parameters()).device) for key in ("mean", "square"))
+            scale.mean, scale.square = (
+                tensors[f"scale.{number}.{key}"].to(next(self._policy.parameters()).device) for key in ("mean", "square")
+            )
         recent.extend(record["recent"])
         self._best_score, self._best_episode, self._episode = record["best_score"], record["best_episode"], record["episode"]
         log = self._beside(".jsonl")
@@ -150,7 +152,7 @@ class Checkpoint:
         part = path.with_name(path.name + f".{os.getpid()}.part")
         try:
             save_file({name: t.detach().cpu().contiguous() for name, t in tensors.items()}, part, metadata={"record": json.dumps(record)})
-            os.replace(part, path)
+            part.replace(path)
         finally:
             part.unlink(missing_ok=True)
         self._saved_at = time.monotonic()
