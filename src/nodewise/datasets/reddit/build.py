@@ -114,9 +114,7 @@ def build_reddit(
             publisher.stage(graph)
             reports.append(report)
             say(Progress("write graphs", len(reports), len(joined)))
-        whole = BuildReport(
-            __version__, settings, posts, replies, selected, counts, len(needed), len(place), tuple(reports), tuple(notes)
-        )
+        whole = BuildReport(__version__, settings, posts, replies, selected, counts, len(needed), len(place), tuple(reports), tuple(notes))
         publisher.publish(whole.as_json())
     return whole
 
