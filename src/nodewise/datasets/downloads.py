@@ -45,7 +45,14 @@ def download(info: DatasetInfo, folder: Path, report: Reporter) -> Graph:
             f"{info.name} could not be downloaded from {info.source} ({_reason(error)}): check the network and try again, or put {info.name}.npz "
             f"(made on another machine by nodewise, or by hand from edge_index, y and x) into the data folder {folder}, or give the path of a file"
         ) from error
-    _compare(info, graph, report)
+    if other := _differences(info, graph):
+        # Some readers take a file that was cut off for a smaller one: what is not as published is not kept.
+        report(
+            Warned(
+                f"{info.name} is not as it was published: {', '.join(other)}. It is used but not kept: a download may be cut off; try again"
+            )
+        )
+        return graph
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_graph(graph, folder / f"{info.name}.npz")
@@ -93,12 +100,10 @@ def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _compare(info: DatasetInfo, graph: Graph, report: Reporter) -> None:
-    """Tells if the graph is not of the size that the catalogue has; a remark says why where that is expected."""
-    if info.loader[0] in ("twitch", "webkb"):
-        return
+def _differences(info: DatasetInfo, graph: Graph) -> list[str]:
+    """Where the graph is not of the size that the catalogue tells."""
+    if info.loader[0] in ("twitch", "webkb"):  # a remark says why these differ
+        return []
     found = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features, "classes": graph.num_classes}
     expected = {"nodes": info.nodes, "edges": info.edges, "features": info.features, "classes": info.classes}
-    other = [f"{value:,} {key} instead of {expected[key]:,}" for key, value in found.items() if expected[key] not in (None, value)]
-    if other:
-        report(Warned(f"{info.name} is not as it was published: {', '.join(other)}; its source may have changed"))
+    return [f"{value:,} {key} instead of {expected[key]:,}" for key, value in found.items() if expected[key] not in (None, value)]

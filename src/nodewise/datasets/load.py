@@ -48,7 +48,7 @@ def _is_path(given: str | Path) -> bool:
         return True
     if "/" in given or "\\" in given or given.startswith(("~", ".")) or given.lower().endswith(_ENDINGS):
         return True
-    return find_info(given) is None and Path(given).exists()
+    return given != "" and find_info(given) is None and Path(given).exists()
 
 
 def _by_name(name: str, folder: Path, report: Reporter) -> Graph:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,10 +41,9 @@ def _planetoid(name: str, which: str, root: Path) -> Graph:
 
 def _coauthor(name: str, which: str, root: Path) -> Graph:
     # Read here: PyTorch Geometric makes the features dense, 1.2 GB for Physics, and their counts 0 and 1.
-    from torch_geometric.data import download_url
     from torch_geometric.datasets import Coauthor
 
-    with np.load(download_url(f"{Coauthor.url}ms_academic_{which}.npz", str(root), log=False), allow_pickle=False) as file:
+    with _fetched(f"{Coauthor.url}ms_academic_{which}.npz", root) as handle, np.load(handle, allow_pickle=False) as file:
         adjacency, x = (
             sp.csr_matrix(tuple(file[f"{part}_{field}"] for field in ("data", "indices", "indptr")), shape=tuple(file[f"{part}_shape"]))
             for part in ("adj", "attr")
@@ -55,20 +54,18 @@ def _coauthor(name: str, which: str, root: Path) -> Graph:
 
 def _heterophilous(name: str, which: str, root: Path) -> Graph:
     # PyTorch Geometric refuses the two filtered graphs, which lie at the same address in the same form.
-    from torch_geometric.data import download_url
     from torch_geometric.datasets import HeterophilousGraphDataset
 
-    with np.load(download_url(f"{HeterophilousGraphDataset.url}/{which}.npz", str(root), log=False), allow_pickle=False) as file:
+    with _fetched(f"{HeterophilousGraphDataset.url}/{which}.npz", root) as handle, np.load(handle, allow_pickle=False) as file:
         return _graph(name, file["edges"].T, file["node_features"], file["node_labels"])
 
 
 def _polblogs(name: str, which: str, root: Path) -> Graph:
     # PyTorch Geometric reads these two tables with pandas, which nothing else here needs.
-    from torch_geometric.data import download_url
     from torch_geometric.datasets import PolBlogs
 
     tables = {}
-    with tarfile.open(download_url(PolBlogs.url, str(root), log=False)) as archive:
+    with _fetched(PolBlogs.url, root) as handle, tarfile.open(fileobj=handle) as archive:
         for member in archive:
             content = archive.extractfile(member)
             if content is not None and member.name.endswith((".tsv", ".csv")):
@@ -99,7 +96,7 @@ def _wikics(name: str, which: str, root: Path) -> Graph:
 def _webkb(name: str, which: str, root: Path) -> Graph:
     from torch_geometric.datasets import WebKB
 
-    return _from_data(name, WebKB(str(root), which)[0]) if which else _pyg(name, "Actor", root)
+    return _from_data(name, WebKB(str(root), which)[0])
 
 
 def _amazon(name: str, which: str, root: Path) -> Graph:
@@ -128,6 +125,12 @@ def _ogb(name: str, which: str, root: Path) -> Graph:
     graph, labels = NodePropPredDataset(name, root=str(root))[0]
     y = np.nan_to_num(np.asarray(labels, dtype=np.float64).reshape(-1), nan=-1).astype(np.int64)
     return _graph(name, graph["edge_index"], graph["node_feat"], y)
+
+
+def _fetched(url: str, root: Path) -> BinaryIO:
+    from torch_geometric.data import download_url
+
+    return Path(download_url(url, str(root), log=False)).open("rb")
 
 
 def _from_data(name: str, data: Any) -> Graph:

@@ -1,0 +1,133 @@
+import dataclasses
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from nodewise.datasets import DatasetInfo, data_folder, dataset_info, default_features, list_datasets
+from nodewise.datasets.catalogue import CATALOGUE
+from nodewise.datasets.downloads import SOURCES
+from nodewise.datasets.included import _LOADERS
+from nodewise.datasets.synthetic import NAMED
+from nodewise.errors import InputError, UnknownNameError
+
+PAPER = ["cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics", "reddit1", "reddit2", "reddit3", "reddit4", "reddit5"]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch, tmp_path):
+    monkeypatch.setenv("NODEWISE_DATA", str(tmp_path / "none"))
+
+
+def test_the_paper_comes_first_and_nothing_twice():
+    names = list_datasets()
+    assert names[:10] == PAPER
+    assert len(set(names)) == len(names)
+    for wanted in (
+        "reddit-case-study",
+        "digits",
+        "breast-cancer",
+        "wine",
+        "karate",
+        "sbm",
+        "sbm-1m",
+        "amazon-photo",
+        "ogbn-products",
+        "roman-empire",
+    ):
+        assert wanted in names
+
+
+def test_no_name_alias_or_file_stands_for_two_data_sets():
+    every = [name for info in CATALOGUE for name in (info.name, *info.aliases, *info.files)]
+    assert len(set(every)) == len(every)
+
+
+def test_every_entry_can_be_made_and_says_where_it_comes_from():
+    for info in CATALOGUE:
+        assert info.description
+        assert info.source
+        loaders = {"download": SOURCES, "included": _LOADERS, "generated": _LOADERS, "folder": {}}[info.origin]
+        assert info.origin == "folder" or info.loader[0] in loaders, info.name
+        assert info.origin != "generated" or info.name in NAMED
+        assert info.citation or info.origin == "generated"
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("Cora", "cora"),
+        ("CS", "coauthor-cs"),
+        ("coauthor_physics", "coauthor-physics"),
+        ("Roman Empire", "roman-empire"),
+        ("reddit1401-graph3", "reddit3"),
+        ("chameleon", "chameleon-filtered"),
+    ],
+)
+def test_spellings(spelling, name):
+    assert dataset_info(spelling).name == name
+
+
+WRONG = {"citeser": "citeseer", "pubmd": "pubmed", "coauthor-css": "coauthor-cs", "digit": "digits", "Redit1": "reddit1"}
+
+
+@pytest.mark.parametrize(("wrong", "meant"), WRONG.items())
+def test_misspelt_names(wrong, meant):
+    with pytest.raises(UnknownNameError, match=f"unknown data set '{wrong}': did you mean .*'{meant}'"):
+        dataset_info(wrong)
+
+
+def test_graphs_in_the_data_folder_have_names_too(tmp_path):
+    np.savez(tmp_path / "Mine.npz", edge_index=[[0, 1], [1, 2]], y=[0, 1, 0])
+    (tmp_path / ".hidden.npz").touch()
+    np.savez(tmp_path / "cora.npz", edge_index=[[0], [1]])
+    assert list_datasets(tmp_path)[-1] == "Mine"
+    assert list_datasets(tmp_path).count("cora") == 1
+    info = dataset_info("Mine", tmp_path)
+    assert (info.nodes, info.edges, info.features, info.classes, info.origin) == (3, 2, 0, 2, "folder")
+    with pytest.raises(UnknownNameError, match=r"did you mean 'Mine'|known"):
+        dataset_info("Min", tmp_path)
+
+
+def test_default_features():
+    assert [name for name in list_datasets() if default_features(name) == "paper"] == PAPER
+    assert default_features("reddit1401-graph2") == "paper"
+    assert default_features("cora.npz") == "raw"
+    assert default_features("anything") == "raw"
+
+
+def test_records_are_frozen():
+    info = dataset_info("cora")
+    assert isinstance(info, DatasetInfo)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        info.nodes = 1
+
+
+def test_listing_imports_nothing_heavy(clean_environment):
+    code = "import sys; from nodewise.datasets import list_datasets; list_datasets(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment).stdout.split()
+    assert not {"numpy", "scipy", "sklearn", "torch", "torch_geometric", "networkx"}.intersection(loaded)
+
+
+def test_data_folder_by_argument_environment_and_platform(monkeypatch, tmp_path):
+    assert data_folder(tmp_path) == tmp_path
+    assert data_folder() == tmp_path / "none"
+    monkeypatch.setenv("NODEWISE_DATA", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert data_folder() == tmp_path / ".cache" / "nodewise"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert data_folder() == tmp_path / "cache" / "nodewise"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert data_folder() == tmp_path / "Library" / "Caches" / "nodewise"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
+    assert data_folder() == tmp_path / "Local" / "nodewise"
+
+
+def test_data_folder_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="is not a folder: give another by --data-dir"):
+        data_folder(tmp_path / "file")
