@@ -20,9 +20,9 @@ __all__ = ["GcnCuda"]
 
 _PART = 128  # entries of a feature's column that one program adds up
 _PROGRAMS = 8192  # programs that share the nodes of all runs
-_ENTRIES = 16  # entries of a row that are loaded at once
+_ENTRIES = 32  # entries of a row that are loaded at once
 _FAR_TILE = {"ROWS": 16, "FEATURES": 64, "num_warps": 4}  # of the dense input's product
-_BACK_TILE = {"ROWS": 32, "FEATURES": 32, "num_warps": 4}  # and of its gradient
+_BACK_TILE = {"ROWS": 32, "FEATURES": 64, "num_warps": 4}  # and of its gradient
 
 
 class GcnCuda:
@@ -116,7 +116,8 @@ class GcnCuda:
         )
         kernels.far_sum[self._share](*norm, self._back, self._near, *far, self._far_out, nodes, hidden, **sizes)
         if hasattr(self, "_dense"):
-            kernels.weight_back_dense[(kernels.triton.cdiv(graph.num_features, _BACK_TILE["FEATURES"]), runs)](
+            blocks = kernels.triton.cdiv(graph.num_features, _BACK_TILE["FEATURES"])
+            kernels.weight_back_dense[(blocks, runs, max(1, min(32, 1024 // (blocks * runs))))](
                 self._dense, *far, self._far_out, self._w0_gradient, *chance, nodes, graph.num_features, hidden,
                 WIDTH=max(16, self._sizes["WIDTH"]), **_BACK_TILE,
             )  # fmt: skip

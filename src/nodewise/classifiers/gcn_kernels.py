@@ -246,7 +246,7 @@ def weight_back_sparse(part_start, part_end, part_feature, row, entry_of, values
 @triton.jit
 def weight_back_dense(x, rows, count, back, grad, seed, epoch, rate, runs, nodes, features, width,
                       WIDTH: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr):  # fmt: skip
-    """The gradient of W0, X dense; program (block of features, run)."""
+    """The gradient of W0, X dense; program (block of features, run, share of the far nodes). The shares are added."""
     run = tl.program_id(1).to(tl.int64)
     begin = tl.program_id(0) * FEATURES
     feature = begin + tl.arange(0, FEATURES)
@@ -254,7 +254,7 @@ def weight_back_dense(x, rows, count, back, grad, seed, epoch, rate, runs, nodes
     many = tl.load(count + run)
     key = stream(seed, epoch, run, runs, 0)
     total = tl.zeros([FEATURES, WIDTH], dtype=tl.float32)
-    for first in range(0, many, ROWS):
+    for first in range(tl.program_id(2) * ROWS, many, tl.num_programs(2) * ROWS):
         slot = first + tl.arange(0, ROWS)
         node = tl.load(rows + run * nodes + slot, mask=slot < many, other=0)
         inside = (slot < many)[:, None] & (feature < features)[None, :]
@@ -263,7 +263,9 @@ def weight_back_dense(x, rows, count, back, grad, seed, epoch, rate, runs, nodes
         source = back + (run * nodes + node)[:, None] * width + place[None, :]
         slope = tl.load(source, mask=(slot < many)[:, None] & (place < width)[None, :], other=0.0)
         total = tl.dot(tl.trans(value), slope, total, input_precision="tf32x3")
-    tl.store(grad + (run * features + feature)[:, None] * width + place[None, :], total, mask=(feature < features)[:, None] & (place < width)[None, :])
+    if tl.program_id(2) * ROWS < many:
+        where = grad + (run * features + feature)[:, None] * width + place[None, :]
+        tl.atomic_add(where, total, mask=(feature < features)[:, None] & (place < width)[None, :], sem="relaxed")
 
 
 @triton.jit

@@ -1,0 +1,41 @@
+"""Query strategies, one file each, behind the one contract of `nodewise.environment.Strategy`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from nodewise.environment import Strategy
+from nodewise.errors import UnknownNameError
+from nodewise.policy import Policy, find_policy
+from nodewise.strategies.centrality import Centrality
+from nodewise.strategies.learned import Learned
+from nodewise.strategies.random import Random
+
+__all__ = ["STRATEGIES", "Centrality", "Learned", "Random", "make_strategy"]
+
+STRATEGIES: dict[str, Callable[[], Strategy]] = {
+    "random": Random,
+    "centrality": Centrality,
+    "centrality-pagerank": lambda: Centrality("pagerank"),
+    "policy": lambda: Learned(find_policy()),
+}
+"""Every strategy by the name that the command line uses."""
+
+
+def make_strategy(name: str | Strategy | Policy, policy: str | Path | Policy | None = None) -> Strategy:
+    """A strategy by name; a `Policy` or a `Strategy` is taken as it is.
+
+    Args:
+        name: one of `STRATEGIES`, a trained policy, or a strategy.
+        policy: which policy ``"policy"`` uses: a shipped name, a file or a `Policy`; the default one if None.
+    """
+    if isinstance(name, Policy):
+        return Learned(name)
+    if not isinstance(name, str):
+        return name
+    if name not in STRATEGIES:
+        raise UnknownNameError("strategy", name, STRATEGIES)
+    if name == "policy":
+        return Learned(policy if isinstance(policy, Policy) else find_policy(policy))
+    return STRATEGIES[name]()
