@@ -87,14 +87,22 @@ def _time(rng: random.Random, shape: Shape) -> object:
 def _text(rng: random.Random) -> str:
     parts = []
     for _ in range(rng.randrange(7)):
-        word = rng.choice([*VOCABULARY[:4], *VOCABULARY[7:], *UNKNOWN, "Bob's", "mustn't", "well-known", "Don’t", "it's_red", "http://a.b/red?of=A"])
+        word = rng.choice(
+            [*VOCABULARY[:4], *VOCABULARY[7:], *UNKNOWN, "Bob's", "mustn't", "well-known", "Don’t", "it's_red", "http://a.b/red?of=A"]
+        )
         parts.append(rng.choice(["{}", "{},", "({})", "*{}*", "'{}'", "{}…", "&lt;{}&gt;", "{}&amp;", "{}\n", "{}\u0000"]).format(word))
     return " ".join(parts)
 
 
 def _post(rng: random.Random, shape: Shape, identifier: str) -> dict[str, object]:
     subreddit = f"sub{min(rng.randrange(shape.subreddits), rng.randrange(shape.subreddits))}"
-    post: dict[str, object] = {"id": identifier, "title": _text(rng), "created_utc": _time(rng, shape), "score": rng.randrange(99), "over_18": False}
+    post: dict[str, object] = {
+        "id": identifier,
+        "title": _text(rng),
+        "created_utc": _time(rng, shape),
+        "score": rng.randrange(99),
+        "over_18": False,
+    }
     _author(rng, shape, post)
     if rng.random() > 0.05:
         post["subreddit"] = subreddit
@@ -107,7 +115,12 @@ def _post(rng: random.Random, shape: Shape, identifier: str) -> dict[str, object
     if url is not None or rng.random() > 0.5:
         post["url"] = url
     if rng.random() > 0.5:  # later years
-        post |= {"media": {"oembed": {"title": "id", "author": "nobody"}}, "preview": [{"id": "inner"}], "gildings": {}, "name": "t3_" + identifier}
+        post |= {
+            "media": {"oembed": {"title": "id", "author": "nobody"}},
+            "preview": [{"id": "inner"}],
+            "gildings": {},
+            "name": "t3_" + identifier,
+        }
     if rng.random() < 0.02:
         post.pop("title")
     return _shuffled(rng, post)
@@ -115,7 +128,13 @@ def _post(rng: random.Random, shape: Shape, identifier: str) -> dict[str, object
 
 def _comment(rng: random.Random, shape: Shape, identifier: str, on: str) -> dict[str, object]:
     parent = rng.choice([f"t3_{on}", f"t1_c{rng.randrange(99):x}"])
-    comment: dict[str, object] = {"id": identifier, "link_id": "t3_" + on, "parent_id": parent, "body": _text(rng), "created_utc": _time(rng, shape)}
+    comment: dict[str, object] = {
+        "id": identifier,
+        "link_id": "t3_" + on,
+        "parent_id": parent,
+        "body": _text(rng),
+        "created_utc": _time(rng, shape),
+    }
     _author(rng, shape, comment)
     if rng.random() > 0.3:
         comment |= {"subreddit": "sub0", "name": "t1_" + identifier, "edited": rng.choice([False, 1.4e9]), "gilded": 0}

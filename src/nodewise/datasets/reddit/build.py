@@ -122,23 +122,16 @@ def build_reddit(
 @contextmanager
 def _opened(folder: Path, limits: Limits, keep: bool) -> Iterator[Work]:
     """The work folder; gone after success, and after a failure before anything of use was in it."""
-    made = next((parent for parent in reversed(folder.parents) if not parent.exists()), None)
+    made = [parent for parent in folder.parents if not parent.exists()]
     work = Work(folder, limits)
     import duckdb
 
     try:
         yield work
-    except (duckdb.Error, NodewiseError) as error:
-        useful = False
-        with suppress(duckdb.Error):
-            useful = work.holds_results()
-        if not useful:
-            work.delete()
-            if made is not None:
-                with suppress(OSError):
-                    made.rmdir()
-        if isinstance(error, duckdb.InterruptException):
-            raise KeyboardInterrupt from None
+    except (duckdb.Error, NodewiseError, RuntimeError) as error:
+        if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None  # so DuckDB tells of Ctrl-C
+        _tidy(work, made)
         if isinstance(error, duckdb.OutOfMemoryException):
             raise NodewiseError(
                 f"the join engine needs more memory than its half of {limits.memory_gb:g} GB: raise the memory limit"
@@ -153,6 +146,17 @@ def _opened(folder: Path, limits: Limits, keep: bool) -> Iterator[Work]:
             work.delete()
     finally:
         work.close()
+
+
+def _tidy(work: Work, made: Sequence[Path]) -> None:
+    """After a failure: takes away a work folder in which nothing is worth keeping, and the folders made for it."""
+    import duckdb
+
+    with suppress(duckdb.Error, OSError):
+        if not work.holds_results():
+            work.delete()
+            for folder in made:
+                folder.rmdir()
 
 
 def _some(found: Ingested, kind: str) -> Ingested:

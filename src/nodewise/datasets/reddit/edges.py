@@ -47,11 +47,11 @@ def shared_user_edges(
     few, many = _matrix(post[quiet], user[quiet], num_posts), _matrix(post[loud], user[loud], num_posts)
     found: list[_Ints] = []
     total = 0
-    for source in (_through_few(few, many, shared, block), _through_many(many, shared, block)):
+    for source in (_through_few(few, many, shared, block), _through_many(many, shared, block, max_edges)):
         for low, high in source:
             total += low.size
             if total > max_edges:
-                raise InputError(f"more than {max_edges:,} pairs of posts share {shared} users or more")
+                raise _refusal(max_edges, shared)
             found.append(low * num_posts + high)
     keys = np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
     return np.stack([keys // num_posts, keys % num_posts])
@@ -69,7 +69,7 @@ def _through_few(few: _Matrix, many: _Matrix, shared: int, block: int) -> Iterat
         yield low[enough], high[enough]
 
 
-def _through_many(many: _Matrix, shared: int, block: int) -> Iterator[tuple[_Ints, _Ints]]:
+def _through_many(many: _Matrix, shared: int, block: int, max_edges: int) -> Iterator[tuple[_Ints, _Ints]]:
     """Pairs that share `shared` busy users: all pairs of posts whose sets of busy users have so many in common."""
     rows = np.flatnonzero(np.diff(many.indptr) >= shared)
     if not rows.size:
@@ -85,6 +85,8 @@ def _through_many(many: _Matrix, shared: int, block: int) -> Iterator[tuple[_Int
     for one, other, count in _products(chosen[order[begin]], block):
         enough = count >= shared
         one, other = one[enough], other[enough]
+        if np.where(one == other, size[one] * (size[one] - 1) // 2, size[one] * size[other]).sum() > max_edges:
+            raise _refusal(max_edges, shared)
         cost = np.cumsum(size[one] * size[other])
         for start, stop in _cuts(cost, block):
             yield _crossed(posts, begin, size, one[start:stop], other[start:stop])
@@ -121,6 +123,10 @@ def _cuts(cost: _Ints, block: int) -> Iterator[tuple[int, int]]:
         stop = max(int(np.searchsorted(cost, before + block, side="right")), start + 1)
         yield start, stop
         start = stop
+
+
+def _refusal(max_edges: int, shared: int) -> InputError:
+    return InputError(f"more than {max_edges:,} pairs of posts share {shared} users or more")
 
 
 def _matrix(post: _Ints, user: _Ints, num_posts: int) -> _Matrix:

@@ -15,7 +15,7 @@ from nodewise.datasets.reddit.prefetch import prefetch
 from nodewise.datasets.reddit.records import Record, second_opinion
 from nodewise.datasets.reddit.sources import fingerprint
 from nodewise.datasets.reddit.work import Work
-from nodewise.errors import InputError
+from nodewise.errors import InputError, NodewiseError
 from nodewise.events import Note, Progress, Reporter, Warned
 
 __all__ = ["Ingested", "ingest"]
@@ -51,14 +51,13 @@ def ingest(work: Work, record: Record, files: Sequence[Path], chunk_bytes: int, 
         InputError: if a file is damaged, or holds nothing of use.
     """
     stage, key = record.kind, fingerprint(files, chunk_bytes, _FORM)
-    if work.result_of(stage, key) is None:
+    if not work.finished(stage, key):
         if work.key_of(stage) != key:
             with work.transaction():
                 work.begin(stage, key)
                 work.con.execute(f"CREATE OR REPLACE TABLE {record.kind} (seq BIGINT, {record.schema})")
         _read_all(work, record, files, chunk_bytes, reporter)
-        with work.transaction():
-            work.finish(stage, True)
+        work.finish(stage, _scalar(work, f"SELECT count(*) FROM {record.kind}"))
     found = _summary(work, record, files)
     if found.rejected:
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in found.rejected.items())
@@ -129,7 +128,7 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
             again.unlink()
         rows = _scalar(work, f"SELECT count(*) FROM {record.kind} WHERE seq >= {base}")
         if rows + sum(rejected.values()) != chunk.lines:
-            raise AssertionError(f"{name}: {chunk.lines} lines, but {rows} rows and {sum(rejected.values())} rejected")
+            raise NodewiseError(_mismatch(name, chunk.lines, rows, sum(rejected.values())))
         first = base - _scalar(work, "SELECT coalesce(sum(lines), 0) FROM chunk WHERE stage = ? AND file <> ?", record.kind, name) + 1
         shown = [f"{Path(name).name} line {first + place:,}: {text}" for place, text in examples]
         if rows == 0 and chunk.number == 0 and chunk.lines >= _HOPELESS:
@@ -175,8 +174,12 @@ def _summary(work: Work, record: Record, files: Sequence[Path]) -> Ingested:
         examples += json.loads(shown)
     rows = _scalar(work, f"SELECT count(*) FROM {record.kind}")
     if rows + rejected.total() != sum(lines.values()):
-        raise AssertionError(f"{record.kind}: {sum(lines.values())} lines, but {rows} rows and {rejected.total()} rejected")
+        raise NodewiseError(_mismatch(record.kind, sum(lines.values()), rows, rejected.total()))
     return Ingested(tuple(lines.items()), sum(lines.values()), rows, dict(sorted(rejected.items())), tuple(examples[:_EXAMPLES]))
+
+
+def _mismatch(name: str, lines: int, rows: int, rejected: int) -> str:
+    return f"{name}: {lines:,} lines were read, but {rows:,} rows and {rejected:,} rejected lines came of them; delete the work folder and try again"
 
 
 def _megabytes(size: int) -> int:

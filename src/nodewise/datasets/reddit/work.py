@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nodewise.datasets.reddit.settings import Limits
 from nodewise.errors import InputError, MissingExtraError
@@ -38,7 +37,7 @@ class Work:
         self.con = _connect(folder / "work.duckdb", folder / "spill", limits)
         shutil.rmtree(self.lines_folder, ignore_errors=True)  # what a killed build has left
         self.lines_folder.mkdir()
-        self.con.execute("CREATE TABLE IF NOT EXISTS stage (name VARCHAR, key VARCHAR, result VARCHAR)")
+        self.con.execute("CREATE TABLE IF NOT EXISTS stage (name VARCHAR, key VARCHAR, result BIGINT)")
         self.con.execute(
             "CREATE TABLE IF NOT EXISTS chunk (stage VARCHAR, file VARCHAR, number BIGINT, lines BIGINT, rejected VARCHAR, examples VARCHAR)"
         )
@@ -54,10 +53,11 @@ class Work:
         row = self.con.execute("SELECT key FROM stage WHERE name = ?", [stage]).fetchone()
         return None if row is None else str(row[0])
 
-    def result_of(self, stage: str, key: str) -> Any:
-        """What the finished stage returned, or None when it is not finished under this key."""
-        row = self.con.execute("SELECT result FROM stage WHERE name = ? AND key = ? AND result IS NOT NULL", [stage, key]).fetchone()
-        return None if row is None else json.loads(row[0])
+    def finished(self, stage: str, key: str) -> bool:
+        """Whether the stage is finished under this key."""
+        return (
+            self.con.execute("SELECT 1 FROM stage WHERE name = ? AND key = ? AND result IS NOT NULL", [stage, key]).fetchone() is not None
+        )
 
     def begin(self, stage: str, key: str) -> None:
         """Notes that the stage has begun under this key; what was recorded of it before is forgotten. Call it inside a transaction."""
@@ -70,12 +70,12 @@ class Work:
             self.con.execute(f"DELETE FROM {table} WHERE {column} = ?", [stage])
 
     def holds_results(self) -> bool:
-        """Whether a stage is finished that need not be done again."""
-        return self.con.execute("SELECT 1 FROM stage WHERE result IS NOT NULL").fetchone() is not None
+        """Whether a stage is finished and has found something."""
+        return self.con.execute("SELECT 1 FROM stage WHERE result > 0").fetchone() is not None
 
-    def finish(self, stage: str, result: Any) -> None:
-        """Notes the stage's result; call it inside the transaction that made the stage's tables."""
-        self.con.execute("UPDATE stage SET result = ? WHERE name = ?", [json.dumps(result), stage])
+    def finish(self, stage: str, rows: int) -> None:
+        """Notes that the stage is finished, and how many rows it has found."""
+        self.con.execute("UPDATE stage SET result = ? WHERE name = ?", [rows, stage])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -94,9 +94,15 @@ class Work:
         self.con.close()
 
     def delete(self) -> None:
-        """Removes the folder."""
+        """Removes what the build has put into the folder, and the folder itself unless it holds something else."""
         self.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        for name in ("lines", "spill"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        for pattern in ("work.duckdb*", "vectors-*"):
+            for path in self.folder.glob(pattern):
+                path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
 
 
 def _connect(database: Path, spill: Path, limits: Limits) -> DuckDBPyConnection:

@@ -1,0 +1,273 @@
+"""How fast the Reddit builder is, and how much memory it takes, on a generated month.
+
+    python benchmarks/reddit.py --posts 1000000 --out benchmarks/results/reddit.json
+
+Writes a month of N posts and 10 N comments, and one of a tenth of that, with lines as long as those of 2014; builds graphs from each,
+plain and as .zst (and with --bz2 as .bz2), in a process of its own; and saves lines a second, peak memory and the time of each stage.
+For comparison, the same run times a plain loop of ``json.loads`` over the same lines. About 12 GB of disk for a million posts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from nodewise.seeds import numpy_generator
+
+START, MONTH = 1_388_534_400, 31 * 86_400  # January 2014
+LINES_A_POST = 10
+
+POST = (
+    '{"domain":"i.imgur.com","banned_by":null,"media_embed":{},"subreddit":"%s","selftext_html":null,"selftext":"%s","likes":null,'
+    '"secure_media":null,"link_flair_text":null,"id":"%s","secure_media_embed":{},"clicked":false,"stickied":false,"author":"%s","media":null,'
+    '"score":%d,"approved_by":null,"over_18":false,"hidden":false,"thumbnail":"http://b.thumbs.redditmedia.com/3Vhy0tr9IbVdOAaS.jpg",'
+    '"subreddit_id":"t5_2qh33","edited":false,"link_flair_css_class":null,"author_flair_css_class":null,"downs":0,"saved":false,'
+    '"is_self":false,"permalink":"/r/%s/comments/%s/a_title/","name":"t3_%s","created":1388563200.0,"url":"http://i.imgur.com/%s.jpg",'
+    '"author_flair_text":null,"title":"%s","created_utc":"%d","ups":%d,"num_comments":%d,"visited":false,"num_reports":null,"distinguished":null}\n'
+)
+COMMENT = (
+    '{"distinguished":null,"author_flair_css_class":null,"retrieved_on":1431867412,"score_hidden":false,"subreddit":"%s","parent_id":"t3_%s",'
+    '"author":"%s","created_utc":"%d","name":"t1_%s","edited":false,"body":"%s","subreddit_id":"t5_2qh33","id":"%s","controversiality":0,'
+    '"link_id":"t3_%s","author_flair_text":null,"score":%d,"ups":%d,"downs":0,"gilded":0,"archived":true}\n'
+)
+
+
+def base36(numbers: np.ndarray) -> list[str]:
+    digits = np.array(list("0123456789abcdefghijklmnopqrstuvwxyz"))
+    width = 7
+    letters = digits[(numbers[:, None] // 36 ** np.arange(width - 1, -1, -1)) % 36]
+    return [text.lstrip("0") or "0" for text in np.ascontiguousarray(letters).view(f"<U{width}").ravel().tolist()]
+
+
+def texts(rng: np.random.Generator, words: list[str], count: int, mean: float) -> list[str]:
+    lengths = np.maximum(rng.lognormal(np.log(mean), 0.8, count).astype(int), 1)
+    picks = np.minimum(rng.zipf(1.3, lengths.sum()) - 1, len(words) - 1)
+    ends = np.cumsum(lengths)
+    return [" ".join(words[place] for place in picks[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+
+
+class Generator:
+    """A month's lines, a hundred thousand at a time, the same for the same seed."""
+
+    def __init__(self, posts: int, seed: int) -> None:
+        self.posts, self.seed = posts, seed
+        rng = numpy_generator(seed, "words")
+        letters = np.array(list("etaoinshrdlucmfwypvbgkjqxz"))
+        self.words = [
+            "".join(rng.choice(letters, size=2 + index % 9)) + ("" if index < 300 else f"{index % 97}") for index in range(20_000)
+        ]
+        self.bodies = texts(rng, self.words, 20_000, 45)
+        self.titles = texts(rng, self.words, 20_000, 9)
+        share = 1 / np.arange(1, 5001) ** 1.05  # posts a subreddit: a few large ones and a long tail
+        self.subreddit = rng.choice(5000, size=posts, p=share / share.sum())
+        self.users = 3 * np.bincount(self.subreddit, minlength=5000) + 5
+        self.first_user = np.cumsum(self.users) - self.users
+        self.created = START + rng.integers(0, MONTH, posts)
+
+    def user(self, rng: np.random.Generator, subreddit: np.ndarray) -> np.ndarray:
+        """Users who mostly stay in their subreddit, a few of them far more active than the others; 0 is deleted, 1 a bot."""
+        inside = (rng.random(subreddit.size) ** 2 * self.users[subreddit]).astype(np.int64) + self.first_user[subreddit]
+        chance = rng.random(subreddit.size)
+        return np.where(chance < 0.25, 0, np.where(chance < 0.26, 1, inside + 2))
+
+    def submissions(self) -> Iterator[str]:
+        for start in range(0, self.posts, 100_000):
+            rng = numpy_generator(self.seed, "posts", start)
+            stop = min(start + 100_000, self.posts)
+            names, subs = base36(np.arange(start, stop) + 100_000_000), self.subreddit[start:stop]
+            people = names_of(self.user(rng, subs))
+            text, title, score = (
+                rng.integers(0, 40_000, stop - start),
+                rng.integers(0, 20_000, stop - start),
+                rng.integers(0, 500, stop - start),
+            )
+            columns = zip(
+                names, subs.tolist(), people, text.tolist(), title.tolist(), score.tolist(), self.created[start:stop].tolist(), strict=True
+            )
+            yield "".join(
+                POST
+                % (f"sub{sub}", self.bodies[t] if t < 20_000 else "", name, who, s, f"sub{sub}", name, name, name, self.titles[h], at, s, s)
+                for name, sub, who, t, h, s, at in columns
+            )
+
+    def comments(self) -> Iterator[str]:
+        for start in range(0, self.posts * LINES_A_POST, 100_000):
+            rng = numpy_generator(self.seed, "comments", start)
+            size = min(100_000, self.posts * LINES_A_POST - start)
+            post = (rng.beta(0.7, 1.3, size) * self.posts).astype(np.int64)
+            subs = self.subreddit[post]
+            names, on = base36(np.arange(start, start + size) + 20_000_000_000), base36(post + 100_000_000)
+            people = names_of(self.user(rng, subs))
+            at, body, score = self.created[post] + 60, rng.integers(0, 20_000, size), rng.integers(0, 50, size)
+            columns = zip(names, on, subs.tolist(), people, at.tolist(), body.tolist(), score.tolist(), strict=True)
+            yield "".join(
+                COMMENT % (f"sub{sub}", link, who, t, name, self.bodies[b], name, link, s, s) for name, link, sub, who, t, b, s in columns
+            )
+
+    def glove(self) -> Iterator[str]:
+        rng = numpy_generator(self.seed, "glove")
+        rows = [" ".join(f"{value:.5f}" for value in rng.normal(size=300)) for _ in range(200)]
+        yield from (f"{word} {rows[index % 200]}\n" for index, word in enumerate(dict.fromkeys(self.words)))
+        yield from (f"other{index} {rows[index % 200]}\n" for index in range(100_000))
+
+
+def names_of(people: np.ndarray) -> list[str]:
+    return ["[deleted]" if who == 0 else "AutoModerator" if who == 1 else f"user_{who}" for who in people.tolist()]
+
+
+def generate(posts: int, seed: int, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    month = Generator(posts, seed)
+    for name, parts in (("RS_2014-01", month.submissions()), ("RC_2014-01", month.comments()), ("glove.txt", month.glove())):
+        with (folder / name).open("w", encoding="ascii") as file:
+            file.writelines(parts)
+
+
+def pack(source: Path, target: Path) -> None:
+    if target.suffix == ".zst":
+        import zstandard
+
+        options = zstandard.ZstdCompressionParameters.from_level(3, window_log=31, enable_ldm=True)  # as the archives are packed
+        with source.open("rb") as plain, target.open("wb") as packed:
+            zstandard.ZstdCompressor(compression_params=options).copy_stream(plain, packed)
+    else:
+        with source.open("rb") as plain, bz2.open(target, "wb", compresslevel=9) as packed:
+            shutil.copyfileobj(plain, packed, 1 << 20)
+
+
+def build_here(folder: Path, ending: str, size: int) -> dict[str, object]:
+    """Runs in a process of its own, so that the peak is the build's."""
+    import resource
+
+    from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
+    from nodewise.events import Event, Note, Progress
+
+    seen: dict[str, float] = {}
+    began = time.perf_counter()
+
+    def listen(event: Event, /) -> None:
+        if isinstance(event, (Progress, Note)):
+            seen[event.task if isinstance(event, Progress) else event.message] = time.perf_counter() - began
+
+    report = build_reddit(
+        folder / f"RS_2014-01{ending}", folder / f"RC_2014-01{ending}", folder / "glove.txt", folder / "out",
+        RedditSettings(group_size=size), limits=Limits(threads=2), overwrite=True, reporter=listen,
+    )  # fmt: skip
+    seconds = time.perf_counter() - began
+    order = [
+        "read submissions (MB)",
+        "read comments (MB)",
+        "choosing posts",
+        "matching comments with posts",
+        "join posts",
+        "read GloVe (MB)",
+    ]
+    ends = [seen[order[0]], seen[order[1]], seen[order[3]], seen["join posts"], seen["read GloVe (MB)"], seconds]
+    names = ["read submissions", "read comments", "choose posts", "match comments, join posts", "read GloVe", "features, files"]
+    stages = {name: round(end - start, 2) for name, start, end in zip(names, [0.0, *ends[:-1]], ends, strict=True)}
+    lines = report.submissions.lines + report.comments.lines
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {
+        "lines": lines, "seconds": round(seconds, 2), "lines_per_second": round(lines / seconds), "peak_memory_gb": round(peak / 1e9, 3),
+        "stages_seconds": stages, "graphs": [[group.graph, group.nodes, group.edges] for group in report.groups],
+    }  # fmt: skip
+
+
+def measure(posts: int, seed: int, endings: list[str], folder: Path) -> dict[str, object]:
+    month = folder / str(posts)
+    run_self("generate", str(posts), str(seed), str(month))
+    sizes = {name: (month / name).stat().st_size for name in ("RS_2014-01", "RC_2014-01")}
+    found: dict[str, object] = {
+        "posts": posts,
+        "comments": posts * LINES_A_POST,
+        "bytes": sum(sizes.values()),
+        "bytes_a_line": round(sum(sizes.values()) / (posts * (1 + LINES_A_POST))),
+        "json_loads_lines_per_second": loop_of_json_loads(month),
+    }
+    for ending in endings:
+        for name in sizes if ending else ():
+            pack(month / name, month / f"{name}{ending}")
+        found[ending.lstrip(".") or "plain"] = json.loads(run_self("build", str(month), ending or "plain", str(min(300_000, posts // 3))))
+        for name in sizes if ending else ():
+            (month / f"{name}{ending}").unlink()
+    shutil.rmtree(month)
+    return found
+
+
+def loop_of_json_loads(month: Path, lines: int = 200_000) -> int:
+    """What one core of this machine manages with Python's own parser, nothing else done."""
+    with (month / "RC_2014-01").open(encoding="ascii") as file:
+        sample = [line for _, line in zip(range(lines), file, strict=False)]
+    began = time.perf_counter()
+    for line in sample:
+        json.loads(line)
+    return round(len(sample) / (time.perf_counter() - began))
+
+
+def run_self(*arguments: str) -> str:
+    return subprocess.run([sys.executable, __file__, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["generate"]:
+        generate(int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+        return
+    if sys.argv[1:2] == ["build"]:
+        print(json.dumps(build_here(Path(sys.argv[2]), "" if sys.argv[3] == "plain" else sys.argv[3], int(sys.argv[4]))))
+        return
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--posts", type=int, default=1_000_000, help="posts of the large month; the small one has a tenth")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--bz2", action="store_true", help="measure .bz2 on the small month as well")
+    options.add_argument("--folder", type=Path, default=None, help="where the month is written; a temporary folder by default")
+    options.add_argument("--out", type=Path, default=Path("benchmarks/results/reddit.json"))
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        small = measure(given.posts // 10, given.seed, ["", ".zst", *([".bz2"] if given.bz2 else [])], Path(folder))
+        large = measure(given.posts, given.seed, ["", ".zst"], Path(folder))
+    result = {
+        "schema": 1,
+        "machine": {
+            "cores": os.cpu_count(),
+            "platform": platform.platform(),
+            "python": platform.python_version(),
+            "processor": processor(),
+        },
+        "seed": given.seed,
+        "small": small,
+        "large": large,
+        "ratios": {
+            kind: {
+                "time_a_line_large_to_small": round(small[kind]["lines_per_second"] / large[kind]["lines_per_second"], 3),  # type: ignore[index]
+                "speed_to_json_loads_alone": round(large[kind]["lines_per_second"] / large["json_loads_lines_per_second"], 2),  # type: ignore[index, operator]
+            }
+            for kind in ("plain", "zst")
+        },
+    }
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=2))
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+if __name__ == "__main__":
+    main()
