@@ -38,6 +38,7 @@ class TrainingSettings:
         first_update: episodes before it only warm up the running scale of the returns.
         reward: ``"trajectory"``: the final validation score for every step; ``"stepwise"``: each query's own gain.
         seed: everything random follows from it.
+        features: what was done to each graph's features, for the record.
     """
 
     budgets: tuple[int, ...]
@@ -48,6 +49,7 @@ class TrainingSettings:
     reward: Literal["trajectory", "stepwise"] = "trajectory"
     closing_epochs: int = CLOSING_EPOCHS
     seed: int = 0
+    features: tuple[str, ...] = ()
     policy: PolicySettings = field(default_factory=PolicySettings)
     classifier: GcnSettings = field(default_factory=GcnSettings)
 
@@ -59,7 +61,7 @@ class TrainingSettings:
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return {**asdict(self), "budgets": list(self.budgets), "policy": self.policy.as_dict()}
+        return {**asdict(self), "budgets": list(self.budgets), "features": list(self.features), "policy": self.policy.as_dict()}
 
 
 class _Source:

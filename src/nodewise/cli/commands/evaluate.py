@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from nodewise.cli.command import add_command
+from nodewise.cli.loading import load_for_command
 from nodewise.cli.options import (
     BudgetOption,
     ClassifierOption,
@@ -19,7 +20,6 @@ from nodewise.cli.options import (
     RunsOption,
     SeedOption,
 )
-from nodewise.cli.pending import refuse_until_built
 from nodewise.cli.screen import Screen
 
 __all__ = ["evaluate", "register"]
@@ -55,7 +55,31 @@ def evaluate(
     data_dir: DataDirOption = None,
 ) -> None:
     """Score one strategy on one labelled graph: micro and macro F1, mean and 95 % interval over runs."""
-    refuse_until_built(screen, "evaluation")
+    from nodewise.classifiers import CLASSIFIERS
+    from nodewise.device import resolve_device
+    from nodewise.errors import InputError, UnknownNameError
+    from nodewise.evaluation import evaluate as run
+    from nodewise.evaluation import write_json
+    from nodewise.strategies import make_strategy
+
+    resolve_device(device)
+    make_strategy(strategy, policy)  # misspelt names are told before the graph is read
+    if classifier not in CLASSIFIERS:
+        raise UnknownNameError("classifier", classifier, CLASSIFIERS)
+    if json_file is not None and not json_file.absolute().parent.is_dir():
+        raise InputError(f"--json got {str(json_file)!r}, but there is no such folder: make it first")
+    with screen.reporting() as reporter:
+        one = load_for_command(graph, features, data_dir, reporter)
+        result = run(
+            one.graph, strategy, policy=policy, classifier=classifier, budget=budget or one.budget, runs=runs, seed=seed, device=device,
+            features=one.features, reporter=reporter,
+        )  # fmt: skip
+    if json_file is not None:
+        write_json(json_file, result.as_dict())
+    rows = [("Micro-F1", str(result.micro)), ("Macro-F1", str(result.macro))]
+    title = f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.budget} labels, {result.runs} runs"
+    screen.line(f"{title}, features {result.features}, {result.device}, {result.seconds:.1f} s")
+    screen.table(("", "mean ± 95 % interval"), rows)
 
 
 def register(app: typer.Typer) -> None:

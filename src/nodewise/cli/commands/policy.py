@@ -9,7 +9,6 @@ import typer
 
 from nodewise.cli.command import add_command, make_group
 from nodewise.cli.options import JsonFlag
-from nodewise.cli.pending import refuse_until_built
 from nodewise.cli.screen import Screen
 
 __all__ = ["import_policy", "list_policies", "register", "show_policy"]
@@ -17,7 +16,18 @@ __all__ = ["import_policy", "list_policies", "register", "show_policy"]
 
 def list_policies(screen: Screen, json: JsonFlag = False) -> None:
     """List the policies that come with nodewise."""
-    refuse_until_built(screen, "policies")
+    from nodewise.policy import load_policy, shipped_policies
+
+    rows = []
+    for name, path in shipped_policies().items():
+        origin = load_policy(path).origin
+        sources = origin.get("source_graphs", [])
+        rows.append({"name": name, "sources": [s["name"] for s in sources], "episode": origin.get("episode"), "degrees": [s["average_degree"] for s in sources]})
+    if json:
+        screen.json(rows)
+        return
+    cells = [(r["name"], ", ".join(r["sources"]), r["episode"], ", ".join(f"{d:.1f}" for d in r["degrees"])) for r in rows]
+    screen.table(("policy", "trained on", "episode", "their average degrees"), cells)
 
 
 def show_policy(
@@ -26,7 +36,25 @@ def show_policy(
     json: JsonFlag = False,
 ) -> None:
     """Show where a policy comes from: state features, architecture, source graphs, training."""
-    refuse_until_built(screen, "policies")
+    from nodewise.policy import find_policy
+
+    found = find_policy(policy)
+    settings, origin = found.settings.as_dict(), found.origin
+    if json:
+        screen.json({"settings": settings, "origin": origin, "parameters": sum(p.numel() for p in found.parameters())})
+        return
+    state = settings["state"]
+    rows: list[tuple[str, str]] = [
+        ("network", f"{settings['architecture']}, {settings['layers']} hidden layers of {settings['hidden']}"),
+        ("state features", ", ".join(state["features"])),
+        ("scaling", f"degree / {state['degree_alpha']:g} up to 1, KL by {state['kl_scaling']}"),
+    ]
+    for source in origin.get("source_graphs", []):
+        rows.append((f"trained on {source['name']}", f"{source['nodes']} nodes, average degree {source['average_degree']:.2f}, {source['budget']} queries"))
+    training = origin.get("training", {})
+    rows += [(key, str(training[key])) for key in ("episodes", "batch", "reward", "seed") if key in training]
+    rows += [(key.replace("_", " "), str(origin[key])) for key in ("episode", "imported_from", "nodewise_version") if key in origin]
+    screen.table(("", ""), rows)
 
 
 def import_policy(
@@ -35,7 +63,13 @@ def import_policy(
     out: Annotated[Path, typer.Argument(metavar="OUT.safetensors", help="The policy file to write.", show_default=False)],
 ) -> None:
     """Turn a state dict as the paper's authors released it into a policy file."""
-    refuse_until_built(screen, "policies")
+    from nodewise.errors import InputError
+    from nodewise.policy import import_released, save_policy
+
+    if out.suffix != ".safetensors":
+        raise InputError(f"a policy file ends with .safetensors, got {out.name!r}")
+    save_policy(import_released(state_dict), out)
+    screen.line(f"{out}: written")
 
 
 def register(app: typer.Typer) -> None:

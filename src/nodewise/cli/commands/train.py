@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import DataDirOption, DeviceOption, FeaturesOption, GraphsArgument, SeedOption
-from nodewise.cli.pending import refuse_until_built
+from nodewise.cli.loading import load_for_command
+from nodewise.cli.options import DataDirOption, DeviceOption, FeaturesOption, GraphsArgument, SeedOption, read_names, read_numbers
 from nodewise.cli.screen import Screen
 
 __all__ = ["register", "train"]
@@ -31,13 +31,42 @@ def train(
     episodes: Annotated[int, typer.Option("--episodes", metavar="N", min=1, help="Episodes to train for.")] = 2000,
     batch: Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Runs simulated together in one episode.")] = 5,
     features: FeaturesOption = None,
+    architecture: Annotated[Literal["gcn", "mlp"], typer.Option("--architecture", help="The policy's network.")] = "gcn",
+    without: Annotated[
+        str | None, typer.Option("--without", metavar="A,…", help="State features to leave out, joined by commas.", show_default=False)
+    ] = None,
+    reward: Annotated[
+        Literal["trajectory", "stepwise"], typer.Option("--reward", help="The final score for every query, or each query's own gain.")
+    ] = "trajectory",
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint beside --out, if there is one.")] = False,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Train a policy by reinforcement learning on graphs whose labels are known."""
-    refuse_until_built(screen, "policy training")
+    """Train a policy by reinforcement learning on graphs whose labels are known.
+
+    Beside the policy, which is the best so far, are kept the last one (.last.safetensors), a log (.jsonl) and, until the end, a checkpoint.
+    """
+    from nodewise.device import resolve_device
+    from nodewise.environment import StateSettings
+    from nodewise.errors import InputError
+    from nodewise.policy import PolicySettings
+    from nodewise.training import TrainingSettings, train_policy
+
+    resolve_device(device)  # a device that is not there is told before any graph is read
+    state = StateSettings().without(read_names(without, "--without") if without else ())
+    given = read_numbers(budget, "--budget") if budget else ()
+    if len(given) not in (0, 1, len(graphs)):
+        raise InputError(f"--budget got {len(given)} numbers for {len(graphs)} graphs: give one for all, or one for each")
+    with screen.reporting() as reporter:
+        loaded = [load_for_command(name, features, data_dir, reporter) for name in graphs]
+        budgets = given * len(graphs) if len(given) == 1 else given or tuple(one.budget for one in loaded)
+        settings = TrainingSettings(
+            budgets=budgets, episodes=episodes, batch=batch, reward=reward, seed=seed,
+            policy=PolicySettings(architecture=architecture, state=state), features=tuple(one.features for one in loaded),
+        )  # fmt: skip
+        policy = train_policy([one.graph for one in loaded], settings, out=out, resume=resume, device=device, reporter=reporter)
+    screen.line(f"{out}: the policy of episode {policy.origin['episode']}, mean reward of 100 episodes {policy.origin['best_mean_reward_of_100']:.4f}")
 
 
 def register(app: typer.Typer) -> None:

@@ -1,0 +1,30 @@
+"""A graph as the research commands take it: by name or path, with its own preprocessing and budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from nodewise.events import Reporter
+    from nodewise.graph import Graph
+
+__all__ = ["LoadedGraph", "load_for_command"]
+
+
+class LoadedGraph(NamedTuple):
+    """A graph, what was done to its features, and the budget that it has by default."""
+
+    graph: Graph
+    features: str
+    budget: int
+
+
+def load_for_command(name: str, features: str | None, data_dir: Path | None, reporter: Reporter) -> LoadedGraph:
+    """Loads a graph; without ``features`` the paper's preprocessing for the paper's graphs, none for others."""
+    from nodewise.datasets import default_budget, default_features, load_graph
+    from nodewise.graph.features import canonical_features
+
+    spec = features or default_features(name)
+    graph = load_graph(name, features=spec, data_dir=data_dir, reporter=reporter)
+    return LoadedGraph(graph, canonical_features(spec), default_budget(graph))
