@@ -32,6 +32,20 @@ def test_accents_do_not_part_words_and_columns_are_limited() -> None:
     assert text_features(["a1 b1 c1 d1"], max_words=2).shape[1] == 2
 
 
+def test_most_frequent_words_stay_and_ties_go_by_letters() -> None:
+    found = text_features(["zz yy xx xx", "ww yy"], max_words=2).toarray()
+    np.testing.assert_array_equal(found > 0, [[True, True], [False, True]])  # xx and yy
+    assert (text_features(["dd cc bb aa", "aa"], max_words=2).toarray()[1] > 0).tolist() == [True, False]  # aa and bb
+
+
+def test_agrees_with_scikit_learn() -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = [f"word{i % 7} word{i % 3} other{i}" for i in range(15)]
+    theirs = TfidfVectorizer(sublinear_tf=True).fit_transform(texts).toarray()
+    np.testing.assert_allclose(text_features(texts).toarray(), theirs, atol=1e-6)
+
+
 def test_texts_without_words_are_refused() -> None:
     with pytest.raises(GraphError, match="none of the 2 texts holds a word.*check that the text column is the right one"):
         text_features(["", "?!"])
