@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev,images,reddit
 READY := $(VENV)/.ready
+ARGS :=  # for pytest, such as ARGS='-n 2 -k graph'
 
 .PHONY: help demo check quick test clean
 .DEFAULT_GOAL := help
@@ -26,10 +27,10 @@ check: $(READY)
 	$(BIN)/mypy
 
 quick: $(READY)
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
