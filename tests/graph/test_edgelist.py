@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import networkx as nx
@@ -58,7 +57,7 @@ def test_keeps_isolated_nodes_and_tells_what_it_drops(tmp_path: Path) -> None:
 
 def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
     write_edgelist(Graph.build([[0, 1], [1, 2]], node_names=["a", "b", "c"]), tmp_path / "a.edges")
-    with io.open(tmp_path / "a.edges", "rb") as handle:
+    with (tmp_path / "a.edges").open("rb") as handle:
         assert sorted(nx.read_edgelist(handle).edges) == [("a", "b"), ("b", "c")]
 
 
@@ -86,3 +85,10 @@ def test_binary_rubbish_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.edges").write_bytes(bytes(range(256)))
     with pytest.raises(GraphError, match="cannot be read as text.*save it as UTF-8"):
         read_edgelist(tmp_path / "a.edges")
+
+
+@pytest.mark.parametrize("form", ["a.csv", "a.edges"])
+def test_a_line_break_in_the_first_name_does_not_hide_the_delimiter(tmp_path: Path, form: str) -> None:
+    graph = Graph.build([[0], [1]], node_names=["two\nlines", "b"], name="a")
+    write_edgelist(graph, tmp_path / form)
+    assert read_edgelist(tmp_path / form).equals(graph)

@@ -54,7 +54,8 @@ def test_a_doctype_cannot_hide_behind_a_long_comment(tmp_path: Path) -> None:
 
 
 def test_the_word_in_a_text_is_harmless(tmp_path: Path) -> None:
-    text = '<graphml><key id="d" for="node" attr.name="t"/><graph><node id="a"><data key="d"><![CDATA[<!DOCTYPE html>]]> &lt;!ENTITY</data></node></graph></graphml>'
+    node = '<node id="a"><data key="d"><![CDATA[<!DOCTYPE html>]]> &lt;!ENTITY</data></node>'
+    text = f'<graphml><key id="d" for="node" attr.name="t"/><graph>{node}</graph></graphml>'
     (tmp_path / "a.graphml").write_text(text)
     document = parse(tmp_path / "a.graphml")
     assert document.data == [(0, "d", "<!DOCTYPE html> <!ENTITY")]

@@ -39,7 +39,9 @@ def test_reads_a_well_known_graph() -> None:
 
 
 def test_directed_parallel_and_looping_edges_become_one() -> None:
-    graph = Graph.from_networkx(nx.MultiDiGraph([("a", "b"), ("b", "a"), ("a", "b"), ("b", "b"), ("b", 3)]))
+    other = nx.MultiDiGraph()
+    other.add_edges_from([("a", "b"), ("b", "a"), ("a", "b"), ("b", "b"), ("b", 3)])
+    graph = Graph.from_networkx(other)
     assert (graph.node_names, graph.edge_index.tolist()) == (("a", "b", "3"), [[0, 1], [1, 2]])
 
 
@@ -74,5 +76,7 @@ def test_empty_graphs_and_clashing_names_are_refused() -> None:
         Graph.from_networkx(nx.Graph())
     with pytest.raises(GraphError, match="rename it first"):
         Graph.build([[0], [1]], attributes={"x": ["", ""]}).to_networkx()
+    other = nx.Graph()
+    other.add_edge(1, "1")
     with pytest.raises(GraphError, match="node name '1' occurs twice"):
-        Graph.from_networkx(nx.Graph([(1, "1")]))
+        Graph.from_networkx(other)

@@ -12,7 +12,7 @@ from nodewise.errors import GraphError
 from nodewise.graph.files import atomic_file, existing_file
 from nodewise.graph.wording import listed
 
-__all__ = ["Table", "cell", "guess_delimiter", "numbers", "read_rows", "read_table", "write_rows"]
+__all__ = ["Table", "cell", "first_record", "guess_delimiter", "numbers", "read_rows", "read_table", "write_rows"]
 
 _QUOTED = frozenset('",;\t\r\n|')
 
@@ -90,7 +90,7 @@ def read_rows(path: Path, *, delimiter: str | None = None, encoding: str = "utf-
     try:
         with path.open(encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline="") as handle:
             if delimiter is None:
-                delimiter = guess_delimiter(_first_record(_records(handle, comments)))
+                delimiter = guess_delimiter(first_record(handle, comments))
                 handle.seek(0)
             # Python's limit for a cell, 131,072 characters, is less than a long text; it is for the whole process, and only ever raised.
             csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
@@ -167,9 +167,10 @@ def guess_delimiter(record: str, choices: str = ",;\t") -> str:
     return best if counts[best] else choices[0]
 
 
-def _first_record(lines: Iterator[str]) -> str:
+def first_record(lines: Iterable[str], comments: str = "") -> str:
+    """The first row as it is written, with the line breaks within its quotes; comments and empty lines before it do not count."""
     record = ""
-    for line in lines:
+    for line in _records(lines, comments):
         record += line
         if record.strip() and record.count('"') % 2 == 0:
             break

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from nodewise.errors import GraphError
 from nodewise.graph.assembly import node_ids
-from nodewise.graph.csvfile import cell, read_rows, write_rows
+from nodewise.graph.csvfile import cell, first_record, read_rows, write_rows
 from nodewise.graph.files import existing_file
 from nodewise.graph.graph import Graph
 from nodewise.graph.labels import natural_order
@@ -91,9 +91,11 @@ def _look(path: Path) -> tuple[str, re.Match[str] | None]:
         with path.open(encoding="utf-8-sig", newline="") as handle:
             top = handle.readline() + handle.readline()
             handle.seek(0)
-            first = next((line for line in handle if line.strip() and line[0] not in "#%"), "")
-    except (OSError, UnicodeError) as error:
+            first = first_record(handle, "#%")
+    except UnicodeError as error:
         raise GraphError(f"{path} cannot be read as text ({error}): save it as UTF-8") from error
+    except OSError as error:
+        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
     bare = re.sub(r'"(?:[^"]|"")*"', "", first)
     return next((letter for letter in ",;\t" if letter in bare), "\t" if '"' in first and " " not in bare else " "), _HEAD.match(top)
 

@@ -33,26 +33,10 @@ def read_graph(path: str | Path) -> Graph:
         GraphError: if there is no such file, its form is not known, or it does not hold a graph; the message says what to do.
     """
     path = Path(path).expanduser()
-    ending = path.suffix.lower()
-    pair = path.name in ("nodes.csv", "edges.csv") and path.with_name("nodes.csv").exists() and path.with_name("edges.csv").exists()
-    if path.is_dir() or pair:
-        from nodewise.graph.folder import read_folder
-
-        return read_folder(path.parent if pair else path)
-    existing_file(path)
-    if ending == ".npz":
-        from nodewise.graph.npz import read_npz
-
-        return read_npz(path)
-    if ending == ".graphml":
-        from nodewise.graph.graphml import read_graphml
-
-        return read_graphml(path)
-    if ending in _EDGES:
-        from nodewise.graph.edgelist import read_edgelist
-
-        return read_edgelist(path)
-    raise _unknown_ending(path, "read")
+    try:
+        return _read(path)
+    except OSError as error:
+        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
 
 
 def write_graph(graph: Graph, path: str | Path) -> list[str]:
@@ -101,7 +85,7 @@ def existing_file(path: Path) -> Path:
         if path.is_file() and path.stat().st_size == 0:
             raise GraphError(f"{path} is empty (0 bytes): it was probably not written to the end, make or download it again")
     except OSError as error:
-        raise GraphError(f"{path} cannot be looked at: {error.strerror or error}; check the path and its permissions") from error
+        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
     return path
 
 
@@ -143,6 +127,29 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         raise GraphError(f"the folder {path} cannot be written: {error.strerror or error}; check the path and its permissions") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _read(path: Path) -> Graph:
+    ending = path.suffix.lower()
+    pair = path.name in ("nodes.csv", "edges.csv") and path.with_name("nodes.csv").exists() and path.with_name("edges.csv").exists()
+    if path.is_dir() or pair:
+        from nodewise.graph.folder import read_folder
+
+        return read_folder(path.parent if pair else path)
+    existing_file(path)
+    if ending == ".npz":
+        from nodewise.graph.npz import read_npz
+
+        return read_npz(path)
+    if ending == ".graphml":
+        from nodewise.graph.graphml import read_graphml
+
+        return read_graphml(path)
+    if ending in _EDGES:
+        from nodewise.graph.edgelist import read_edgelist
+
+        return read_edgelist(path)
+    raise _unknown_ending(path, "read")
 
 
 def _unknown_ending(path: Path, done: str) -> GraphError:

@@ -113,6 +113,8 @@ def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
             raise GraphError(f"{path} is not an npz file: give a file written by np.savez, or by `nodewise convert`") from None
         raise GraphError(f"{path} is damaged ({error}): make or download it again") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, NotImplementedError, RuntimeError, SyntaxError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise GraphError(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from error
         raise GraphError(f"{path} is truncated or damaged, or not an npz file ({error}): make or download it again") from error
     except MemoryError as error:
         raise GraphError(f"{path} asks for more memory than there is: it is damaged, or too large for this machine") from error
