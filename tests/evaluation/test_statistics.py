@@ -1,0 +1,137 @@
+"""Paired comparisons: against scipy on known samples, and against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from nodewise.errors import InputError
+from nodewise.evaluation import confidence_interval
+from nodewise.evaluation.statistics import compare_pairs, holm, paired_comparison, sign_flip_test, win_rate
+
+
+def sample(seed: int, runs: int, shift: float = 0.0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(70 + shift, 3, runs)
+
+
+# Student's own data of 1908: hours of sleep gained by ten patients with two drugs; t = -4.0621, p = 0.00283.
+DEXTRO = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+LAEVO = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+
+
+def test_students_sleep_data() -> None:
+    found = paired_comparison(DEXTRO, LAEVO)
+    assert found.t_p == pytest.approx(0.002832890, abs=1e-9)
+    assert found.difference.mean == pytest.approx(-1.58)
+    assert found.difference.mean - found.difference.half_width == pytest.approx(-2.4598858, abs=1e-6)
+    assert found.win_rate == 0.05  # nine losses and one tie
+
+
+@pytest.mark.parametrize("runs", [2, 5, 30, 100])
+def test_t_test_and_interval_are_scipys(runs: int) -> None:
+    first, second = sample(1, runs), sample(2, runs, 0.5)
+    theirs = stats.ttest_rel(first, second)
+    ours = paired_comparison(first, second)
+    assert ours.t_p == pytest.approx(theirs.pvalue, rel=1e-9)
+    low, high = theirs.confidence_interval(0.95)
+    assert ours.difference.mean == pytest.approx((low + high) / 2)
+    assert ours.difference.half_width == pytest.approx((high - low) / 2)
+
+
+@pytest.mark.parametrize("runs", [3, 8, 12])
+def test_small_samples_try_every_sign_as_scipy_does(runs: int) -> None:
+    first, second = sample(3, runs), sample(4, runs, 2)
+    theirs = stats.permutation_test((first, second), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf)
+    assert sign_flip_test(first - second) == pytest.approx(theirs.pvalue)
+
+
+def test_large_samples_draw_signs() -> None:
+    difference = sample(5, 60) - sample(6, 60, 0.6)
+    t = stats.ttest_1samp(difference, 0).pvalue
+    assert sign_flip_test(difference) == pytest.approx(t, abs=0.01)
+    assert sign_flip_test(difference) == sign_flip_test(difference)
+
+
+def test_signs_by_hand() -> None:
+    # +1 +2 +3: of the eight sums ±1±2±3, only +6 and -6 are as far from zero
+    assert sign_flip_test([1, 2, 3]) == 2 / 8
+    # 2 -1: the sums are 1, -1, 3, -3: all are at least 1 from zero
+    assert sign_flip_test([2, -1]) == 1.0
+
+
+def test_holm_by_hand() -> None:
+    # sorted 0.01 0.02 0.03 0.04 times 4 3 2 1 is 0.04 0.06 0.06 0.04; the last may not be below those before it
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []
+    assert holm([0.2]) == [0.2]
+
+
+def test_holm_leaves_out_tests_that_could_not_be_made() -> None:
+    corrected = holm([0.01, math.nan, 0.04])
+    assert corrected[0] == pytest.approx(0.02) and math.isnan(corrected[1]) and corrected[2] == pytest.approx(0.04)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_keeps_order_and_never_lowers(p_values: list[float]) -> None:
+    corrected = holm(p_values)
+    assert all(after >= before and after <= 1 for before, after in zip(p_values, corrected, strict=True))
+    order = np.argsort(p_values, kind="stable")
+    assert list(np.array(corrected)[order]) == sorted(corrected)
+
+
+def test_win_rate_counts_a_tie_half() -> None:
+    assert win_rate([1, 2, 3, 4], [0, 2, 5, 1]) == pytest.approx(2.5 / 4)
+
+
+def test_identical_runs_and_a_constant_lead() -> None:
+    same = paired_comparison([70.0, 71.0, 72.0], [70.0, 71.0, 72.0])
+    assert (same.t_p, same.permutation_p, same.win_rate, same.significant()) == (1.0, 1.0, 0.5, False)
+    lead = paired_comparison([70.0, 71.0, 72.0], [69.0, 70.0, 71.0])
+    assert lead.t_p == 0.0 and lead.difference.mean == pytest.approx(1.0)
+
+
+def test_one_run_has_no_test_and_its_record_is_json() -> None:
+    one = paired_comparison([70.0], [60.0], ("a", "b"))
+    assert math.isnan(one.t_p) and not one.significant()
+    record = one.as_dict()
+    assert record["t_p"] is None and record["ci95"] is None and record["difference"] == 10.0
+
+
+def test_pairs_are_corrected_together() -> None:
+    scores = {"a": sample(1, 40, 3), "b": sample(1, 40) + sample(9, 40) * 0.01, "c": sample(2, 40)}
+    pairs = compare_pairs(scores)
+    assert [(one.first, one.second) for one in pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [one.corrected_p for one in pairs] == pytest.approx(holm([one.t_p for one in pairs]))
+    against = compare_pairs(scores, reference="c")
+    assert [(one.first, one.second) for one in against] == [("c", "a"), ("c", "b")]
+    assert against[0].t_p == pytest.approx(pairs[1].t_p)
+    assert against[0].corrected_p == pytest.approx(min(1, 2 * against[0].t_p))
+
+
+def test_pairing_sees_what_an_unpaired_test_does_not() -> None:
+    splits = sample(1, 50) * 3  # easy and hard splits
+    better = splits + 0.5 + np.random.default_rng(2).normal(0, 0.5, 50)
+    assert stats.ttest_ind(better, splits).pvalue > 0.5
+    assert paired_comparison(better, splits).significant()
+
+
+def test_unequal_runs_are_refused() -> None:
+    with pytest.raises(InputError, match="as many runs of 'a' as of 'b', got \\(2,\\) and \\(3,\\)"):
+        paired_comparison([1, 2], [1, 2, 3], ("a", "b"))
+    with pytest.raises(InputError, match="no scores of 'z'"):
+        compare_pairs({"a": [1.0, 2.0]}, reference="z")
+
+
+def test_confidence_interval_is_scipys() -> None:
+    values = sample(7, 25)
+    low, high = stats.t.interval(0.95, 24, values.mean(), stats.sem(values))
+    found = confidence_interval(values)
+    assert (found.mean - found.half_width, found.mean + found.half_width) == pytest.approx((low, high))
+    assert math.isnan(confidence_interval([3.0]).half_width)
+    assert str(confidence_interval([1.0, 3.0])) == "2.0 ± 12.7"
