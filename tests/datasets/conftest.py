@@ -1,11 +1,15 @@
-"""A web server on this machine that gives data sets in the forms in which their sources publish them."""
+"""A web server on this machine that stands for the sources of data sets, and a graph for it to give."""
 
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
 import pytest
+
+from nodewise.datasets import synthetic_graph
 
 
 class Source:
@@ -41,3 +45,12 @@ def source():
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def small():
+    """A graph with 0/1 features; every class and feature occurs."""
+    drawn = synthetic_graph(nodes=120, classes=3, mean_degree=4, features=12)
+    x = (drawn.x > 0.8).astype(np.float32)
+    x[~x.any(axis=1), 0] = 1
+    return replace(drawn, x=x, class_names=("0", "1", "2"))

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from nodewise.datasets import dataset_info, default_budget, list_datasets, load_graph
-from nodewise.datasets.catalogue import CATALOGUE
+from nodewise.datasets import dataset_info, list_datasets, load_graph
 from nodewise.datasets.folder import find_local
-from nodewise.errors import DownloadError, GraphError, InputError, UnknownNameError
+from nodewise.errors import DownloadError, GraphError, UnknownNameError
 from nodewise.graph import Graph, knn_graph, write_graph
 
 # The figures of the data sets' publishers and of the paper: nodes, edges, features, classes, homophily.
@@ -34,19 +33,6 @@ def test_statistics_of_the_papers_complete_graphs(name, data_folder):
     assert (graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes) == (nodes, edges, features, classes)
     assert graph.homophily == pytest.approx(homophily, abs=0.0005)
     assert graph.name == name
-
-
-def test_local_files_are_as_the_catalogue_tells(data_folder):
-    told, found = {}, {}
-    for info in CATALOGUE:
-        if find_local(data_folder, (info.name, *info.files)) is not None:
-            graph = load_graph(info.name, data_dir=data_folder)
-            features = 0 if info.paper and info.name.startswith("reddit") else info.features  # the authors' files have none
-            told[info.name] = (info.name, info.nodes, info.edges, features, info.classes)
-            found[info.name] = (graph.name, graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes)
-    if not told:
-        pytest.skip("needs graphs that have a name in the data folder")
-    assert found == told
 
 
 def test_every_file_of_the_data_folder_has_a_name(data_folder):
@@ -123,25 +109,3 @@ def test_misspelt_features_are_told_before_a_download(tmp_path):
     with pytest.raises(UnknownNameError, match="did you mean 'unit'"):
         load_graph("coauthor-physics", data_dir=tmp_path / "none", features="unti")
     assert not (tmp_path / "none").exists()
-
-
-def test_default_budget():
-    budgets = {
-        name: default_budget(name)
-        for name in ("cora", "citeseer", "pubmed", "coauthor-physics", "coauthor-cs", "reddit4", "reddit-case-study")
-    }
-    assert list(budgets.values()) == [35, 30, 15, 25, 75, 50, 15]
-    assert default_budget("digits") == 50
-    assert default_budget("wine") == 15
-
-
-def test_default_budget_of_a_graph(tmp_path):
-    assert default_budget(small()) == 10
-    assert default_budget(small("cora")) == 10  # somebody's own graph that happens to be called so
-    assert default_budget(Graph.build([[0], [1]], 7, y=range(7), name="Cora")) == 35
-    assert default_budget(small("reddit1401-graph1")) == 50
-    write_graph(small(), tmp_path / "mine.npz")
-    assert default_budget(tmp_path / "mine.npz") == 10
-    assert default_budget("mine", data_dir=tmp_path) == 10
-    with pytest.raises(InputError, match="has no classes.*give one"):
-        default_budget(Graph.build([[0], [1]]))

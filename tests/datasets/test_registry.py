@@ -5,12 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from nodewise.datasets import DatasetInfo, data_folder, dataset_info, default_features, list_datasets
-from nodewise.datasets.catalogue import CATALOGUE
-from nodewise.datasets.downloads import SOURCES
-from nodewise.datasets.included import _LOADERS
-from nodewise.datasets.synthetic import NAMED
-from nodewise.errors import InputError, UnknownNameError
+from nodewise.datasets import DatasetInfo, dataset_info, default_features, list_datasets
+from nodewise.errors import UnknownNameError
 
 PAPER = ["cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics", "reddit1", "reddit2", "reddit3", "reddit4", "reddit5"]
 
@@ -37,21 +33,6 @@ def test_the_paper_comes_first_and_nothing_twice():
         "roman-empire",
     ):
         assert wanted in names
-
-
-def test_no_name_alias_or_file_stands_for_two_data_sets():
-    every = [name for info in CATALOGUE for name in (info.name, *info.aliases, *info.files)]
-    assert len(set(every)) == len(every)
-
-
-def test_every_entry_can_be_made_and_says_where_it_comes_from():
-    for info in CATALOGUE:
-        assert info.description
-        assert info.source
-        loaders = {"download": SOURCES, "included": _LOADERS, "generated": _LOADERS, "folder": {}}[info.origin]
-        assert info.origin == "folder" or info.loader[0] in loaders, info.name
-        assert info.origin != "generated" or info.name in NAMED
-        assert info.citation or info.origin == "generated"
 
 
 @pytest.mark.parametrize(
@@ -108,26 +89,3 @@ def test_listing_imports_nothing_heavy(clean_environment):
     code = "import sys; from nodewise.datasets import list_datasets; list_datasets(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment).stdout.split()
     assert not {"numpy", "scipy", "sklearn", "torch", "torch_geometric", "networkx"}.intersection(loaded)
-
-
-def test_data_folder_by_argument_environment_and_platform(monkeypatch, tmp_path):
-    assert data_folder(tmp_path) == tmp_path
-    assert data_folder() == tmp_path / "none"
-    monkeypatch.setenv("NODEWISE_DATA", "")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
-    monkeypatch.setattr(sys, "platform", "linux")
-    assert data_folder() == tmp_path / ".cache" / "nodewise"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert data_folder() == tmp_path / "cache" / "nodewise"
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert data_folder() == tmp_path / "Library" / "Caches" / "nodewise"
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
-    assert data_folder() == tmp_path / "Local" / "nodewise"
-
-
-def test_data_folder_that_is_a_file_is_refused(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="is not a folder: give another by --data-dir"):
-        data_folder(tmp_path / "file")

@@ -36,7 +36,7 @@ def find_local(folder: Path, names: Iterable[str]) -> Path | None:
 def local_names(folder: Path) -> list[str]:
     """The names of all npz files in the folder, without hidden ones."""
     try:
-        return sorted(path.stem for path in folder.glob("*.npz") if not path.name.startswith("."))
+        return sorted(path.stem for path in folder.glob("*.npz") if not path.name.startswith(".") and path.is_file())
     except OSError:
         return []
 
