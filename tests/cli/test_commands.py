@@ -34,8 +34,6 @@ FIXED = {
 }
 
 NOT_BUILT_YET = {
-    "train": "cora --out p.safetensors --budget 20,40 --episodes 5 --batch 2 --features raw --seed 1 --device cpu --resume",
-    "evaluate": "cora --strategy age --policy p --classifier gcn --features raw --budget 5 --runs 2 --seed 1 --device cpu --json r.json",
     "compare": "cora pubmed --strategies random,age --budgets 5,10 --classifiers gcn --features raw --runs 2 --out d --engine local",
     "reproduce": "all --runs 2 --quick --out d",
     "session new": "job.nodewise cora --budget 5 --classes a,b --strategy age --policy p --classifier gcn --seed 1",
@@ -48,9 +46,6 @@ NOT_BUILT_YET = {
     "session export": "job.nodewise out.csv",
     "session backup": "job.nodewise copy.nodewise",
     "studio": "job.nodewise",
-    "policy list": "",
-    "policy show": "cora+citeseer",
-    "policy import": "a.pkl b.safetensors",
 }
 
 

@@ -27,4 +27,4 @@ def load_for_command(name: str, features: str | None, data_dir: Path | None, rep
 
     spec = features or default_features(name)
     graph = load_graph(name, features=spec, data_dir=data_dir, reporter=reporter)
-    return LoadedGraph(graph, canonical_features(spec), default_budget(graph))
+    return LoadedGraph(graph, canonical_features(spec, graph.name), default_budget(graph))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,15 +18,16 @@ def list_policies(screen: Screen, json: JsonFlag = False) -> None:
     """List the policies that come with nodewise."""
     from nodewise.policy import load_policy, shipped_policies
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, path in shipped_policies().items():
         origin = load_policy(path).origin
         sources = origin.get("source_graphs", [])
-        rows.append({"name": name, "sources": [s["name"] for s in sources], "episode": origin.get("episode"), "degrees": [s["average_degree"] for s in sources]})
+        degrees = [source["average_degree"] for source in sources]
+        rows.append({"name": name, "sources": [source["name"] for source in sources], "episode": origin.get("episode"), "degrees": degrees})
     if json:
-        screen.json(rows)
+        screen.json({"schema": 1, "policies": rows})
         return
-    cells = [(r["name"], ", ".join(r["sources"]), r["episode"], ", ".join(f"{d:.1f}" for d in r["degrees"])) for r in rows]
+    cells = [(row["name"], ", ".join(row["sources"]), row["episode"], ", ".join(f"{d:.1f}" for d in row["degrees"])) for row in rows]
     screen.table(("policy", "trained on", "episode", "their average degrees"), cells)
 
 
@@ -41,7 +42,7 @@ def show_policy(
     found = find_policy(policy)
     settings, origin = found.settings.as_dict(), found.origin
     if json:
-        screen.json({"settings": settings, "origin": origin, "parameters": sum(p.numel() for p in found.parameters())})
+        screen.json({"schema": 1, "settings": settings, "origin": origin, "parameters": sum(p.numel() for p in found.parameters())})
         return
     state = settings["state"]
     rows: list[tuple[str, str]] = [
@@ -50,7 +51,12 @@ def show_policy(
         ("scaling", f"degree / {state['degree_alpha']:g} up to 1, KL by {state['kl_scaling']}"),
     ]
     for source in origin.get("source_graphs", []):
-        rows.append((f"trained on {source['name']}", f"{source['nodes']} nodes, average degree {source['average_degree']:.2f}, {source['budget']} queries"))
+        rows.append(
+            (
+                f"trained on {source['name']}",
+                f"{source['nodes']} nodes, average degree {source['average_degree']:.2f}, {source['budget']} queries",
+            )
+        )
     training = origin.get("training", {})
     rows += [(key, str(training[key])) for key in ("episodes", "batch", "reward", "seed") if key in training]
     rows += [(key.replace("_", " "), str(origin[key])) for key in ("episode", "imported_from", "nodewise_version") if key in origin]

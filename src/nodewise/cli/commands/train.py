@@ -66,7 +66,9 @@ def train(
             policy=PolicySettings(architecture=architecture, state=state), features=tuple(one.features for one in loaded),
         )  # fmt: skip
         policy = train_policy([one.graph for one in loaded], settings, out=out, resume=resume, device=device, reporter=reporter)
-    screen.line(f"{out}: the policy of episode {policy.origin['episode']}, mean reward of 100 episodes {policy.origin['best_mean_reward_of_100']:.4f}")
+    screen.line(
+        f"{out}: the policy of episode {policy.origin['episode']}, mean reward of 100 episodes {policy.origin['best_mean_reward_of_100']:.4f}"
+    )
 
 
 def register(app: typer.Typer) -> None:
