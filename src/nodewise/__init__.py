@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nodewise.datasets import list_datasets, load_graph
     from nodewise.errors import NodewiseError
+    from nodewise.evaluation import evaluate
     from nodewise.graph import Graph
+    from nodewise.policy import Policy
+    from nodewise.training import train_policy
 
 __version__ = "0.1.0"
 
-__all__ = ["Graph", "NodewiseError", "__version__", "list_datasets", "load_graph"]
+__all__ = ["Graph", "NodewiseError", "Policy", "__version__", "evaluate", "list_datasets", "load_graph", "train_policy"]
 
 # Where each public name lives. A room is imported when one of its names is first used, so that `import nodewise` stays light.
 _HOMES = {
     "Graph": "nodewise.graph",
     "NodewiseError": "nodewise.errors",
+    "Policy": "nodewise.policy",
+    "evaluate": "nodewise.evaluation",
     "list_datasets": "nodewise.datasets",
     "load_graph": "nodewise.datasets",
+    "train_policy": "nodewise.training",
 }
 
 
