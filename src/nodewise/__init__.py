@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nodewise.datasets import list_datasets, load_graph
     from nodewise.errors import NodewiseError
-    from nodewise.evaluation import evaluate
+    from nodewise.evaluation.evaluate import evaluate
     from nodewise.graph import Graph
     from nodewise.policy import Policy
     from nodewise.training import train_policy
