@@ -46,6 +46,12 @@ class Field:
         again, entry = self._entries(run, near)
         self._far[again, self._norm[1][entry]] = True
 
+    def copy(self) -> Field:
+        """The same labels, so that either may take in more without the other; to be built anew."""
+        twin = Field(self._graph, self._runs)
+        twin._near, twin._far, twin._queried = self._near.copy(), self._far.copy(), self._queried
+        return twin
+
     def _entries(self, run: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The entries of the given nodes' rows of the propagation matrix, each with its run."""
         entry, lengths = _row_entries(self._norm[0], node)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -100,6 +101,20 @@ class Gcn:
         back = torch.mm(self._field.first.backward, back)  # [far, hidden]
         return self._input.backward(back).view_as(self.w0), w1_gradient
 
+    def snapshot(self) -> _Snapshot:
+        """All that training changes, to come back to with `restore`."""
+        adam = [{key: value.clone() for key, value in self._adam.state.get(weight, {}).items()} for weight in (self.w0, self.w1)]
+        counts = (self.seed, self.epochs_done, self.labelled_count)
+        return _Snapshot(self.w0.clone(), self.w1.clone(), adam, self._field.copy(), self._labels, counts)
+
+    def restore(self, snapshot: _Snapshot) -> None:
+        """Go on from a snapshot as if nothing had happened since."""
+        for weight, kept, adam in zip((self.w0, self.w1), (snapshot.w0, snapshot.w1), snapshot.adam, strict=True):
+            weight.copy_(kept)
+            self._adam.state[weight] = {key: value.clone() for key, value in adam.items()}
+        self._field, self._labels, self._stale = snapshot.field.copy(), snapshot.labels, True
+        self.seed, self.epochs_done, self.labelled_count = snapshot.counts
+
     def hidden(self) -> torch.Tensor:
         """The hidden layer, dropout off: [run, node, hidden]."""
         return self.graph.norm.mm(self.graph.input_product(self.w0)).relu_()
@@ -119,6 +134,15 @@ class Gcn:
         rate = self.settings.dropout
         drawn = torch.from_numpy(noise.integers(0, 65536, size=shape, dtype=np.uint16) >= round(rate * 65536))
         return drawn.to(self.graph.dtype).mul_(1 / (1 - rate))
+
+
+class _Snapshot(NamedTuple):
+    w0: torch.Tensor
+    w1: torch.Tensor
+    adam: list[dict[str, torch.Tensor]]
+    field: Field
+    labels: torch.Tensor
+    counts: tuple[int, int, int]
 
 
 class _SparseInput:

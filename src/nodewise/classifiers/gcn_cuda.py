@@ -73,6 +73,20 @@ class GcnCuda:
             bound = 1 / math.sqrt(weight.shape[-1])
             uniform(weight, self._seed, self._zero, purpose, -bound, bound)
 
+    def _kept(self) -> tuple[torch.Tensor, ...]:
+        marks = (self._near, self._far, self._near_list, self._far_list, self._near_count, self._far_count)
+        counts = (self._nodes, self._labels, self._count, self._epoch, self._seed)
+        return (self._weights, self._gradient, self._mean, self._square, *marks, self._error, *counts)
+
+    def snapshot(self) -> tuple[torch.Tensor, ...]:
+        """All that training changes, to come back to with `restore`."""
+        return tuple(buffer.clone() for buffer in self._kept())
+
+    def restore(self, snapshot: tuple[torch.Tensor, ...]) -> None:
+        """Go on from a snapshot as if nothing had happened since; the buffers stay where they are."""
+        for buffer, kept in zip(self._kept(), snapshot, strict=True):
+            buffer.copy_(kept)
+
     def add_labels(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         """Give each run one more labelled node: two tensors [run]."""
         self._nodes.index_copy_(1, self._count, nodes[:, None])

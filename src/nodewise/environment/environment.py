@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -27,6 +27,12 @@ class Classifier(Protocol):
 
     def epoch(self) -> None:
         """One training step on the labels so far."""
+
+    def snapshot(self) -> Any:
+        """All that training changes, to come back to with `restore`."""
+
+    def restore(self, snapshot: Any) -> None:
+        """Go on from a snapshot as if nothing had happened since."""
 
     def hidden(self) -> torch.Tensor:
         """The last hidden layer, dropout off: [run, node, hidden]."""

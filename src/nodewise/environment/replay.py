@@ -21,7 +21,9 @@ class _Recording:
     closing_epochs: int
 
 
-def replay_episode(environment: Environment, strategy: Strategy, closing_epochs: int) -> None:
+def replay_episode(
+    environment: Environment, strategy: Strategy, closing_epochs: int, each_query: Callable[[int], None] | None = None
+) -> None:
     """Play an episode that has just been reset and begun, recording its step first if this pair has not been recorded."""
     recording = environment.recording
     if not (isinstance(recording, _Recording) and recording.strategy is strategy and recording.closing_epochs == closing_epochs):
@@ -29,8 +31,11 @@ def replay_episode(environment: Environment, strategy: Strategy, closing_epochs:
         environment.recording = recording
         environment.reset(environment.seed, environment.splits)
         strategy.begin(environment)
-    for _ in range(environment.budget):
+    for done in range(1, environment.budget + 1):
         recording.query.replay()
+        if each_query is not None:
+            environment.step = done
+            each_query(done)
     environment.step = environment.budget
     recording.closing.replay()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -41,10 +42,20 @@ def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
     return scores.masked_fill(~pool, -torch.inf).argmax(1)
 
 
-def rollout(environment: Environment, strategy: Strategy, splits: Splits, seed: int, closing_epochs: int = CLOSING_EPOCHS) -> torch.Tensor:
+def rollout(
+    environment: Environment,
+    strategy: Strategy,
+    splits: Splits,
+    seed: int,
+    closing_epochs: int = CLOSING_EPOCHS,
+    each_query: Callable[[int], None] | None = None,
+) -> torch.Tensor:
     """Play one episode of every run and train the classifiers to the end (algorithm 2).
 
     One epoch after each query, ``closing_epochs`` after the last.
+
+    Args:
+        each_query: called with the number of queries so far after each query and its epoch; it may look, and must leave everything as it was.
 
     Returns:
         The nodes in the order in which they were asked: int64 [run, step].
@@ -55,10 +66,12 @@ def rollout(environment: Environment, strategy: Strategy, splits: Splits, seed: 
         if environment.graph.device.type == "cuda" and strategy.capturable:
             from nodewise.environment.replay import replay_episode
 
-            replay_episode(environment, strategy, closing_epochs)
+            replay_episode(environment, strategy, closing_epochs, each_query)
         else:
-            for _ in range(environment.budget):
+            for done in range(1, environment.budget + 1):
                 step(environment, strategy)
+                if each_query is not None:
+                    each_query(done)
             environment.train(closing_epochs)
         return environment.queried.nodes.clone()
 

@@ -17,6 +17,7 @@ class Centrality:
 
     name = "centrality"
     capturable = True
+    reads_budget = False
 
     def __init__(self, measure: Literal["degree", "pagerank"] = "degree") -> None:
         if measure not in ("degree", "pagerank"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.environment import Environment, Observation, state
+from nodewise.environment import PAPER_FEATURES, Environment, Observation, state
 from nodewise.policy import Policy
 
 __all__ = ["Learned"]
@@ -18,6 +18,11 @@ class Learned:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
+
+    @property
+    def reads_budget(self) -> bool:
+        """Whether its choices depend on how many queries there will be: the paper's five state features do not."""
+        return not set(self.policy.settings.state.features) <= set(PAPER_FEATURES)
 
     def begin(self, environment: Environment) -> None:
         """Bring the policy to the graph's device and precision."""

@@ -14,6 +14,7 @@ class Random:
 
     name = "random"
     capturable = True
+    reads_budget = False
 
     def begin(self, environment: Environment) -> None:
         """Nothing to prepare."""
