@@ -8,16 +8,26 @@ from pathlib import Path
 from nodewise.environment import Strategy
 from nodewise.errors import UnknownNameError
 from nodewise.policy import Policy, find_policy
+from nodewise.strategies.age import Age
+from nodewise.strategies.anrmab import Anrmab
 from nodewise.strategies.centrality import Centrality
+from nodewise.strategies.coreset import Coreset
+from nodewise.strategies.kcenter import KCenter
 from nodewise.strategies.learned import Learned
 from nodewise.strategies.random import Random
+from nodewise.strategies.uncertainty import Uncertainty
 
-__all__ = ["STRATEGIES", "Centrality", "Learned", "Random", "make_strategy"]
+__all__ = ["STRATEGIES", "Age", "Anrmab", "Centrality", "Coreset", "KCenter", "Learned", "Random", "Uncertainty", "make_strategy"]
 
 STRATEGIES: dict[str, Callable[[], Strategy]] = {
     "random": Random,
+    "uncertainty": Uncertainty,
     "centrality": Centrality,
     "centrality-pagerank": lambda: Centrality("pagerank"),
+    "coreset": Coreset,
+    "kcenter": KCenter,
+    "age": Age,
+    "anrmab": Anrmab,
     "policy": lambda: Learned(find_policy()),
 }
 """Every strategy by the name that the command line uses."""

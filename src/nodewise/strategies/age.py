@@ -1,0 +1,75 @@
+"""AGE: a weighted sum of three heuristics (Cai, Zheng & Chang 2017, "Active learning for graph embedding")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from nodewise.environment import Environment, Observation
+from nodewise.errors import InputError
+from nodewise.strategies.heuristics import Heuristics
+from nodewise.strategies.ties import break_ties
+
+__all__ = ["Age", "beta_quantile"]
+
+
+def beta_quantile(uniform: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The inverse distribution function of Beta(1, b): F(x) = 1 − (1 − x)^b gives x = 1 − (1 − u)^(1/b)."""
+    return 1 - (1 - uniform) ** (1 / b)
+
+
+class Age:
+    """The node with the largest weighted sum of the percentile ranks of entropy, PageRank and density first, ties at random.
+
+    By default the weights change with time, as Cai et al. draw them in each run and step: with t nodes labelled, γ ~ Beta(1, 1.005 − 0.95^t)
+    weighs centrality, (1 − γ)/2 each entropy and density. The expected γ falls from nearly 1 to 1/2: first the graph counts, then
+    what the classifier has learned of it. Fixed weights are what section 4.1 of the paper uses for transfer; `search_age_weights` finds them.
+
+    Args:
+        weights: fixed weights of entropy, centrality and density: three numbers for all runs, or [run, 3] with each run's own.
+    """
+
+    name = "age"
+    capturable = True
+    reads_budget = False
+
+    def __init__(self, weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor | None = None) -> None:
+        self.weights = None if weights is None else _checked(weights)
+        self._heuristics = Heuristics()
+
+    def begin(self, environment: Environment) -> None:
+        """Seed the clusters; bring fixed weights to the device."""
+        self._heuristics.begin(environment)
+        if self.weights is not None:
+            if self.weights.dim() == 2 and len(self.weights) != environment.runs:
+                raise InputError(f"AGE has weights for {len(self.weights)} runs, but {environment.runs} are played: give one triple a run, or one for all")
+            self.weights = self.weights.to(environment.graph.device, environment.graph.dtype)
+
+    def scores(self, observation: Observation) -> torch.Tensor:
+        """The weighted sum of ranks."""
+        ranks = self._heuristics.ranks(observation)
+        entropy, centrality, density = self._weights_now(observation).unsqueeze(-1).unbind(-2)
+        return break_ties(entropy * ranks.entropy + centrality * ranks.centrality + density * ranks.density, observation)
+
+    def _weights_now(self, observation: Observation) -> torch.Tensor:
+        """The weights of this step: [run, 3], or [3] for all runs."""
+        if self.weights is not None:
+            return self.weights
+        # the count of labels is read off a tensor, so that a recorded step sees it grow
+        time = observation.labelled.sum(1).to(observation.graph.dtype)
+        gamma = beta_quantile(observation.uniform("age", observation.runs), 1.005 - 0.95**time)
+        rest = (1 - gamma) / 2
+        return torch.stack([rest, gamma, rest], 1)
+
+
+def _checked(weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor) -> torch.Tensor:
+    try:
+        table = torch.as_tensor(weights, dtype=torch.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"AGE's weights must be numbers, got {weights!r}: give three, of entropy, centrality and density") from error
+    if table.dim() not in (1, 2) or table.shape[-1] != 3:
+        raise InputError(f"AGE needs three weights, of entropy, centrality and density, or [run, 3]; got the shape {list(table.shape)}")
+    if not bool(torch.isfinite(table).all()) or bool((table < 0).any()) or bool((table.sum(-1) <= 0).any()):
+        raise InputError(f"AGE's weights must be finite, none below 0 and not all 0, got {table.tolist()}")
+    return table

@@ -1,0 +1,53 @@
+"""Coreset as the paper words it: k-means on the hidden layer, the node closest to a cluster's centre."""
+
+from __future__ import annotations
+
+import torch
+
+from nodewise.environment import Environment, Observation
+from nodewise.strategies.kmeans import Clusters, add_cluster, lloyd, squared_distances
+from nodewise.strategies.ties import break_ties
+
+__all__ = ["Coreset"]
+
+_ITERATIONS = 3
+
+
+class Coreset:
+    """The pool node nearest to the centre of the cluster that the labels know least of.
+
+    Section 4.1 says that Coreset clusters the outputs of the last hidden layer with k-means and that "the node which is closest to
+    the cluster center is selected"; it gives neither k nor which of the centres. Our reading: k is the number of labelled nodes plus
+    one, so that at least one cluster is new to the labels, and of the centres it is the one farthest from any labelled node. The
+    first query is the node nearest to the mean of all. The cited paper's own algorithm is `KCenter`.
+
+    Clusters are kept from step to step; the one that is added starts from a node drawn as k-means++ would.
+    """
+
+    name = "coreset"
+    capturable = False  # the number of clusters grows
+    reads_budget = False
+
+    def begin(self, environment: Environment) -> None:
+        """Forget the clusters of the episode before."""
+        self._clusters: Clusters | None = None
+
+    def scores(self, observation: Observation) -> torch.Tensor:
+        """Minus every node's squared distance to the chosen centre."""
+        nodes, hidden = observation.queried.nodes, observation.hidden
+        count = nodes.shape[1] + 1
+        self._clusters = lloyd(hidden, self._start(observation, count), count, _ITERATIONS)
+        middle = hidden.mean(1, keepdim=True)
+        points, centres = hidden - middle, self._clusters.centres - middle
+        labelled = points.gather(1, nodes[..., None].expand(-1, -1, points.shape[2]))
+        if count > 1:  # with no label there is one centre
+            novelty = squared_distances(labelled, centres).amin(2).nan_to_num(-1.0)  # [run, cluster]; an empty one is never chosen
+            centres = centres.gather(1, novelty.argmax(1)[:, None, None].expand(-1, 1, points.shape[2]))
+        return break_ties(-squared_distances(points, centres)[:, 0], observation)
+
+    def _start(self, observation: Observation, count: int) -> torch.Tensor:
+        """The clusters of the step before and new ones, up to the count: int64 [run, node]."""
+        kept = self._clusters
+        if kept is None:
+            return torch.zeros_like(observation.pool, dtype=torch.int64)
+        return add_cluster(kept, count - 1, observation.uniform("coreset", observation.runs))

@@ -1,0 +1,40 @@
+"""k-center: the node that the labels cover least first."""
+
+from __future__ import annotations
+
+import torch
+
+from nodewise.environment import Environment, Observation
+from nodewise.strategies.kmeans import squared_distances
+from nodewise.strategies.ties import break_ties
+
+__all__ = ["KCenter", "cover_distance"]
+
+
+def cover_distance(points: torch.Tensor, nodes: torch.Tensor) -> torch.Tensor:
+    """The squared distance of every node to the nearest of some nodes: [run, node, width] and int64 [run, some] to [run, node]."""
+    points = points - points.mean(1, keepdim=True)
+    chosen = points.gather(1, nodes[..., None].expand(-1, -1, points.shape[2]))
+    return squared_distances(points, chosen).amin(1)
+
+
+class KCenter:
+    """The greedy k-center of Sener & Savarese (2018, algorithm 1) over the classifier's hidden layer.
+
+    The pool node with the largest distance to its nearest labelled node first; the first query at random. Distances are taken
+    anew in every step, since the hidden layer changes with every epoch.
+    """
+
+    name = "kcenter"
+    capturable = False  # the number of labelled nodes, and with it the work, grows
+    reads_budget = False
+
+    def begin(self, environment: Environment) -> None:
+        """Nothing to prepare."""
+
+    def scores(self, observation: Observation) -> torch.Tensor:
+        """Every node's squared distance to the nearest labelled node."""
+        nodes = observation.queried.nodes
+        if nodes.shape[1] == 0:
+            return observation.noise
+        return break_ties(cover_distance(observation.hidden, nodes), observation)
