@@ -54,7 +54,10 @@ class ChunkKey:
         """Where a store keeps it, a path that a person can read."""
         digest = hashlib.blake2b(json.dumps(self.as_dict(), sort_keys=True).encode(), digest_size=6).hexdigest()
         strategy = str(dict(self.identity)["strategy"])
-        return Path(_plain(self.graph)) / f"{_plain(strategy)}-{_plain(self.classifier)}-{self.budget}-{self.first:04d}+{self.runs}-{digest}.json"
+        return (
+            Path(_plain(self.graph))
+            / f"{_plain(strategy)}-{_plain(self.classifier)}-{self.budget}-{self.first:04d}+{self.runs}-{digest}.json"
+        )
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,8 @@ class ChunkStore:
             record = json.loads((self._folder / key.path).read_text(encoding="utf-8"))
             if record["key"] != key.as_dict():
                 return None
-            scores = (np.asarray(record[name], dtype=np.float64) for name in ("micro_f1", "macro_f1"))
-            chunk = Chunk(*scores, np.asarray(record["queries"], dtype=np.int64), float(record["seconds"]))
+            micro, macro = (np.asarray(record[name], dtype=np.float64) for name in ("micro_f1", "macro_f1"))
+            chunk = Chunk(micro, macro, np.asarray(record["queries"], dtype=np.int64), float(record["seconds"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
         self._memory[key.path] = chunk

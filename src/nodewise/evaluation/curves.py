@@ -51,7 +51,9 @@ def rollout_curve(
     """
     wanted = sorted(set(budgets))
     if not wanted or wanted[0] < 1 or wanted[-1] != environment.budget:
-        raise InputError(f"the largest budget must be the environment's {environment.budget} and the smallest at least 1, got {list(budgets)}")
+        raise InputError(
+            f"the largest budget must be the environment's {environment.budget} and the smallest at least 1, got {list(budgets)}"
+        )
     if len(wanted) > 1 and reads_budget(strategy):
         raise InputError(f"strategy {strategy.name!r} looks at its budget, so one rollout cannot give {wanted}: play one for each")
     found: dict[int, Scores] = {}

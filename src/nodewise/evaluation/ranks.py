@@ -63,7 +63,9 @@ def rank_strategies(means: Mapping[str, npt.ArrayLike]) -> Ranking:
     names = list(means)
     rows = [np.asarray(means[name], dtype=np.float64) for name in names]
     if len(rows) < 2 or len({row.shape for row in rows}) != 1 or rows[0].ndim != 1 or rows[0].size == 0:
-        raise InputError(f"ranks need two strategies or more with a score in every setting, got {[(n, r.size) for n, r in zip(names, rows, strict=True)]}")
+        raise InputError(
+            f"ranks need two strategies or more with a score in every setting, got {[(n, r.size) for n, r in zip(names, rows, strict=True)]}"
+        )
     ranks = np.asarray(stats.rankdata(-np.stack(rows, axis=1), axis=1))  # [setting, strategy]
     settings, strategies = ranks.shape
     average = ranks.mean(0)
