@@ -19,6 +19,7 @@ from nodewise.graph.edgelist import read_edgelist, write_edgelist
         "source;target\n0;1\n1;2\n",
         "  0   1  \n\n1 2 \n",
         "From,To\n0, 1\n1, 2\n",
+        "citing,cited,year\n0,1,1999\n1,2,2000\n",
         "\ufeff0 1\n2 1\n1 0\n",
     ],
 )
@@ -42,7 +43,8 @@ def test_weights_are_passed_over_and_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("source,target,weight\n0,1,0.5\n")
     graph = read_edgelist(tmp_path / "a.csv")
     assert graph.num_edges == 1
-    assert graph.notes == ("the third column was passed over: edges have no weights here",)
+    assert graph.notes[0] == "the third column was passed over: edges have no weights here"
+    assert graph.notes[1] == "the first row, 'source', 'target', was taken as the names of the columns"
 
 
 def test_keeps_isolated_nodes_and_tells_what_it_drops(tmp_path: Path) -> None:
@@ -66,7 +68,10 @@ def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
     [
         ("# nothing\n", "holds no edges: an edge list has one on each line"),
         ("a\nb\n", "holds no edges"),
-        ("id,label,age,size\n1,a,2,3\n", r"line 1 has 4 columns, an edge list has two: .*nodes\.csv and edges\.csv.*--knn"),
+        ("id,label,age,size\n1,a,2,3\n", r"line 1: 'id', .* is no edge but a row of a table.*nodes\.csv and edges\.csv.*--knn"),
+        ("id,text\n1,hello\n", "line 1: 'id', 'text' is no edge but a row of a table"),
+        ("a,b,c,d\n", "'a', 'b', 'c', 'd' is no edge but a row of a table"),
+        ("source,target\n", "holds no edges"),
         ("a,b\nc,\n,d\n", "line 3: an end of the edge is missing"),
         ("# nodewise edge list: 3 nodes, 2 edges\n0\t1\n", "holds 1 edges, its first line says 2: the file was cut off"),
         ("# nodewise edge list: 3 nodes, 1 edges\n0\t7\n", "line 2: '0', '7' are not the ids of two of the 3 nodes"),
@@ -92,3 +97,10 @@ def test_a_line_break_in_the_first_name_does_not_hide_the_delimiter(tmp_path: Pa
     graph = Graph.build([[0], [1]], node_names=["two\nlines", "b"], name="a")
     write_edgelist(graph, tmp_path / form)
     assert read_edgelist(tmp_path / form).equals(graph)
+
+
+def test_names_like_columns_are_nodes_where_they_come_again(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("u v\nv w\n")
+    assert read_edgelist(tmp_path / "a.txt").node_names == ("u", "v", "w")
+    (tmp_path / "b.txt").write_text("u v\nx w\n")
+    assert read_edgelist(tmp_path / "b.txt").node_names == ("w", "x")

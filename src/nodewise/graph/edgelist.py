@@ -26,7 +26,8 @@ __all__ = ["read_edgelist", "write_edgelist"]
 
 _HEAD = re.compile(r"# nodewise edge list: ([0-9]{1,15}) nodes, ([0-9]+) edges\r?\n(?:# names: (.*?)\r?\n)?")
 _SPECIAL = frozenset('",;\t\r\n| #%')
-_COLUMNS = {"source", "target", "src", "dst", "from", "to", "start", "end", "node1", "node2", "id1", "id2", "u", "v", "i", "j", "weight"}
+_COLUMNS = {"source", "target", "src", "dst", "from", "to", "start", "end", "node1", "node2", "id1", "id2", "u", "v", "i", "j"}
+_TABLE = {"id", "label", "class", "text", "title", "name", "body"}
 
 
 def read_edgelist(path: str | Path) -> Graph:
@@ -48,12 +49,11 @@ def read_edgelist(path: str | Path) -> Graph:
         cells = [text.strip() for text in row]
         while cells and not cells[-1]:
             cells.pop()
-        if not position and len(cells) > 1 and {text.lower() for text in cells} <= _COLUMNS:
-            continue
-        if len(cells) > 3:
+        table = not position and delimiter != " " and not _TABLE.isdisjoint(text.lower() for text in cells)
+        if len(cells) > 3 or table:
             raise GraphError(
-                f"{path}, line {line} has {len(cells)} columns, an edge list has two: put a table of nodes and one of edges into a folder as "
-                "nodes.csv and edges.csv, or make a graph of a table with `nodewise convert --knn`"
+                f"{path}, line {line}: {listed(cells)} is no edge but a row of a table, an edge list has two columns: put a table of nodes and "
+                "one of edges into a folder as nodes.csv and edges.csv, or make a graph of a table with `nodewise convert --knn`"
             )
         weighted |= len(cells) == 3
         if not all(cells):
@@ -61,13 +61,17 @@ def read_edgelist(path: str | Path) -> Graph:
         found = [position.setdefault(text, len(position)) for text in cells[:2]]
         if len(found) == 2:
             ends.extend(found)
+    notes = ["the third column was passed over: edges have no weights here"] if weighted else []
+    names = list(position)
+    if len(ends) > 1 and _names_columns(names, ends):
+        notes.append(f"the first row, {listed(names[:2])}, was taken as the names of the columns")
+        names, ends = names[2:], array("q", (end - 2 for end in ends[2:]))
     if not ends:
         raise GraphError(f"{path} holds no edges: an edge list has one on each line, the two ids parted by a blank, tab or comma")
-    ids = natural_order(list(position))
-    order = np.empty(len(ids), dtype=np.int64)
-    order[[position[text] for text in ids]] = np.arange(len(ids))
+    ids = natural_order(names)
+    place = {text: i for i, text in enumerate(ids)}
+    order = np.array([place[text] for text in names], dtype=np.int64)
     plain = ids == [str(i) for i in range(len(ids))]
-    notes = ["the third column was passed over: edges have no weights here"] if weighted else []
     edges = order[np.frombuffer(ends, dtype=np.int64)].reshape(-1, 2).T
     return Graph.build(edges, len(ids), node_names=None if plain else ids, name=path.stem, notes=notes)
 
@@ -98,6 +102,16 @@ def _look(path: Path) -> tuple[str, re.Match[str] | None]:
         raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
     bare = re.sub(r'"(?:[^"]|"")*"', "", first)
     return next((letter for letter in ",;\t" if letter in bare), "\t" if '"' in first and " " not in bare else " "), _HEAD.match(top)
+
+
+def _names_columns(names: list[str], ends: array[int]) -> bool:
+    """Whether the first row names the columns: neither of its names comes again, and they are usual ones, or all other ids are numbers."""
+    if list(ends[:2]) != [0, 1] or ends.count(0) > 1 or ends.count(1) > 1:
+        return False
+    usual = {names[0].lower(), names[1].lower()} <= _COLUMNS
+    return usual or (
+        not names[0].isdecimal() and not names[1].isdecimal() and len(names) > 2 and all(text.isdecimal() for text in names[2:])
+    )
 
 
 def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:
