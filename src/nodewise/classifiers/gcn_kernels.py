@@ -10,7 +10,18 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-__all__ = ["adam", "far_dense", "far_sparse", "far_sum", "hidden_layer", "mark", "near_back", "read", "weight_back_dense", "weight_back_sparse"]
+__all__ = [
+    "adam",
+    "far_dense",
+    "far_sparse",
+    "far_sum",
+    "hidden_layer",
+    "mark",
+    "near_back",
+    "read",
+    "weight_back_dense",
+    "weight_back_sparse",
+]
 
 
 @triton.jit

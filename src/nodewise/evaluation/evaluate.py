@@ -68,7 +68,11 @@ class Evaluation:
 
         names = ("graph", "features", "strategy", "policy", "classifier", "budget", "runs", "seed", "device", "seconds")
         scores = {
-            key: {"mean": interval.mean, "ci95": None if math.isnan(interval.half_width) else interval.half_width, "values": values.tolist()}
+            key: {
+                "mean": interval.mean,
+                "ci95": None if math.isnan(interval.half_width) else interval.half_width,
+                "values": values.tolist(),
+            }
             for key, interval, values in (("micro_f1", self.micro, self.micro_f1), ("macro_f1", self.macro, self.macro_f1))
         }
         return {"schema": 1, "nodewise_version": __version__, **{name: getattr(self, name) for name in names}, **scores}

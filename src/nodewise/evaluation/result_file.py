@@ -20,6 +20,6 @@ def write_json(path: str | Path, record: Any) -> None:
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, path)
+        part.replace(path)
     finally:
         part.unlink(missing_ok=True)
