@@ -36,7 +36,7 @@ def test_critical_values_are_those_of_the_published_table(strategies: int, q: fl
 
 @pytest.mark.parametrize("ties", [False, True])
 def test_friedman_is_scipys(ties: bool) -> None:
-    table = [*np.random.default_rng(0).normal(size=(9, 4)), 0, 0.5, 1, 0]
+    table = np.random.default_rng(0).normal(size=(9, 4)) + np.array([0, 0.5, 1, 0])
     table = np.round(table) if ties else table
     theirs = stats.friedmanchisquare(*table.T)
     assert rank_strategies({str(i): column for i, column in enumerate(table.T)}).friedman_p == pytest.approx(theirs.pvalue)
