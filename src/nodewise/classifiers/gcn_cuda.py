@@ -41,7 +41,9 @@ class GcnCuda:
         self._weights, self._gradient, self._mean, self._square = flat
         self.w0, self.w1 = self._shaped(self._weights)
         self._w0_gradient, self._w1_gradient = self._shaped(self._gradient)
-        self._near, self._far, self._near_list, self._far_list = (torch.zeros(runs, nodes, dtype=torch.int32, device=device) for _ in range(4))
+        self._near, self._far, self._near_list, self._far_list = (
+            torch.zeros(runs, nodes, dtype=torch.int32, device=device) for _ in range(4)
+        )
         self._near_count, self._far_count = (torch.zeros(runs, dtype=torch.int32, device=device) for _ in range(2))
         self._share = (max(64, min(nodes, _PROGRAMS // runs)), runs)  # programs that share a run's nodes, and runs
         self._far_out, self._hidden, self._back = (torch.zeros(runs, nodes, hidden, device=device) for _ in range(3))
@@ -181,13 +183,25 @@ class GcnCuda:
             x, far_out = graph.sparse_x, self._far_out
             assert x is not None
             kernels.far_sparse[self._share](
-                x.crow, x.col, x.values, self.w0, self._far_list, self._far_count, far_out, *chance, graph.num_nodes, graph.num_features, width, TRAIN=False, **sizes
+                x.crow,
+                x.col,
+                x.values,
+                self.w0,
+                self._far_list,
+                self._far_count,
+                far_out,
+                *chance,
+                graph.num_nodes,
+                graph.num_features,
+                width,
+                TRAIN=False,
+                **sizes,
             )
             if graph.offset is not None:
                 far_out.sub_(torch.matmul(graph.offset, self.w0)[:, None])
         kernels.hidden_layer[self._share](
-            norm.crow, norm.col, norm.values, far_out, self.w1, self._near_list, self._near_count, hidden, projected, *chance, graph.num_nodes, width, graph.num_classes,
-            TRAIN=False, PROJECT=project, CLASSES=self._classes, **sizes,
+            norm.crow, norm.col, norm.values, far_out, self.w1, self._near_list, self._near_count, hidden, projected, *chance,
+            graph.num_nodes, width, graph.num_classes, TRAIN=False, PROJECT=project, CLASSES=self._classes, **sizes,
         )  # fmt: skip
 
 
