@@ -1,86 +1,122 @@
-"""``nodewise reddit build`` on a month of eight posts."""
+"""``nodewise reddit build`` as a user runs it."""
 
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nodewise.cli import main
 from nodewise.graph import read_graph
 
 pytest.importorskip("duckdb")
+pytest.importorskip("zstandard")
 
-POSTS = [
-    ("a", "sea", "ada"),
-    ("b", "sea", "bob"),
-    ("c", "land", "cyd"),
-    ("d", "land", "dan"),
-    ("e", "sea", "[deleted]"),
-    ("f", "sky", "eve"),
-]
-COMMENTS = [("a", "bob"), ("b", "ada"), ("c", "ada"), ("c", "bob"), ("d", "cyd"), ("f", "cyd")]
+from tests.datasets.reddit.small_month import GLOVE, SUBMISSION_LINES, write_month
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+NUMBERS = ("--group-size", "8", "--ranks", "1-2", "--width", "3", "--memory-gb", "1")
 
 
-@pytest.fixture
-def month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The dumps in the current folder, and the options that fit them."""
-    monkeypatch.chdir(tmp_path)
-    posts = [
-        {"id": name, "subreddit": place, "author": author, "created_utc": str(100 + at), "title": "ship ahoy", "selftext": ""}
-        for at, (name, place, author) in enumerate(POSTS)
-    ]
-    comments = [
-        {"id": f"c{at}", "link_id": f"t3_{post}", "parent_id": f"t3_{post}", "author": by} for at, (post, by) in enumerate(COMMENTS)
-    ]
-    Path("RS").write_text("".join(json.dumps(post) + "\n" for post in posts), encoding="utf-8")
-    Path("RC").write_text("".join(json.dumps(comment) + "\n" for comment in comments), encoding="utf-8")
-    Path("glove.txt").write_text("ship 1 2 3\nahoy 3 4 5\n", encoding="utf-8")
-    return ["--submissions", "RS", "--comments", "RC", "--glove", "glove.txt", "--width", "3", "--group-size", "5", "--ranks", "1-2"]
+def command(folder: Path, ending: str = "") -> list[str | Path]:
+    submissions, comments, glove = write_month(folder / "in", ending)
+    return ["reddit", "build", "--submissions", submissions, "--comments", comments, "--glove", glove, "--out", folder / "out", *NUMBERS]
 
 
-def test_a_small_month_becomes_a_graph_and_a_report(month: list[str], capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["reddit", "build", *month, "--out", "graphs", "--groups", "all"]) == 0
-    shown = capfd.readouterr().out
-    assert shown.endswith("1 graph in graphs: reddit1\n")
-    for part in ("anonymous posts deleted", "subreddit", "sea", "homophily"):
-        assert part in shown
-    graph = read_graph(Path("graphs") / "reddit1.npz")
-    assert graph.node_names == ("a", "b", "c")
-    assert graph.edge_index.T.tolist() == [[0, 1], [0, 2], [1, 2]]
-    assert graph.dense_features().tolist() == [[2, 3, 4]] * 3
+def test_builds_prints_every_step_and_can_be_used_by_name(nodewise: Run, tmp_path: Path) -> None:
+    done = nodewise(*command(tmp_path, ".zst"))
+    assert done.returncode == 0, done.stderr
+    for line in (
+        "lines of submissions",
+        "1 anonymous posts deleted",
+        "3 posts in subreddits of rank 1–2",
+        "5 nodes in largest components",
+        "cats",
+        "dogs",
+    ):
+        assert line in done.stdout
+    assert "\x1b" not in done.stdout
+    assert f"1 graph in {tmp_path / 'out'}: reddit1" in done.stdout
+    assert "warning: the posts fill" in done.stderr or "incomplete group" in done.stderr
+    shown = nodewise("datasets", "reddit1", "--data-dir", tmp_path / "out")
+    assert shown.returncode == 0
+    assert "4" in shown.stdout
 
 
-def test_the_report_for_a_machine_is_the_one_that_is_saved(month: list[str], capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["reddit", "build", *month, "--out", "graphs", "--json", "--quiet"]) == 0
-    out, err = capfd.readouterr()
-    assert err == ""
-    told = json.loads(out)
-    assert told == json.loads((Path("graphs") / "reddit-report.json").read_text(encoding="utf-8"))
-    assert told["graphs"] == ["reddit1"]
-    assert (told["settings"]["first_rank"], told["settings"]["last_rank"], told["settings"]["groups"]) == (1, 2, 5)
+def test_json_is_the_saved_report(nodewise: Run, tmp_path: Path) -> None:
+    done = nodewise(*command(tmp_path), "--json", "--quiet")
+    assert done.stderr == ""
+    assert json.loads(done.stdout) == json.loads((tmp_path / "out" / "reddit-report.json").read_text())
+
+
+def test_every_option_reaches_the_build(nodewise: Run, tmp_path: Path) -> None:
+    options = ("--groups", "all", "--shared-users", "1", "--exclude-user", "ann", "--exclude-bots", "--prefix", "jan", "--keep-work")
+    work = tmp_path / "work"
+    done = nodewise(*command(tmp_path), *options, "--work", work, "--threads", "1", "--max-edges", "50")
+    assert done.returncode == 0, done.stderr
+    settings = json.loads((tmp_path / "out" / "jan-report.json").read_text())["settings"]
+    assert settings == {
+        "group_size": 8, "first_rank": 1, "last_rank": 2, "shared_users": 1, "groups": None, "width": 3, "exclude_bots": True,
+        "exclude_users": ["ann"], "prefix": "jan", "max_edges": 50,
+    }  # fmt: skip
+    assert (work / "work.duckdb").exists()
+    assert read_graph(tmp_path / "out" / "jan1.npz").num_nodes == 5
 
 
 @pytest.mark.parametrize(
-    ("wrong", "expected"),
+    ("options", "said"),
     [
-        (["--groups", "some"], ["--groups got 'some'", "all"]),
-        (["--groups", "0"], ["--groups got '0'"]),
-        (["--ranks", "11"], ["--ranks got '11'", "11-20"]),
-        (["--ranks", "20-11"], ["20", "11"]),
-        (["--submissions", "nowhere"], ["nowhere"]),
-        (["--width", "300"], ["glove.txt", "300"]),
+        (["--groups", "none"], "--groups got 'none': give a whole number above 0, or all"),
+        (["--ranks", "20"], "--ranks got '20': give the first and the last rank joined by a dash, such as 11-20"),
+        (["--ranks", "20-11"], "ranks 20 to 11 hold no subreddit"),
+        (["--width", "300"], "glove.txt has vectors of 3 numbers"),
+        (["--submissions", "nowhere.zst"], "no submissions at 'nowhere.zst'"),
     ],
 )
-def test_bad_input_leaves_nothing_behind(
-    wrong: list[str], expected: list[str], month: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["reddit", "build", *month, "--out", "graphs", *wrong]) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err.startswith("nodewise reddit build: ")
-    assert err.count("\n") == 1
-    for part in expected:
-        assert part in err
-    assert not list(Path().glob("graphs/*.npz"))
+def test_bad_input_is_one_line_and_2(nodewise: Run, tmp_path: Path, options: list[str], said: str) -> None:
+    done = nodewise(*command(tmp_path), *options)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("nodewise reddit build: ")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_quoted_globs_folders_and_repetition(nodewise: Run, tmp_path: Path) -> None:
+    command(tmp_path)
+    folder = tmp_path / "in"
+    (folder / "RS_more").write_bytes(SUBMISSION_LINES[0])
+    done = nodewise(
+        "reddit", "build", "--submissions", f"{folder}/RS_2*", "--submissions", folder / "RS_more", "--comments", folder, "--glove", folder,
+        "--out", tmp_path / "out", *NUMBERS, "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["selected"]["repeated"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to another process there")
+def test_ctrl_c_keeps_what_was_read_and_the_next_run_goes_on(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+    lines = [
+        b'{"id": "c%d", "link_id": "t3_p%d", "author": "u%d", "body": "%s"}' % (n, n % 9, n // 9 % 99, b"x" * 2000) for n in range(200_000)
+    ]
+    submissions, comments, glove = write_month(tmp_path / "in", "", None, lines, GLOVE)
+    arguments = ["--submissions", submissions, "--comments", comments, "--glove", glove, "--out", tmp_path / "out", *NUMBERS]
+    line = [sys.executable, "-m", "nodewise", "reddit", "build", *map(str, arguments)]
+    running = subprocess.Popen(line, env=clean_environment, stderr=subprocess.PIPE, text=True)
+    while not list((tmp_path / "out" / ".reddit-work").glob("lines/RC*")) and running.poll() is None:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate()
+    assert running.returncode == 130, said
+    assert "interrupted" in said
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [".reddit-work"]
+    again = subprocess.run(line, env=clean_environment, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["reddit-report.json", "reddit1.npz"]
+    assert json.loads((tmp_path / "out" / "reddit-report.json").read_text())["comments"]["lines"] == 200_000

@@ -44,6 +44,8 @@ def build(
         list[str] | None,
         typer.Option("--exclude-user", metavar="NAME", help="This account joins no posts; repeatable.", show_default=False),
     ] = None,
+    max_edges: Annotated[int, typer.Option("--max-edges", metavar="N", min=1, help="Refuse a graph with more edges.")] = 10_000_000,
+    prefix: Annotated[str, typer.Option("--prefix", metavar="NAME", help="The graphs are called NAME1, NAME2, …")] = "reddit",
     memory_gb: Annotated[float, typer.Option("--memory-gb", metavar="N", min=1, help="Memory for everything, in GB.")] = 8.0,
     threads: Annotated[
         int | None, typer.Option("--threads", metavar="N", min=1, help="Threads of the join engine.", show_default="one a core")
@@ -57,7 +59,8 @@ def build(
 ) -> None:
     """Build the paper's kind of graphs from a month of posts and comments.
 
-    A build that was stopped goes on where it was when the same command is given again.
+    A build that was stopped goes on where it was when the same command is given again. The graphs
+    appear when all is done.
     """
     from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
     from nodewise.graph.wording import count
@@ -72,6 +75,8 @@ def build(
         width=width,
         exclude_bots=exclude_bots,
         exclude_users=tuple(exclude_user or ()),
+        prefix=prefix,
+        max_edges=max_edges,
     )
     limits = Limits(memory_gb=memory_gb, threads=threads)
     with screen.reporting() as reporter:

@@ -13,7 +13,7 @@ from nodewise.datasets.reddit.glove import check_glove
 from nodewise.datasets.reddit.graphs import Joined, join_posts, make_graph
 from nodewise.datasets.reddit.ingest import Ingested, ingest
 from nodewise.datasets.reddit.members import find_members
-from nodewise.datasets.reddit.publish import Publisher
+from nodewise.datasets.reddit.publish import PUBLISHING, Publisher
 from nodewise.datasets.reddit.records import COMMENTS, SUBMISSIONS
 from nodewise.datasets.reddit.report import BuildReport
 from nodewise.datasets.reddit.select import Selected, select_posts
@@ -78,8 +78,7 @@ def build_reddit(
         check_glove(path, settings.width)
     target = Path(out)
     folder = Path(work) if work is not None else target / f".{settings.prefix}-work"
-    with _opened(folder, limits, keep_work) as scratch:
-        publisher = Publisher(target, settings.prefix, scratch, overwrite)
+    with _opened(folder, limits, keep_work) as scratch, Publisher(target, settings.prefix, scratch, overwrite) as publisher:
         posts = _some(ingest(scratch, SUBMISSIONS, posts_files, limits.chunk_bytes, say), "submissions")
         replies = _some(ingest(scratch, COMMENTS, comment_files, limits.chunk_bytes, say), "comments")
 
@@ -142,7 +141,9 @@ def _opened(folder: Path, limits: Limits, keep: bool) -> Iterator[Work]:
             ) from None
         raise
     else:
-        if not keep:
+        if keep:
+            work.forget(PUBLISHING)
+        else:
             work.delete()
     finally:
         work.close()
@@ -177,9 +178,9 @@ def _about_groups(selected: Selected, settings: RedditSettings) -> list[str]:
         return [f"there are only {selected.placed:,} posts, less than one group of {size:,}: they are kept as one incomplete group"]
     notes = []
     if settings.groups is not None and full < settings.groups:
-        notes.append(f"there are {full} full groups of {size:,} posts, not {settings.groups}")
+        notes.append(f"the posts fill {count(full, 'group')} of {size:,}, not {settings.groups}")
     if selected.left_over and (settings.groups is None or full < settings.groups):
-        notes.append(f"the last {selected.left_over:,} posts are left out: they do not fill a group of {size:,}")
+        notes.append(f"{count(selected.left_over, 'post')} after the last full group of {size:,} left out")
     return notes
 
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from types import TracebackType
 
 from nodewise.datasets.reddit.work import Work
 from nodewise.errors import InputError
 from nodewise.graph import Graph, write_graph
 
-__all__ = ["Publisher"]
+__all__ = ["PUBLISHING", "Publisher"]
 
-_STAGE = "publish"
+PUBLISHING = "publish"
+"""The stage that is noted in the work folder while graphs are moved; to be forgotten when the work folder is kept."""
 
 
 class Publisher:
     """Collects graphs in a hidden folder and moves them, then their report, to where they belong.
 
-    Each move is atomic. That moving has begun is noted in the work folder, so a build killed among the moves may finish them.
+    To be used as a context: what was not published is gone at its end. Each move is atomic. That moving has begun is noted in the work
+    folder, so a build killed among the moves may finish them.
 
     Args:
         out: the output folder.
@@ -35,9 +38,15 @@ class Publisher:
         if out.exists() and not out.is_dir():
             raise InputError(f"{str(out)!r} is not a folder: name a folder for the graphs")
         old = sorted(path.name for path in out.glob(f"{prefix}*.npz") if re.fullmatch(rf"{prefix}\d+\.npz", path.name))
-        if old and not overwrite and work.key_of(_STAGE) is None:
+        if old and not overwrite and work.key_of(PUBLISHING) is None:
             raise InputError(f"{str(out)!r} holds {old[0]} already: choose another folder or another prefix, or ask to overwrite")
         self._staging = out / f".{prefix}-new"
+
+    def __enter__(self) -> Publisher:
+        shutil.rmtree(self._staging, ignore_errors=True)  # what a killed build has left
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         shutil.rmtree(self._staging, ignore_errors=True)
 
     def stage(self, graph: Graph) -> None:
@@ -49,8 +58,6 @@ class Publisher:
         """Moves the graphs and the report into the output folder."""
         (self._staging / f"{self._prefix}-report.json").write_text(report, encoding="utf-8")
         with self._work.transaction():
-            self._work.begin(_STAGE, "moving")
+            self._work.begin(PUBLISHING, "moving")
         for path in sorted(self._staging.iterdir(), key=lambda path: (path.suffix == ".json", path.name)):
             path.replace(self._out / path.name)
-        self._staging.rmdir()
-        self._work.forget(_STAGE)

@@ -33,7 +33,6 @@ class Work:
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
         self.con = _connect(folder / "work.duckdb", folder / "spill", limits)
         shutil.rmtree(self.lines_folder, ignore_errors=True)  # what a killed build has left
         self.lines_folder.mkdir()
@@ -117,6 +116,7 @@ def _connect(database: Path, spill: Path, limits: Limits) -> DuckDBPyConnection:
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
     }
+    database.parent.mkdir(parents=True, exist_ok=True)
     try:
         return duckdb.connect(str(database), config=options)
     except duckdb.IOException as error:
