@@ -34,8 +34,6 @@ FIXED = {
 }
 
 NOT_BUILT_YET = {
-    "compare": "cora pubmed --strategies random,age --budgets 5,10 --classifiers gcn --features raw --runs 2 --out d --engine local",
-    "reproduce": "all --runs 2 --quick --out d",
     "session new": "job.nodewise cora --budget 5 --classes a,b --strategy age --policy p --classifier gcn --seed 1",
     "session ask": "job.nodewise -k 2 --json",
     "session tell": "job.nodewise 3 a --annotator ada",

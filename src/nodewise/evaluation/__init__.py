@@ -1,7 +1,40 @@
-"""The protocol, its scores and their statistics."""
+"""The protocol, its scores and their statistics; comparisons of strategies; the paper's tables and figures."""
 
+from nodewise.evaluation.chunks import ChunkStore
+from nodewise.evaluation.compare import Contest, compare
+from nodewise.evaluation.comparison import Comparison, Outcome, Setting
+from nodewise.evaluation.curves import Curve, reads_budget, rollout_curve
 from nodewise.evaluation.evaluate import Evaluation, evaluate, runs_at_once
 from nodewise.evaluation.interval import Interval, confidence_interval
+from nodewise.evaluation.methods import Method
+from nodewise.evaluation.ranks import Ranking, rank_strategies, win_rates
 from nodewise.evaluation.result_file import write_json
+from nodewise.evaluation.statistics import PairedComparison, compare_pairs, holm, paired_comparison, sign_flip_test, win_rate
 
-__all__ = ["Evaluation", "Interval", "confidence_interval", "evaluate", "runs_at_once", "write_json"]
+__all__ = [
+    "ChunkStore",
+    "Comparison",
+    "Contest",
+    "Curve",
+    "Evaluation",
+    "Interval",
+    "Method",
+    "Outcome",
+    "PairedComparison",
+    "Ranking",
+    "Setting",
+    "compare",
+    "compare_pairs",
+    "confidence_interval",
+    "evaluate",
+    "holm",
+    "paired_comparison",
+    "rank_strategies",
+    "reads_budget",
+    "rollout_curve",
+    "runs_at_once",
+    "sign_flip_test",
+    "win_rate",
+    "win_rates",
+    "write_json",
+]

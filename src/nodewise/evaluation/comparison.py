@@ -65,16 +65,17 @@ class Setting:
         """By method: [run] each."""
         return {name: getattr(outcome, metric) for name, outcome in self.outcomes.items()}
 
-    @property
-    def best(self) -> str:
-        """The method with the largest mean Micro-F1; the first of those that share it."""
-        return max(self.outcomes, key=lambda name: float(self.outcomes[name].micro_f1.mean()))
+    def best(self, metric: Metric = "micro_f1") -> str:
+        """The method with the largest mean; the first of those that share it."""
+        return max(self.outcomes, key=lambda name: float(getattr(self.outcomes[name], metric).mean()))
 
-    @cached_property
-    def near_best(self) -> frozenset[str]:
-        """Methods that are not significantly worse than the best one: paired tests against it, Holm-corrected, at 5 %."""
-        tests = compare_pairs(self.scores(), self.best)
-        return frozenset(test.second for test in tests if not math.isnan(test.t_p) and not test.significant())
+    def near_best(self, metric: Metric = "micro_f1") -> frozenset[str]:
+        """Methods that are not significantly worse than the best one: paired t-tests against it, Holm-corrected, at 5 %."""
+        return frozenset(test.second for test in self.against_best(metric) if not math.isnan(test.t_p) and not test.significant())
+
+    def against_best(self, metric: Metric = "micro_f1") -> list[PairedComparison]:
+        """Paired tests of the best method against every other, Holm-corrected together."""
+        return compare_pairs(self.scores(metric), self.best(metric))
 
     @cached_property
     def tests(self) -> list[PairedComparison]:
@@ -84,8 +85,8 @@ class Setting:
     def as_dict(self) -> dict[str, Any]:
         """As a result file holds it."""
         return {
-            "graph": self.graph, "features": self.features, "classifier": self.classifier, "budget": self.budget, "best": self.best,
-            "not_significantly_worse": sorted(self.near_best),
+            "graph": self.graph, "features": self.features, "classifier": self.classifier, "budget": self.budget, "best": self.best(),
+            "not_significantly_worse": sorted(self.near_best()),
             "results": [outcome.as_dict(name) for name, outcome in self.outcomes.items()], "tests": [test.as_dict() for test in self.tests],
         }  # fmt: skip
 

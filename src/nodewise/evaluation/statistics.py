@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
@@ -115,15 +116,18 @@ def sign_flip_test(difference: npt.ArrayLike) -> float:
     All patterns are tried up to 12 runs; above, 20,000 are drawn from a fixed seed and the observed one is counted among them. Two-sided.
     """
     sample = np.asarray(difference, dtype=np.float64)
-    if sample.size <= _EXACT_RUNS:
-        signs = np.array(list(product((1.0, -1.0), repeat=sample.size)))
-        added = 0
-    else:
-        signs = 1.0 - 2.0 * numpy_generator(0, "sign-flip", sample.size).integers(0, 2, size=(_FLIPS, sample.size))
-        added = 1
+    signs, added = _signs(sample.size)
     seen = np.abs(signs @ sample)
     extreme = int((seen >= abs(sample.sum()) - 1e-9 * max(1.0, np.abs(sample).sum())).sum())
     return (extreme + added) / (len(signs) + added)
+
+
+@lru_cache(maxsize=4)
+def _signs(runs: int) -> tuple[Values, int]:
+    """Sign patterns, [pattern, run], and how many observed ones must be counted beside them."""
+    if runs <= _EXACT_RUNS:
+        return np.array(list(product((1.0, -1.0), repeat=runs))), 0
+    return 1.0 - 2.0 * numpy_generator(0, "sign-flip", runs).integers(0, 2, size=(_FLIPS, runs)).astype(np.float64), 1
 
 
 def win_rate(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

@@ -1,0 +1,71 @@
+"""What a comparison leaves in its folder: the result, tables in four forms, and pictures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nodewise.evaluation.comparison import Comparison
+from nodewise.evaluation.comparison_tables import lead_table, long_form, score_table
+from nodewise.evaluation.ranks import win_rates
+from nodewise.evaluation.result_file import write_json
+from nodewise.evaluation.tables import to_csv, to_latex, to_markdown
+
+__all__ = ["write_comparison"]
+
+
+def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = True) -> list[Path]:
+    """Writes ``comparison.json``, ``table.md``, ``table.tex``, ``table.csv`` and pictures.
+
+    Curves are drawn for graphs with several budgets, win rates for two methods or more, critical differences for three methods or more
+    over three settings or more.
+
+    Returns:
+        The files, in the order written.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = [score_table(comparison), score_table(comparison, "macro_f1")]
+    if len(comparison.methods) > 1:
+        tables.append(lead_table(comparison))
+    texts = {
+        "table.md": "\n".join(to_markdown(table) for table in tables),
+        "table.tex": "\n".join(to_latex(table) for table in tables),
+        "table.csv": to_csv(*long_form(comparison)),
+    }
+    write_json(folder / "comparison.json", comparison.as_dict())
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    files = [folder / name for name in ("comparison.json", *texts)]
+    return files + (_pictures(comparison, folder) if plots else [])
+
+
+def _pictures(comparison: Comparison, folder: Path) -> list[Path]:
+    from nodewise.evaluation.plots import draw_critical_difference, draw_curves, draw_win_rates, new_figure, save_figure
+
+    files: list[Path] = []
+    classifiers = list(dict.fromkeys(setting.classifier for setting in comparison.settings))
+    for graph in comparison.graphs:
+        for classifier in classifiers:
+            settings = comparison.select(graph=graph, classifier=classifier)
+            if len(settings) > 1:
+                figure = new_figure(6, 4)
+                curves = {
+                    name: {setting.budget: setting.outcomes[name].interval() for setting in settings if name in setting.outcomes}
+                    for name in comparison.methods
+                }
+                draw_curves(figure.subplots(), curves, title=graph if len(classifiers) == 1 else f"{graph}, {classifier}")
+                place = re.sub(r"[^A-Za-z0-9.+_-]+", "-", graph if len(classifiers) == 1 else f"{graph}-{classifier}")
+                files.append(save_figure(figure, folder / f"curves-{place}.png"))
+    labels = {f"{s.graph}/{s.classifier}/{s.budget}": s.scores() for s in comparison.settings}
+    names, rates = win_rates(labels)
+    if len(names) > 1:
+        figure = new_figure(2 + 0.6 * len(names), 1.6 + 0.55 * len(names))
+        draw_win_rates(figure.subplots(), names, rates)
+        files.append(save_figure(figure, folder / "win-rates.png"))
+    ranking = comparison.ranking()
+    if ranking is not None and len(ranking.ranks) > 2 and ranking.settings > 2:
+        figure = new_figure(7, 1.4 + 0.25 * len(ranking.ranks))
+        draw_critical_difference(figure.subplots(), ranking)
+        files.append(save_figure(figure, folder / "critical-difference.png"))
+    return files

@@ -1,0 +1,81 @@
+"""``nodewise compare`` through the real command."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nodewise.cli import main
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def chunks(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in folder.rglob("chunks/*/*.json")}
+
+
+def test_a_table_goes_to_standard_output_and_files_to_the_folder(nodewise: Run, tmp_path: Path) -> None:
+    command = ("compare", "karate", "--strategies", "random,centrality", "--budgets", "2,4", "--runs", "5", "--device", "cpu", "--out", "d")
+    done = nodewise(*command)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split("  ")[0] == "strategy" and "karate, 2 labels" in lines[0] and "karate, 4 labels" in lines[0]
+    assert lines[1].startswith("random") and lines[2].startswith("centrality")
+    assert "not significantly worse" in done.stderr
+    record = json.loads((tmp_path / "d" / "comparison.json").read_text())
+    assert [(s["graph"], s["budget"]) for s in record["settings"]] == [("karate", 2), ("karate", 4)]
+    assert {path.name for path in (tmp_path / "d").glob("*.png")} == {"curves-karate.png", "win-rates.png"}
+    before = chunks(tmp_path)
+    again = nodewise(*command)
+    assert again.stdout == done.stdout and chunks(tmp_path) == before and len(before) == 4
+
+
+def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(nodewise: Run, clean_environment: dict[str, str], tmp_path: Path) -> None:
+    def command(runs: int) -> list[str]:
+        return ["compare", "karate", "--strategies", "random", "--budgets", "4", "--runs", str(runs), "--device", "cpu", "--out", "d"]
+
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nodewise", *command(100_000)], cwd=tmp_path, env=clean_environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )  # fmt: skip
+    while process.poll() is None and len(chunks(tmp_path)) < 2:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "nodewise compare: interrupted; what is finished lies in d, and the same command goes on from there"
+    kept = chunks(tmp_path)
+    assert len(kept) >= 2
+    done = nodewise(*command(20))
+    assert done.returncode == 0 and {name: chunks(tmp_path)[name] for name in kept} == kept
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        (["--strategies", "randm"], "did you mean 'random'"),
+        (["--strategies", "random,random"], "each only once"),
+        (["--strategies", "random", "--engine", "ray"], "cluster"),
+        (["--strategies", "random", "--budgets", "5,x"], "--budgets got '5,x'"),
+        (["--strategies", "random", "--classifiers", "gcm"], "unknown classifier 'gcm'"),
+        (["--strategies", "age:1/2"], "three numbers"),
+        (["--strategies", "random", "--budgets", "90"], "more than the pool's"),
+        (["--strategies", "random", "--device", "tpu"], "unknown device"),
+    ],
+)
+def test_bad_input_is_one_line_and_2(wrong: list[str], expected: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "karate", *wrong, "--quiet"]) == 2
+    out, err = capfd.readouterr()
+    assert out == "" and err.count("\n") == 1 and err.startswith("nodewise compare: ") and expected in err
+
+
+def test_a_graph_without_labels_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "g.edges").write_text("a b\nb c\n")
+    assert main(["compare", str(tmp_path / "g.edges"), "--strategies", "random", "--budgets", "1"]) == 2
+    assert "has no classes" in capfd.readouterr().err

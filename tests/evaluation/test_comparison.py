@@ -1,0 +1,135 @@
+"""What is read off a comparison: the best, what comes near, leads, ranks, and the tables and files made of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.evaluation import Comparison, Outcome, Setting, paired_comparison
+from nodewise.evaluation.comparison_files import write_comparison
+from nodewise.evaluation.comparison_tables import lead_table, long_form, score_table
+from nodewise.evaluation.tables import Entry, Table, to_csv, to_latex, to_markdown, to_rows
+
+RUNS = 30
+
+
+def setting(graph: str = "g", budget: int = 5, **shifts: float) -> Setting:
+    base = np.random.default_rng(budget).normal(60, 5, RUNS)  # easy and hard splits, shared by all
+    outcomes = {}
+    for place, (name, shift) in enumerate(shifts.items()):
+        noise = np.random.default_rng([len(graph), budget, place]).normal(0, 1, RUNS)
+        outcomes[name] = Outcome(name, None, base + shift + noise, base - 5 + shift + noise, np.zeros((RUNS, budget), dtype=np.int64), 1.5)
+    return Setting(graph, "raw", "gcn", budget, outcomes)
+
+
+@pytest.fixture
+def comparison() -> Comparison:
+    shifts = {"random": 0.0, "age": 3.9, "policy": 4.0}
+    return Comparison(tuple(setting(graph, budget, **shifts) for graph in ("g", "hh") for budget in (5, 9)), 0, "cpu")
+
+
+def test_the_best_and_what_is_not_significantly_worse() -> None:
+    one = setting(random=0.0, age=4.0, policy=4.1, poor=-3.0)
+    assert one.best() in ("age", "policy")
+    assert one.near_best() == {"age", "policy"} - {one.best()}
+    test = next(test for test in one.tests if {test.first, test.second} == {"random", "policy"})
+    alone = paired_comparison(one.outcomes["random"].micro_f1, one.outcomes["policy"].micro_f1)
+    assert test.t_p == alone.t_p and test.corrected_p >= alone.t_p and test.significant()
+
+
+def test_score_table_marks_within_each_setting(comparison: Comparison) -> None:
+    table = score_table(comparison)
+    assert table.columns == ("strategy", "g, 5 labels", "g, 9 labels", "hh, 5 labels", "hh, 9 labels")
+    for place, one in enumerate(comparison.settings, start=1):
+        column = {str(row[0]): row[place] for row in table.rows}
+        marks = {name: entry.mark for name, entry in column.items() if isinstance(entry, Entry)}
+        assert marks[one.best()] == "best" and list(marks.values()).count("best") == 1
+        assert {name for name, mark in marks.items() if mark == "near"} == one.near_best()
+        mean = one.outcomes["random"].micro_f1.mean()
+        entry = column["random"]
+        assert isinstance(entry, Entry) and entry.text.startswith(f"{mean:.2f} ± ")
+
+
+def test_many_settings_become_rows() -> None:
+    table = score_table(Comparison(tuple(setting(budget=b, a=0, b=1) for b in (1, 2, 3, 4, 5)), 0, "cpu"))
+    assert table.columns == ("setting", "a", "b") and [row[0] for row in table.rows] == [f"g, {b} labels" for b in (1, 2, 3, 4, 5)]
+
+
+def test_lead_table_says_how_far_ahead_the_best_is(comparison: Comparison) -> None:
+    rows = [row for row in lead_table(comparison).rows if row[0] == "g, 5 labels"]
+    one = comparison.settings[0]
+    assert {row[1] for row in rows} == {one.best()} and len(rows) == 2
+    random = next(row for row in rows if row[2] == "random")
+    lead = (one.outcomes[one.best()].micro_f1 - one.outcomes["random"].micro_f1).mean()
+    assert str(random[3]).startswith(f"{lead:+.2f} ± ")
+    assert random[5] == "< 0.0001"
+
+
+def test_long_form_has_a_row_for_each_setting_and_method(comparison: Comparison) -> None:
+    columns, rows = long_form(comparison)
+    assert len(rows) == 12 and all(len(row) == len(columns) for row in rows)
+    assert sum(row[columns.index("best")] == 1 for row in rows) == 4
+
+
+def test_ranking_is_over_settings_with_every_method(comparison: Comparison) -> None:
+    ranking = comparison.ranking()
+    assert ranking is not None and ranking.settings == 4 and list(ranking.ranks)[-1] == "random"
+    assert Comparison((setting(a=0, b=1),), 0, "cpu").ranking() is None
+    partly = Comparison((setting(a=0, b=1), setting("hh", a=0)), 0, "cpu")
+    assert partly.ranking() is None
+    assert score_table(partly).rows[1][2] is None
+
+
+def test_all_files_are_written_and_agree(comparison: Comparison, tmp_path: Path) -> None:
+    files = write_comparison(comparison, tmp_path / "out")
+    names = {path.name for path in files}
+    assert names == {
+        "comparison.json", "table.md", "table.tex", "table.csv", "curves-g.png", "curves-hh.png", "win-rates.png", "critical-difference.png"
+    }  # fmt: skip
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    record = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert record["schema"] == 1 and len(record["settings"]) == 4
+    result = record["settings"][0]["results"][0]
+    assert result["micro_f1"]["mean"] == pytest.approx(np.mean(result["micro_f1"]["values"]), abs=1e-3)
+    rows = list(csv.DictReader((tmp_path / "out" / "table.csv").read_text().splitlines()))
+    assert float(rows[0]["micro_f1"]) == pytest.approx(result["micro_f1"]["mean"], abs=1e-3)
+    for path in files:
+        if path.suffix == ".png":
+            assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_one_run_has_no_interval_and_nothing_is_near(tmp_path: Path) -> None:
+    outcomes = {
+        name: Outcome(name, None, np.array([v]), np.array([v]), np.zeros((1, 2), dtype=np.int64), 1.0)
+        for name, v in (("a", 1.0), ("b", 2.0))
+    }
+    one = Comparison((Setting("g", "raw", "gcn", 2, outcomes),), 0, "cpu")
+    assert to_rows(score_table(one)) == [("a", "1.00"), ("b", "2.00 *")]
+    assert to_rows(lead_table(one))[0][3:] == ("+1.00", "100 %", "–", "1.0000")
+    write_comparison(one, tmp_path)
+
+
+TABLE = Table("Title", ("name", "a|b", "c_d"), (("x & y", Entry("1 ± 2", "best"), Entry("3", "near")), ("50 %", None, "−4")), ("A note.",))
+
+
+def test_tables_as_markdown() -> None:
+    assert to_markdown(TABLE) == (
+        "**Title**\n\n| name | a\\|b | c_d |\n| --- | ---: | ---: |\n| x & y | **1 ± 2** | *3* |\n| 50 % |  | −4 |\n\nA note.\n"
+    )
+
+
+def test_tables_as_latex() -> None:
+    text = to_latex(TABLE)
+    assert r"x \& y & \textbf{1 $\pm$ 2} & \underline{3} \\" in text
+    assert r"50 \% &  & $-$4 \\" in text
+    assert r"\begin{tabular}{lrr}" in text and r"name & a|b & c\_d \\" in text and r"\caption{Title. A note.}" in text
+    assert text.count("{") == text.count("}")
+
+
+def test_tables_as_text_and_csv() -> None:
+    assert to_rows(TABLE) == [("x & y", "1 ± 2 *", "3 ="), ("50 %", None, "−4")]
+    assert to_csv(["a", "b"], [["x,y", None], [1, 'say "so"']]) == 'a,b\n"x,y",\n1,"say ""so"""\n'
