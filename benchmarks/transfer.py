@@ -63,7 +63,7 @@ def transfer(given: argparse.Namespace) -> list[dict[str, Any]]:
         name, seed = path.name.removesuffix(".safetensors").rsplit("-", 1)
         policy = load_policy(path)
         for graph, (micro, macro) in PAPER.get(name, {}).items():
-            row = {"policy": name, "seed": int(seed), "source_reward": policy.origin["best_mean_reward_of_100"], "episode": policy.origin["episode"], **run(graph, policy, given), "paper_micro": micro, "paper_macro": macro}
+            row = {"policy": name, "seed": int(seed), "batch": policy.origin["training"]["batch"], "source_reward": policy.origin["best_mean_reward_of_100"], "episode": policy.origin["episode"], **run(graph, policy, given), "paper_micro": micro, "paper_macro": macro}
             rows.append(row)
             print(f"{name:<16} seed {seed} (source reward {row['source_reward']:.4f})  {graph:<17} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}   paper {micro} / {macro}", flush=True)
     return rows
