@@ -129,7 +129,7 @@ def unique(records: list[dict], counts: dict[str, int], name: str) -> list[dict]
 
 def read_object(line: bytes) -> dict | None:
     try:
-        found = json.loads(line.decode("utf-8", errors="replace"))
+        found, _ = json.JSONDecoder().raw_decode(line.decode("utf-8", errors="replace").strip())  # what follows the object is ignored
     except ValueError:
         return None
     return found if isinstance(found, dict) and found.get("id") else None

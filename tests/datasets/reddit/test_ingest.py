@@ -68,6 +68,14 @@ def test_empty_lines_are_counted_too(work: Work, tmp_path: Path, chunk: int) -> 
     assert [row[:2] for row in table(work)] == [(0, "c0"), (2, "c1"), (4, "c2"), (7, "c3")]
 
 
+@pytest.mark.parametrize("blank", [[], [b""]])
+def test_a_line_is_read_the_same_whatever_its_neighbours_are(work: Work, tmp_path: Path, blank: list[bytes]) -> None:
+    odd = [comment(0) + comment(1), comment(2) + b" rubbish", comment(3)[:-1] + b",}", b'{"id": "c4", "id": "c5", "link_id": "t3_p"}']
+    found = read(work, write(tmp_path / "RC", [*blank, *odd, *blank]))
+    assert [row[1] for row in table(work)] == ["c0", "c2", "c3", "c4"]
+    assert found.lines == found.rows + 2 * len(blank)
+
+
 def test_lines_that_only_python_can_read_are_kept(work: Work, tmp_path: Path) -> None:
     line = b'{"id": "c1", "link_id": "t3_p1", "author": "x\\ud83d", "body": "\xff"}'
     assert read(work, write(tmp_path / "RC", [comment(0), line, comment(2)])).rejected == {}
@@ -126,7 +134,7 @@ def test_submissions_are_brought_into_one_form(work: Work, tmp_path: Path) -> No
 def test_a_sum_that_does_not_add_up_is_never_passed_over(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "second_opinion", lambda record, line: dict.fromkeys(record.fields) | {"id": "x"})
     monkeypatch.setattr(
-        ingest, "_parsed", lambda fields: f"(SELECT {', '.join(f'NULL AS {name}' for name in fields)} FROM range(0) WHERE ? <> '')"
+        ingest, "_parsed", lambda fields: f"(SELECT {', '.join(f'NULL::VARCHAR AS {name}' for name in fields)} FROM range(0) WHERE ? <> '')"
     )
     with pytest.raises(NodewiseError, match="1 lines were read, but 0 rows and 0 rejected lines came of them"):
         read(work, write(tmp_path / "RC", [comment(0)]))

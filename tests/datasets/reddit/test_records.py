@@ -44,6 +44,11 @@ def test_a_line_that_python_can_read_is_read() -> None:
     }  # fmt: skip
 
 
+def test_what_follows_the_object_is_ignored_and_the_first_of_two_fields_counts() -> None:
+    found = second_opinion(COMMENTS, b' {"id": "a", "id": "b", "link_id": "t3_c"}{"id": "d", "link_id": "t3_e"} rubbish')
+    assert found == {"id": "a", "link_id": "t3_c", "author": None}
+
+
 def test_a_pair_of_surrogates_written_as_two_escapes_is_one_character() -> None:
     found = second_opinion(COMMENTS, b'{"id": "a", "link_id": "t3_b", "author": "\\ud83d\\ude00"}')
     assert isinstance(found, dict)

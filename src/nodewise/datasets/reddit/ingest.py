@@ -109,11 +109,14 @@ def _to_disk(work: Work, path: Path, chunk_bytes: int, skip: int) -> Iterator[tu
 
 def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, base: int) -> None:
     """One transaction: the chunk's rows, and the note that it is done."""
-    # Before the transaction begins: only in a committed table are the row numbers the lines' places.
-    work.con.execute(f"CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM {_parsed(record.fields)}", [str(plain)])
+    aligned = _parse(work, record, plain) == chunk.lines
+    if not aligned:
+        # DuckDB gives a row for each line, in their order, but skips empty ones: so they get something that is not a record.
+        filled = plain.with_suffix(".filled")
+        filled.write_bytes(b"\n".join(line if line.strip() else b"null" for line in chunk.data.split(b"\n")[:-1]))
+        aligned = _parse(work, record, filled) == chunk.lines
+        filled.unlink()
     with work.transaction():
-        # DuckDB gives a row for each line, in their order, but skips empty lines; where it does, Python reads the whole chunk.
-        aligned = _scalar(work, "SELECT count(*) FROM raw") == chunk.lines
         usable = f"coalesce({record.usable}, false)" if aligned else "false"
         doubtful = (
             [row[0] for row in work.con.execute(f"SELECT rowid FROM raw WHERE NOT {usable}").fetchall()] if aligned else range(chunk.lines)
@@ -137,6 +140,12 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
             )
         row = [record.kind, name, chunk.number, chunk.lines, json.dumps(rejected), json.dumps(shown)]
         work.con.execute("INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
+def _parse(work: Work, record: Record, plain: Path) -> int:
+    """Fills the table ``raw`` and returns its length. Outside a transaction: only then are its row numbers the lines' places."""
+    work.con.execute(f"CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM {_parsed(record.fields)}", [str(plain)])
+    return _scalar(work, "SELECT count(*) FROM raw")
 
 
 def _parsed(fields: Sequence[str]) -> str:

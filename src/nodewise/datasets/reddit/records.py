@@ -36,6 +36,9 @@ class Record:
     values: str
 
 
+# As DuckDB reads: what follows the object on its line is ignored, and of a field that occurs twice the first counts.
+_DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+
 # A user who is not known never joins posts: NULL from here on.
 _AUTHOR = "CASE WHEN author IN ('', '[deleted]') THEN NULL ELSE author END"
 
@@ -63,12 +66,13 @@ def second_opinion(record: Record, line: bytes) -> dict[str, str | None] | str:
         return "empty line"
     if line.strip() == TOO_LONG:
         return "line too long"
+    text = line.decode("utf-8", "replace").strip()
     try:
-        found = json.loads(line.decode("utf-8", "replace"))
+        found, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return "not JSON"
     if not isinstance(found, dict):
-        return "not a JSON object"
+        return "not a JSON object" if end == len(text) else "not JSON"
     fields = {name: _text(found.get(name)) for name in record.fields}
     if not fields["id"]:
         return "no id"
