@@ -3,35 +3,119 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import DataDirOption
-from nodewise.cli.pending import refuse_until_built
+from nodewise.cli.failures import complain
+from nodewise.cli.options import DataDirOption, DeviceOption, SeedOption, read_names
 from nodewise.cli.screen import Screen
+from nodewise.errors import InputError
+
+if TYPE_CHECKING:
+    from nodewise.evaluation.paper import TrainingOutcome
 
 __all__ = ["register", "reproduce"]
 
 EXAMPLES = """
 nodewise reproduce cross-domain --runs 100 --out results
 nodewise reproduce all --quick
+nodewise reproduce trainings --only cora+citeseer,age-cora --policies policies --device cuda
 """
 
 
 def reproduce(
     screen: Screen,
-    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT|all", help="The experiment's name, or all of them.", show_default=False)],
+    experiment: Annotated[
+        str, typer.Argument(metavar="EXPERIMENT|all|trainings", help="The experiment's name, or all of them.", show_default=False)
+    ],
     runs: Annotated[
-        int | None, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.", show_default="the paper's")
+        int | None, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.", show_default="the paper's 100")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs, the same policies.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="At most 10 runs, 2 on large graphs; the same policies.")] = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results, tables and figures go.")] = Path("reproduction"),
+    policies: Annotated[
+        Path | None,
+        typer.Option("--policies", metavar="DIR", help="Where trained policies lie or go.", show_default="nodewise's own folder"),
+    ] = None,
+    seed: SeedOption = 0,
+    device: DeviceOption = "auto",
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="A,…", help="With trainings: which ones.", show_default="all that are missing")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="With trainings: how many at once.")] = 1,
+    minutes: Annotated[
+        float | None,
+        typer.Option("--minutes", metavar="N", min=0, help="With trainings: stop then, to go on later.", show_default=False),
+    ] = None,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Redo the paper's tables and figures, theirs beside ours."""
-    refuse_until_built(screen, "reproduction of the paper")
+    """Redo the paper's tables and figures, theirs beside ours.
+
+    Experiments: datasets, same-domain, cross-domain, cross-domain-cora-pubmed, cross-domain-citeseer-pubmed, policy-architecture,
+    state-features, budgets, training-budget, budgets-cora, training-graphs, case-study. What is finished is kept in --out: a second call goes on.
+    The authors' policies stand beside ours where the data folder holds them as pretrain_NAME.pkl.
+
+    With trainings, the policies that the experiments need and that are not there yet are trained at full length, checkpointed.
+    """
+    from nodewise.device import resolve_device
+    from nodewise.evaluation.paper import EXPERIMENTS, find_experiment
+
+    resolve_device(device)
+    if experiment == "trainings":
+        _train(screen, policies, device, only, jobs, minutes, data_dir)
+        return
+    names = list(EXPERIMENTS) if experiment == "all" else [find_experiment(experiment).name]
+    settings: dict[str, Any] = {"runs": runs, "quick": quick, "policies": policies, "data_dir": data_dir, "device": device, "seed": seed}
+    for name in names:
+        try:
+            _run(screen, name, out, tables=len(names) == 1, settings=settings)
+        except InputError as error:
+            if len(names) == 1:
+                raise
+            screen.note(f"warning: {error}", style="yellow")
+        except KeyboardInterrupt:
+            complain(f"nodewise reproduce: interrupted; what is finished lies in {out}, and the same command goes on from there")
+            raise typer.Exit(130) from None
+
+
+def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str, Any]) -> None:
+    from nodewise.evaluation.paper import reproduce as run
+    from nodewise.evaluation.paper.rendering import record_tables
+    from nodewise.evaluation.tables import to_rows
+
+    with screen.reporting() as reporter:
+        record = run(name, out, reporter=reporter, **settings)
+    if tables:
+        for table in record_tables(record):
+            if table.title:
+                screen.note(table.title)
+            screen.table(table.columns, to_rows(table), title=table.title)
+    written = [str(path) for ending in ("json", "md", "png") if (path := out / f"{name}.{ending}").is_file()]
+    screen.line(f"{name}: {record['seconds']:.0f} s, written {', '.join(written)}")
+
+
+def _train(
+    screen: Screen, policies: Path | None, device: str, only: str | None, jobs: int, minutes: float | None, data_dir: Path | None
+) -> None:
+    from nodewise.evaluation.paper import train_missing
+
+    def told(outcome: TrainingOutcome) -> None:
+        state = "finished" if outcome.finished else "unfinished, the same command goes on"
+        screen.line(f"{outcome.name}: {state}, {outcome.seconds:.0f} s, {outcome.detail}")
+
+    names = read_names(only, "--only") if only else ()
+    try:
+        with screen.reporting() as reporter:
+            ended = train_missing(
+                names, policies, device=device, jobs=jobs, minutes=minutes, data_dir=data_dir, reporter=reporter, each=told
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        complain("nodewise reproduce: interrupted; unfinished trainings are kept, and the same command goes on with them")
+        raise typer.Exit(130) from None
+    if not ended:
+        screen.line("nothing to train: every policy is there")
 
 
 def register(app: typer.Typer) -> None:

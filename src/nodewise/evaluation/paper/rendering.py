@@ -1,0 +1,155 @@
+"""A reproduction's record as Markdown: theirs beside ours, the difference, our interval, and what is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from nodewise.evaluation.tables import Entry, Table, to_markdown
+
+__all__ = ["lead_table", "part_table", "record_tables", "render"]
+
+Record = Mapping[str, Any]
+
+
+def render(record: Record, level: int = 1) -> str:
+    """The whole experiment, its heading at the given level."""
+    runs = f"{record['runs']} runs" + (
+        "" if record["runs"] == record["large_runs"] else f", {record['large_runs']} on graphs above 10,000 nodes"
+    )
+    lines = [
+        f"{'#' * level} {record['title']}",
+        "",
+        f"`nodewise reproduce {record['experiment']}` · {record['place']}",
+        "",
+        record["about"],
+        "",
+    ]
+    if record.get("rows"):
+        lines += [to_markdown(_dataset_table(record))]
+    for part in record.get("parts", []):
+        if part["settings"]:
+            lines += [
+                f"{'#' * (level + 1)} {part['title']}",
+                "",
+                *([part["stand_in"], ""] if part["stand_in"] else []),
+                to_markdown(part_table(part)),
+            ]
+            if any(setting["leads"] for setting in part["settings"]):
+                lines += [to_markdown(lead_table(part))]
+    if record.get("sequences"):
+        lines += [to_markdown(_sequence_table(record))]
+    if missing := [one for part in record.get("parts", []) for one in part["missing"]] + list(record.get("missing", [])):
+        lines += ["Left out:", "", *(f"- {one['what']}: {one['why']}" for one in missing), ""]
+    if record["figure"]:
+        lines += [f"![{record['title']}]({record['experiment']}.png)", ""]
+    if record.get("parts"):
+        lines += [f"{runs}, seed {record['seed']}, {record['device']}; scores in percent, ± is the 95 % interval.", ""]
+    return "\n".join(lines)
+
+
+def record_tables(record: Record) -> list[Table]:
+    """Every table of an experiment, as a terminal shows them."""
+    tables = [_dataset_table(record)] if record.get("rows") else []
+    for part in record.get("parts", []):
+        if part["settings"]:
+            tables.append(replace(part_table(part), title=part["title"]))
+            tables += [lead_table(part)] if any(setting["leads"] for setting in part["settings"]) else []
+    return tables + ([_sequence_table(record)] if record.get("sequences") else [])
+
+
+def part_table(part: Record) -> Table:
+    """Graph, budget and method by row; ours, the paper's and the difference by metric."""
+    beside = any(result["paper"] for setting in part["settings"] for result in setting["results"])
+    several = len({(setting["graph"], setting["budget"]) for setting in part["settings"]}) > len(
+        {setting["graph"] for setting in part["settings"]}
+    )
+    rows = []
+    for setting in part["settings"]:
+        best = {metric: max(r[metric]["mean"] for r in setting["results"]) for metric in ("micro_f1", "macro_f1")}
+        for result in setting["results"]:
+            cells: list[Entry | str | None] = [_graph_name(setting), *([str(setting["budget"])] if several else []), result["name"]]
+            for metric in ("micro_f1", "macro_f1"):
+                score = result[metric]
+                cells.append(Entry(_score(score["mean"], score["ci95"]), "best" if score["mean"] == best[metric] else ""))
+                if beside:
+                    theirs = (result["paper"] or {}).get(metric)
+                    cells += [None, None] if theirs is None else [f"{theirs:.2f}", f"{score['mean'] - theirs:+.2f}"]
+            rows.append(tuple(cells))
+    metrics = [name for title in ("Micro-F1", "Macro-F1") for name in ((title, "paper", "difference") if beside else (title,))]
+    columns = ("graph", *(("budget",) if several else ()), "method", *metrics)
+    return Table("", columns, tuple(rows), text_columns=3 if several else 2)
+
+
+def lead_table(part: Record) -> Table:
+    """The lead of one method over every other, with paired tests, and the lead that the paper prints."""
+    rows = []
+    for setting in part["settings"]:
+        printed = {result["name"]: (result["paper"] or {}).get("micro_f1") for result in setting["results"]}
+        for test in setting["leads"]:
+            first, second = printed.get(test["first"]), printed.get(test["second"])
+            theirs = "" if first is None or second is None else f"{first - second:+.2f}"
+            rows.append((
+                _graph_name(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
+                f"{100 * test['win_rate']:.0f} %", _p(test["corrected_p"]), _p(test["permutation_p"]),
+            ))  # fmt: skip
+    columns = ("graph", "budget", "against", "lead in points", "paper's lead", "runs won", "p (paired t, Holm)", "p (sign flips)")
+    note = "Micro-F1 on the same splits; Holm's correction is over all rows of this table."
+    return Table(f"The lead of {part['against']}", columns, tuple(rows), (note,), text_columns=3)
+
+
+def _dataset_table(record: Record) -> Table:
+    names = ("nodes", "edges", "features", "classes", "budget")
+    rows = []
+    for row in record["rows"]:
+        for who in ("ours", "paper"):
+            numbers = [_number(row[who][name]) for name in names]
+            rows.append((row["graph"] if who == "ours" else "", who, *numbers, "; ".join(row["reasons"]) if who == "ours" else ""))
+    return Table("", ("graph", "", *names, "differences"), tuple(rows), text_columns=2)
+
+
+def _sequence_table(record: Record) -> Table:
+    scores = {result["name"]: result["micro_f1"] for result in record["parts"][0]["settings"][0]["results"]}
+    rows = [
+        (
+            one["name"], _score(scores[one["name"]]["mean"], scores[one["name"]]["ci95"]),
+            "" if one["paper_micro_f1"] is None else f"{one['paper_micro_f1']:.2f}", f"{100 * one['same_class_in_runs']:.0f} %",
+            f"{100 * one['same_class_in_sequence']:.0f} %", str(one["distinct_classes"]), " ".join(map(str, one["sequence"])),
+        )
+        for one in record["sequences"]
+    ]  # fmt: skip
+    columns = (
+        "method",
+        "Micro-F1",
+        "paper",
+        "one class twice in a row, in runs",
+        "in the sequence",
+        "classes",
+        "the node chosen most often at each step",
+    )
+    return Table("What is asked", columns, tuple(rows))
+
+
+def _graph_name(setting: Record) -> str:
+    return f"{setting['graph']} (structural features)" if setting["features"] == "structural" else str(setting["graph"])
+
+
+def _score(mean: float, width: float | None, sign: bool = False) -> str:
+    text = f"{mean:+.2f}" if sign else f"{mean:.2f}"
+    return text if width is None else f"{text} ± {width:.2f}"
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else "< 0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:,.1f}" if value != int(value) else f"{int(value):,}"
+
+
+def mean_over(settings: Sequence[Record], name: str, metric: str = "micro_f1") -> float | None:
+    """A method's mean over settings, or None where one lacks it."""
+    found = [r[metric]["mean"] for s in settings for r in s["results"] if r["name"] == name]
+    return sum(found) / len(found) if found and len(found) == len(settings) else None
