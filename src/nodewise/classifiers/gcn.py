@@ -17,7 +17,7 @@ import torch
 
 from nodewise.classifiers.field import Field
 from nodewise.errors import InputError
-from nodewise.graph.tensors import GraphTensors, csr_tensor
+from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
 from nodewise.seeds import numpy_generator
 
 __all__ = ["Gcn", "GcnSettings"]
@@ -67,6 +67,9 @@ class Gcn:
         self._stale = True
         self._labels = torch.zeros(self.runs, 0, dtype=torch.int64)
 
+    def reserve(self, labels: int) -> None:
+        """Nothing to do: here labels take room as they come."""
+
     def add_labels(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         """Give each run one more labelled node: two tensors [run]."""
         self._field.add(nodes.numpy())
@@ -87,18 +90,18 @@ class Gcn:
             self._build()
         noise = numpy_generator(self.seed, "dropout", self.epochs_done)
         far = self._input.forward(self.w0, noise)  # [far, hidden]
-        near = torch.mm(self._field.first.forward, far).relu_()  # [near, hidden]
+        near = csr_product(self._field.first.forward, far).relu_()  # [near, hidden]
         near.mul_(self._keep(noise, near.shape))
-        read = torch.mm(self._field.second.forward, near).view(self.runs, self.labelled_count, -1)  # [run, label, hidden]
+        read = csr_product(self._field.second.forward, near).view(self.runs, self.labelled_count, -1)  # [run, label, hidden]
         error = torch.softmax(torch.bmm(read, self.w1), -1)  # [run, label, class]
         error.scatter_add_(2, self._labels[..., None], error.new_full((*self._labels.shape, 1), -1.0))
         error.mul_(min(self.labelled_count, self.settings.warm_up) / self.settings.warm_up / self.labelled_count)
         w1_gradient = torch.bmm(read.transpose(1, 2), error)
         back = torch.bmm(error, self.w1.transpose(1, 2)).view(-1, self.settings.hidden)
-        back = torch.mm(self._field.second.backward, back)
+        back = csr_product(self._field.second.backward, back)
         # the hidden layer is positive exactly where it was active and kept
         back.mul_(near > 0).div_(1 - self.settings.dropout)
-        back = torch.mm(self._field.first.backward, back)  # [far, hidden]
+        back = csr_product(self._field.first.backward, back)  # [far, hidden]
         return self._input.backward(back).view_as(self.w0), w1_gradient
 
     def snapshot(self) -> _Snapshot:
@@ -121,7 +124,12 @@ class Gcn:
 
     def logits(self) -> torch.Tensor:
         """The output, dropout off: [run, node, class]."""
-        return self.graph.norm.mm(torch.bmm(self.hidden(), self.w1))
+        if not hasattr(self, "_room"):  # kept from call to call: the first touch of new memory costs more than the products
+            self._room = self.w0.new_empty(2, self.runs, self.graph.num_nodes, self.settings.hidden)
+        hidden = self.graph.norm.mm(self.graph.input_product(self.w0, self._room[0]), self._room[1]).relu_()
+        # turned, the product is wide instead of narrow: several times as fast
+        scores = torch.bmm(self.w1.transpose(1, 2), hidden.transpose(1, 2))  # [run, class, node]
+        return self.graph.norm.mm(scores.transpose(1, 2))
 
     def _build(self) -> None:
         self._field.build()
@@ -156,11 +164,11 @@ class _SparseInput:
     def forward(self, w0: torch.Tensor, noise: np.random.Generator) -> torch.Tensor:
         whole = self._fold.forward
         self._values = whole.values() * self._keep(noise, tuple(whole.values().shape))
-        return torch.mm(csr_tensor(whole.crow_indices(), whole.col_indices(), self._values, whole.shape), w0.view(-1, w0.shape[-1]))
+        return csr_product(csr_tensor(whole.crow_indices(), whole.col_indices(), self._values, whole.shape), w0.view(-1, w0.shape[-1]))
 
     def backward(self, back: torch.Tensor) -> torch.Tensor:
         whole = self._fold.backward
-        return torch.mm(csr_tensor(whole.crow_indices(), whole.col_indices(), self._values[self._order], whole.shape), back)
+        return csr_product(csr_tensor(whole.crow_indices(), whole.col_indices(), self._values.index_select(0, self._order), whole.shape), back)
 
 
 class _DenseInput:

@@ -18,6 +18,7 @@ from nodewise.graph.tensors import GraphTensors
 
 __all__ = ["GcnCuda"]
 
+_ROOM = 64  # labels that each run has room for until told otherwise
 _PART = 128  # entries of a feature's column that one program adds up
 _PROGRAMS = 8192  # programs that share the nodes of all runs
 _ENTRIES = 32  # entries of a row that are loaded at once
@@ -33,7 +34,7 @@ class GcnCuda:
         w1: [run, hidden, class].
     """
 
-    def __init__(self, graph: GraphTensors, runs: int, settings: GcnSettings | None = None, label_room: int = 256) -> None:
+    def __init__(self, graph: GraphTensors, runs: int, settings: GcnSettings | None = None) -> None:
         self.graph, self.runs, self.settings = graph, runs, settings or GcnSettings()
         device, nodes, hidden, classes = graph.device, graph.num_nodes, self.settings.hidden, graph.num_classes
         first, second = runs * graph.num_features * hidden, runs * hidden * classes
@@ -48,8 +49,7 @@ class GcnCuda:
         self._share = (max(64, min(nodes, _PROGRAMS // runs)), runs)  # programs that share a run's nodes, and runs
         self._far_out, self._hidden, self._back = (torch.zeros(runs, nodes, hidden, device=device) for _ in range(3))
         self._projected, self._error = (torch.zeros(runs, nodes, classes, device=device) for _ in range(2))
-        self._room = min(label_room, nodes)
-        self._nodes, self._labels = (torch.zeros(runs, self._room, dtype=torch.int64, device=device) for _ in range(2))
+        self.reserve(_ROOM)
         self._count, self._epoch, self._zero, self._seed = (torch.zeros(1, dtype=torch.int64, device=device) for _ in range(4))
         self._sizes = {"WIDTH": kernels.triton.next_power_of_2(hidden), "ENTRIES": _ENTRIES}
         self._classes = max(2, kernels.triton.next_power_of_2(classes))
@@ -59,6 +59,11 @@ class GcnCuda:
             dense = graph.dense_x if graph.dense_x is not None else _dense(graph)
             self._dense = dense.contiguous()
         self.reset(0)
+
+    def reserve(self, labels: int) -> None:
+        """Make room for that many labels in each run, before the first is added: a recorded step keeps its buffers."""
+        self._room = min(labels, self.graph.num_nodes)
+        self._nodes, self._labels = (torch.zeros(self.runs, self._room, dtype=torch.int64, device=self.graph.device) for _ in range(2))
 
     def _shaped(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         first = self.runs * self.graph.num_features * self.settings.hidden
@@ -96,7 +101,7 @@ class GcnCuda:
         self._count.add_(1)
         norm = self.graph.norm
         kernels.mark[(self.graph.max_degree + 1, self.runs)](
-            norm.crow, norm.col, nodes, self._near, self._far, self._near_list, self._far_list, self._near_count, self._far_count,
+            norm.crow, norm.col, nodes.contiguous(), self._near, self._far, self._near_list, self._far_list, self._near_count, self._far_count,
             self.graph.num_nodes, ENTRIES=32, num_warps=1,
         )  # fmt: skip
 

@@ -26,8 +26,8 @@ __all__ = [
 
 @triton.jit
 def stream(seed, epoch, run, runs, layer):
-    """The seed of one run's dropout in one layer and epoch."""
-    return tl.load(seed) + ((tl.load(epoch) * runs + run) * 2 + layer).to(tl.int64) * 7919
+    """The seed of one run's dropout in one layer and epoch; never the seed itself, from which the weights were drawn."""
+    return tl.load(seed) + ((tl.load(epoch) * runs + run) * 2 + layer + 1).to(tl.int64) * 7919
 
 
 @triton.jit

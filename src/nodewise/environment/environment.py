@@ -22,6 +22,9 @@ class Classifier(Protocol):
     def reset(self, seed: int) -> None:
         """New weights, no labels; everything random from here on follows from the seed."""
 
+    def reserve(self, labels: int) -> None:
+        """Make room for that many labels in each run, before the first is added."""
+
     def add_labels(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         """One more labelled node for each run: int64 [run] each."""
 
@@ -56,6 +59,7 @@ class Environment:
         if budget < 1:
             raise InputError(f"the budget must be at least 1, got {budget}")
         self.graph, self.classifier, self.runs, self.budget = graph, classifier, runs, budget
+        classifier.reserve(budget)
         device, nodes = graph.device, graph.num_nodes
         self.labelled = torch.zeros(runs, nodes, dtype=torch.bool, device=device)
         self.pool = torch.zeros(runs, nodes, dtype=torch.bool, device=device)
