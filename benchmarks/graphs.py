@@ -169,6 +169,7 @@ def main() -> None:
         return
     from nodewise.datasets import data_folder
 
+    busy = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None  # processes that other work kept running
     result: dict[str, Any] = {
         "schema": 1,
         "benchmark": "graphs",
