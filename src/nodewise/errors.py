@@ -8,6 +8,7 @@
     │   └── MissingExtraError     an optional dependency is not installed; says how to install it
     ├── DownloadError             a data set could not be fetched; says what to do instead
     └── SessionError              a labelling session that cannot go on as asked
+        └── SessionFileError      a session's file that cannot be used (an InputError as well)
 
 A message says what is wrong, what was received, what is allowed and what to do.
 """
@@ -25,6 +26,7 @@ __all__ = [
     "NodewiseError",
     "PolicyFileError",
     "SessionError",
+    "SessionFileError",
     "UnknownNameError",
 ]
 
@@ -81,3 +83,7 @@ class DownloadError(NodewiseError):
 
 class SessionError(NodewiseError):
     """A labelling session cannot do what was asked."""
+
+
+class SessionFileError(SessionError, InputError):
+    """A session's file is missing, damaged, of another kind or from a newer version; it was left as it is."""
