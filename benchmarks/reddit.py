@@ -2,7 +2,7 @@
 
     python benchmarks/reddit.py --posts 1000000 --out benchmarks/results/reddit.json
 
-Writes a month of N posts and 10 N comments, and one of a tenth of that, with lines as long as those of 2014; builds graphs from each,
+Writes a month of N posts and 10 N comments, and one of a quarter of that, with lines as long as those of 2014; builds graphs from each,
 plain and as .zst (and with --bz2 as .bz2), in a process of its own; and saves lines a second, peak memory and the time of each stage.
 For comparison, the same run times a plain loop of ``json.loads`` over the same lines. About 12 GB of disk for a million posts.
 """
@@ -77,10 +77,11 @@ class Generator:
         self.created = START + rng.integers(0, MONTH, posts)
 
     def user(self, rng: np.random.Generator, subreddit: np.ndarray) -> np.ndarray:
-        """Users who mostly stay in their subreddit, a few of them far more active than the others; 0 is deleted, 1 a bot."""
-        inside = (rng.random(subreddit.size) ** 2 * self.users[subreddit]).astype(np.int64) + self.first_user[subreddit]
+        """Users who mostly stay in their subreddit, a few of them far more active than the others; 0 is deleted, 1 a bot in all of them."""
+        inside = (rng.random(subreddit.size) ** 2.5 * self.users[subreddit]).astype(np.int64) + self.first_user[subreddit]
+        everywhere = (rng.random(subreddit.size) ** 2.5 * (self.posts // 10)).astype(np.int64) + self.users.sum()
         chance = rng.random(subreddit.size)
-        return np.where(chance < 0.25, 0, np.where(chance < 0.26, 1, inside + 2))
+        return np.select([chance < 0.25, chance < 0.26, chance < 0.4], [0, 1, everywhere + 2], inside + 2)
 
     def submissions(self) -> Iterator[str]:
         for start in range(0, self.posts, 100_000):
@@ -178,9 +179,11 @@ def build_here(folder: Path, ending: str, size: int) -> dict[str, object]:
     names = ["read submissions", "read comments", "choose posts", "match comments, join posts", "read GloVe", "features, files"]
     stages = {name: round(end - start, 2) for name, start, end in zip(names, [0.0, *ends[:-1]], ends, strict=True)}
     lines = report.submissions.lines + report.comments.lines
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "lines": lines, "seconds": round(seconds, 2), "lines_per_second": round(lines / seconds), "peak_memory_gb": round(peak / 1e9, 3),
+        "cpu_seconds": round(used.ru_utime + used.ru_stime, 2),
         "stages_seconds": stages, "graphs": [[group.graph, group.nodes, group.edges] for group in report.groups],
     }  # fmt: skip
 
@@ -199,7 +202,10 @@ def measure(posts: int, seed: int, endings: list[str], folder: Path) -> dict[str
     for ending in endings:
         for name in sizes if ending else ():
             pack(month / name, month / f"{name}{ending}")
-        found[ending.lstrip(".") or "plain"] = json.loads(run_self("build", str(month), ending or "plain", str(min(300_000, posts // 3))))
+        load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+        found[ending.lstrip(".") or "plain"] = {"load_before": load} | json.loads(
+            run_self("build", str(month), ending or "plain", str(min(300_000, posts // 3)))
+        )
         for name in sizes if ending else ():
             (month / f"{name}{ending}").unlink()
     shutil.rmtree(month)
@@ -228,14 +234,14 @@ def main() -> None:
         print(json.dumps(build_here(Path(sys.argv[2]), "" if sys.argv[3] == "plain" else sys.argv[3], int(sys.argv[4]))))
         return
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--posts", type=int, default=1_000_000, help="posts of the large month; the small one has a tenth")
+    options.add_argument("--posts", type=int, default=1_000_000, help="posts of the large month; the small one has a quarter")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--bz2", action="store_true", help="measure .bz2 on the small month as well")
     options.add_argument("--folder", type=Path, default=None, help="where the month is written; a temporary folder by default")
     options.add_argument("--out", type=Path, default=Path("benchmarks/results/reddit.json"))
     given = options.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        small = measure(given.posts // 10, given.seed, ["", ".zst", *([".bz2"] if given.bz2 else [])], Path(folder))
+        small = measure(given.posts // 4, given.seed, ["", ".zst", *([".bz2"] if given.bz2 else [])], Path(folder))
         large = measure(given.posts, given.seed, ["", ".zst"], Path(folder))
     result = {
         "schema": 1,
