@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
+
+Nodewise = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_the_demo_introduces_an_embedded_graph(nodewise: Callable[..., subprocess.CompletedProcess[str]]) -> None:
-    shown = nodewise("demo")
+def test_the_demo_sets_the_policy_beside_simple_rules(nodewise: Nodewise, tmp_path: Path) -> None:
+    picture = tmp_path / "demo.png"
+    shown = nodewise("demo", "--runs", "3", "--out", str(picture))
     assert shown.returncode == 0, shown.stderr
-    for part in ("digits", "nodes", "1,797", "edges", "features", "64", "classes", "homophily"):
-        assert part in shown.stdout
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("digits: 1797")
+    scores = {line.split()[0]: line.split()[2::3] for line in lines if " labels " in line and line[0].isdigit()}
+    assert list(scores) == ["10", "20", "30", "40", "50"]
+    random, _, policy = (float(value) for value in scores["50"])
+    assert 70 < random < 100 and 85 < policy < 100
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_that_cannot_be_written_is_told_first(nodewise: Nodewise, tmp_path: Path) -> None:
+    shown = nodewise("demo", "--out", str(tmp_path / "nowhere" / "demo.png"))
+    assert shown.returncode == 2
+    assert "in a folder that is there" in shown.stderr
