@@ -38,8 +38,8 @@ class Strategy(Protocol):
 
 
 def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
-    """The pool node with the largest score in each run: int64 [run]."""
-    return scores.masked_fill(~pool, -torch.inf).argmax(1)
+    """The pool node with the largest score in each run: int64 [run]. A score of -inf is the lowest, yet above any outside the pool."""
+    return scores.clamp_min(torch.finfo(scores.dtype).min).masked_fill(~pool, -torch.inf).argmax(1)
 
 
 def rollout(

@@ -44,8 +44,10 @@ class StateSettings:
             raise InputError(f"degree_alpha must be above 0 and kl_scaling max or none, got {self.degree_alpha} and {self.kl_scaling!r}")
 
     def without(self, names: Iterable[str]) -> StateSettings:
-        """The same settings with some features left out."""
+        """The same settings with some features left out; a name that is not among them is refused."""
         dropped = set(names)
+        if unknown := sorted(dropped.difference(self.features)):
+            raise UnknownNameError("state feature", unknown[0], self.features)
         return StateSettings(tuple(f for f in self.features if f not in dropped), self.degree_alpha, self.kl_scaling)
 
     def as_dict(self) -> dict[str, Any]:
