@@ -1,0 +1,85 @@
+"""A graph's matrices on a device, applied to a batch of runs."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from nodewise.graph import Graph, structural_features
+from nodewise.graph.tensors import GraphTensors, Sparse
+from tests.small_graphs import KINDS, Kind, random_graph
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_product_is_the_dense_one_for_every_run(device: str) -> None:
+    matrix = sp.random(17, 11, 0.3, format="csr", dtype=np.float32, random_state=0)
+    sparse = Sparse(matrix, torch.device(device))
+    for runs in (1, 3, 5, 3, 2, 4, 6, 3):  # more sizes than are kept
+        dense = torch.randn(runs, 11, 6, generator=torch.Generator().manual_seed(0))
+        got = sparse.mm(dense.to(device)).cpu()
+        torch.testing.assert_close(got, torch.from_numpy(matrix.toarray()) @ dense, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_propagation_is_the_normalised_adjacency_with_loops(device: str) -> None:
+    graph = GraphTensors(Graph.build([[0, 1], [1, 2]], 4), device)  # degrees with loops 2, 3, 2, 1
+    whole = graph.norm.mm(torch.eye(4, device=device)[None])[0].cpu()
+    a, b = 1 / np.sqrt(6), 1 / 3
+    torch.testing.assert_close(whole, torch.tensor([[0.5, a, 0, 0], [a, b, a, 0], [0, a, 0.5, 0], [0, 0, 0, 1.0]]).float())
+    neighbours = graph.adjacency.mm(torch.eye(4, device=device)[None])[0].cpu()
+    assert neighbours.tolist() == [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert graph.degree.tolist() == [1, 2, 1, 0] and graph.max_degree == 2
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_times_weights_in_every_form(kind: Kind, device: str) -> None:
+    graph = random_graph(kind)
+    weight = torch.randn(2, graph.num_features, 5, generator=torch.Generator().manual_seed(0))
+    got = GraphTensors(graph, device).input_product(weight.to(device)).cpu()
+    torch.testing.assert_close(got, torch.from_numpy(graph.dense_features()) @ weight, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_features_in_every_form(kind: Kind) -> None:
+    graph = random_graph(kind)
+    nodes = np.array([5, 0, 39, 5])
+    torch.testing.assert_close(GraphTensors(graph).input_rows(nodes), torch.from_numpy(graph.dense_features()[nodes]))
+
+
+def test_dense_features_that_are_centred_are_centred_once() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    graph = GraphTensors(Graph.build([[0], [1]], 3, x=x, x_offset=np.array([2, 3], dtype=np.float32)))
+    assert graph.offset is None and graph.dense_x is not None
+    assert graph.dense_x.tolist() == [[-2, -2], [0, 0], [2, 2]]
+
+
+def test_a_graph_without_features_gets_structural_ones() -> None:
+    graph = Graph.build([[0, 1, 2], [1, 2, 3]], 5)
+    tensors = GraphTensors(graph)
+    assert tensors.dense_x is not None
+    assert torch.equal(tensors.dense_x, torch.from_numpy(np.array(structural_features(graph))))
+    assert tensors.y.tolist() == [-1] * 5
+
+
+def test_degrees_are_ranked_without_gaps() -> None:
+    star = GraphTensors(Graph.build([[0, 0, 0, 0, 1], [1, 2, 3, 4, 2]], 6))  # degrees 4 2 2 1 1 0
+    assert star.degree_rank.tolist() == [3, 2, 2, 1, 1, 0]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_pagerank_is_networkx_s(device: str) -> None:
+    graph = random_graph()
+    other = nx.Graph()
+    other.add_nodes_from(range(graph.num_nodes))
+    other.add_edges_from(graph.edge_index.T.tolist())
+    expected = nx.pagerank(other, alpha=0.85, tol=1e-12, max_iter=500)
+    got = GraphTensors(graph, device).pagerank
+    assert got.tolist() == pytest.approx([expected[node] for node in range(graph.num_nodes)], abs=1e-5)
+    ranks = GraphTensors(graph, device).pagerank_rank
+    assert torch.equal(ranks.argsort(), got.argsort()) or len(got.unique()) < len(got)
