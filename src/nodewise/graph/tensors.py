@@ -13,7 +13,7 @@ import torch
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["GraphTensors", "Sparse", "csr_tensor"]
+__all__ = ["GraphTensors", "Sparse", "csr_product", "csr_tensor"]
 
 
 def csr_tensor(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
@@ -21,6 +21,22 @@ def csr_tensor(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, shap
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
         return torch.sparse_csr_tensor(crow, col, values, size=shape, check_invariants=False)
+
+
+def csr_product(matrix: torch.Tensor, dense: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    """The product of a CSR tensor and a matrix on the CPU, the same to the bit as torch's, in about a third of the time.
+
+    ``torch.mm`` zeroes a matrix of the output's size and copies it into the output before it multiplies; a product that adds
+    nothing to an output of our own does neither.
+
+    Args:
+        out: where the product goes, [rows, width]; new memory if None.
+    """
+    if out is None:
+        if torch.is_grad_enabled() and dense.requires_grad:
+            return torch.mm(matrix, dense)  # autograd wants outputs of its own
+        out = dense.new_empty(matrix.shape[0], dense.shape[1])
+    return torch.addmm(out, matrix, dense, beta=0, out=out)
 
 
 class Sparse:
@@ -64,14 +80,15 @@ class Sparse:
             self._blocks[runs] = csr_tensor(crow.to(kind), col, self.values.repeat(runs), (runs * rows, runs * columns))
         return self._blocks[runs]
 
-    def mm(self, dense: torch.Tensor) -> torch.Tensor:
-        """The product with every run's matrix: [run, column, width] to [run, row, width]."""
+    def mm(self, dense: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+        """The product with every run's matrix: [run, column, width] to [run, row, width]; on the CPU into ``out``, if given."""
         runs, _, width = dense.shape
         if self.device.type == "cuda":
             from nodewise.graph.kernels import sparse_product
 
             return sparse_product(self, dense)
-        return (self.block(runs) @ dense.reshape(-1, width)).view(runs, self.shape[0], width)
+        flat = None if out is None else out.view(-1, width)
+        return csr_product(self.block(runs), dense.reshape(-1, width), flat).view(runs, self.shape[0], width)
 
 
 class GraphTensors:
@@ -146,10 +163,10 @@ class GraphTensors:
         rows = torch.from_numpy(sp.csr_matrix(tuple(arrays), shape=self.sparse_x.shape)[nodes].toarray())
         return rows if self.offset is None else rows.sub_(self.offset)
 
-    def input_product(self, weight: torch.Tensor) -> torch.Tensor:
-        """Features times each run's weights, nothing dropped: [run, feature, width] to [run, node, width]."""
+    def input_product(self, weight: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+        """Features times each run's weights, nothing dropped: [run, feature, width] to [run, node, width]; on the CPU into ``out``, if given."""
         if self.dense_x is not None:
-            return torch.matmul(self.dense_x, weight)
+            return torch.matmul(self.dense_x, weight, out=out)
         assert self.sparse_x is not None
-        product = self.sparse_x.mm(weight)
+        product = self.sparse_x.mm(weight, out)
         return product if self.offset is None else product.sub_(torch.matmul(self.offset, weight)[:, None])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 __all__ = ["percentiles"]
@@ -10,13 +11,16 @@ __all__ = ["percentiles"]
 def percentiles(values: torch.Tensor) -> torch.Tensor:
     """The share of a row's values that are smaller than each of them, in [0, 1): [..., node] to [..., node].
 
-    Equal values share a rank, so that the nodes' order does not matter. One sort: in sorted order a value's rank is the
-    place at which its run of equal values begins.
+    Equal values share a rank, so that the nodes' order does not matter. One sort: in sorted order a value's rank is the place
+    at which its equals begin.
     """
     count = values.shape[-1]
-    ordered, place = values.sort(-1)
-    positions = torch.arange(count, device=values.device, dtype=values.dtype).expand(values.shape)
-    first = torch.zeros_like(ordered)
-    first[..., 1:] = positions[..., 1:] * (ordered[..., 1:] != ordered[..., :-1])
-    rank = first.cummax(-1).values.div_(count)
+    if values.device.type == "cpu":  # numpy's sort takes less than half of torch's time
+        place = torch.from_numpy(np.argsort(values.numpy(), -1))
+    else:
+        place = values.argsort(-1)
+    ordered = values.gather(-1, place)
+    begins = torch.arange(count, device=values.device, dtype=values.dtype).repeat(*values.shape[:-1], 1)
+    begins[..., 1:] *= ordered[..., 1:] != ordered[..., :-1]
+    rank = begins.cummax(-1).values.div_(count)
     return torch.empty_like(rank).scatter_(-1, place, rank)
