@@ -60,7 +60,7 @@ def load_policy(path: str | Path) -> Policy:
         )
     try:
         policy = Policy(PolicySettings.from_dict(json.loads(record["settings"])))
-        policy.origin = json.loads(record.get("origin", "{}"))
+        policy.origin = dict(json.loads(record.get("origin", "{}")))
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyFileError(f"{str(path)!r} says settings that this version does not know ({error}): update nodewise") from None
     _fill(policy, tensors, str(path))
