@@ -96,6 +96,7 @@ class Checkpoint:
                 tensors[f"scale.{number}.{key}"].to(next(self._policy.parameters()).device) for key in ("mean", "square")
             )
         recent.extend(record["recent"])
+        self._recent = recent
         self._best_score, self._best_episode, self._episode = record["best_score"], record["best_episode"], record["episode"]
         log = self._beside(".jsonl")
         lines = log.read_text().splitlines(keepends=True) if log.exists() else []

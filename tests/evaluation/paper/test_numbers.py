@@ -69,7 +69,10 @@ def test_what_the_paper_repeats_is_the_same_here() -> None:
     assert gpa == gcn
     assert paper_table("same-domain").scores["GPA"] == paper_table("state-features").scores["full"]
     for graph in ("reddit1", "coauthor-physics", "coauthor-cs"):
-        assert paper_table("cross-domain-cora-pubmed").scores["Random"][graph] == paper_table("cross-domain-citeseer-pubmed").scores["Random"][graph]
+        assert (
+            paper_table("cross-domain-cora-pubmed").scores["Random"][graph]
+            == paper_table("cross-domain-citeseer-pubmed").scores["Random"][graph]
+        )
 
 
 def test_gpa_is_the_best_everywhere_but_on_citeseers_macro_f1() -> None:

@@ -98,7 +98,7 @@ def _case_study(record: Record, path: Path, data_dir: Path | None) -> Path:
     for axes, name in zip(np.atleast_1d(figure.subplots(1, len(shown))), shown, strict=True):
         _draw_sequence(axes, graph, places, known[name]["sequence"])
         theirs = known[name]["paper_micro_f1"]
-        axes.set_title(f"{name}: {_interval(scores[name])}" + ("" if theirs is None else f" (paper {theirs:.1f})"), fontsize=10)
+        axes.set_title(f"{name}: {_interval(scores[name])}" + ("" if theirs is None else f" (paper {theirs:.2f})"), fontsize=10)
     if "random" in scores:
         figure.supxlabel(f"random selection: {_interval(scores['random'])}", fontsize=9)
     return save_figure(figure, path)

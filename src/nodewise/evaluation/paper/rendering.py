@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +14,14 @@ __all__ = ["lead_table", "part_table", "record_tables", "render"]
 Record = Mapping[str, Any]
 
 
-def render(record: Record, level: int = 1) -> str:
-    """The whole experiment, its heading at the given level."""
+def render(record: Record, level: int = 1, figures: str = "", reading: str = "") -> str:
+    """The whole experiment as Markdown.
+
+    Args:
+        level: of its heading.
+        figures: the folder that its picture's link names, with a slash at the end.
+        reading: what a person says about the result.
+    """
     runs = f"{record['runs']} runs" + (
         "" if record["runs"] == record["large_runs"] else f", {record['large_runs']} on graphs above 10,000 nodes"
     )
@@ -44,7 +50,9 @@ def render(record: Record, level: int = 1) -> str:
     if missing := [one for part in record.get("parts", []) for one in part["missing"]] + list(record.get("missing", [])):
         lines += ["Left out:", "", *(f"- {one['what']}: {one['why']}" for one in missing), ""]
     if record["figure"]:
-        lines += [f"![{record['title']}]({record['experiment']}.png)", ""]
+        lines += [f"![{record['title']}]({figures}{record['experiment']}.png)", ""]
+    if reading:
+        lines += [reading.strip(), ""]
     if record.get("parts"):
         lines += [f"{runs}, seed {record['seed']}, {record['device']}; scores in percent, ± is the 95 % interval.", ""]
     return "\n".join(lines)
@@ -147,9 +155,3 @@ def _p(value: float | None) -> str:
 
 def _number(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:,.1f}" if value != int(value) else f"{int(value):,}"
-
-
-def mean_over(settings: Sequence[Record], name: str, metric: str = "micro_f1") -> float | None:
-    """A method's mean over settings, or None where one lacks it."""
-    found = [r[metric]["mean"] for s in settings for r in s["results"] if r["name"] == name]
-    return sum(found) / len(found) if found and len(found) == len(settings) else None
