@@ -116,3 +116,31 @@ def test_budgets_must_fit_the_environment() -> None:
     for wrong in ([], [3], [0, 9], [3, 12]):
         with pytest.raises(InputError, match="environment's 9"):
             rollout_curve(play(graph, 9), make_strategy("random"), splits, 7, wrong)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["random", "age", "policy", "kcenter"])
+def test_a_curve_on_a_gpu_is_that_of_single_rollouts(name: str) -> None:
+    graph = GraphTensors(synthetic_graph(nodes=400, classes=3, mean_degree=6, features=8, seed=3), "cuda")
+    splits = draw_splits(graph, RUNS, 0)
+    curve = rollout_curve(play(graph, 9), strategy_named(name), splits, 7, [3, 9])
+    for budget, scores in curve.scores.items():
+        environment = play(graph, budget)
+        queries = rollout(environment, strategy_named(name), splits, 7)
+        assert torch.equal(curve.queries[:, :budget], queries)
+        assert torch.allclose(scores.micro, environment.score(splits.test).micro, atol=0.02)
+
+
+@pytest.mark.gpu
+def test_a_snapshot_on_a_gpu_leaves_buffers_in_place() -> None:
+    graph = GraphTensors(synthetic_graph(nodes=400, classes=3, mean_degree=6, features=8, seed=3), "cuda")
+    classifier = make_classifier("gcn", graph, RUNS)
+    classifier.reset(1)
+    where = torch.tensor([0, 1, 2], device="cuda")
+    classifier.add_labels(where, graph.y[where])
+    classifier.epoch()
+    kept, before, place = classifier.snapshot(), classifier.logits().clone(), classifier.w0.data_ptr()
+    classifier.epoch()
+    assert not torch.allclose(before, classifier.logits())
+    classifier.restore(kept)
+    assert torch.allclose(before, classifier.logits(), atol=1e-5) and classifier.w0.data_ptr() == place
