@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -35,16 +36,23 @@ class Age:
     reads_budget = False
 
     def __init__(self, weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor | None = None) -> None:
-        self.weights = None if weights is None else _checked(weights)
+        self._fixed = None if weights is None else _checked(weights)
         self._heuristics = Heuristics()
+        self._placed: WeakKeyDictionary[Environment, torch.Tensor] = WeakKeyDictionary()  # see `Heuristics`
 
     def begin(self, environment: Environment) -> None:
         """Seed the clusters; bring fixed weights to the device."""
         self._heuristics.begin(environment)
-        if self.weights is not None:
-            if self.weights.dim() == 2 and len(self.weights) != environment.runs:
-                raise InputError(f"AGE has weights for {len(self.weights)} runs, but {environment.runs} are played: give one triple a run, or one for all")
-            self.weights = self.weights.to(environment.graph.device, environment.graph.dtype)
+        fixed, graph = self._fixed, environment.graph
+        if fixed is None:
+            return
+        if fixed.dim() == 2 and len(fixed) != environment.runs:
+            raise InputError(
+                f"AGE has weights for {len(fixed)} runs, but {environment.runs} are played: give one triple a run, or one for all"
+            )
+        if environment not in self._placed:
+            self._placed[environment] = fixed.to(graph.device, graph.dtype)
+        self._weights = self._placed[environment]
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """The weighted sum of ranks."""
@@ -54,8 +62,8 @@ class Age:
 
     def _weights_now(self, observation: Observation) -> torch.Tensor:
         """The weights of this step: [run, 3], or [3] for all runs."""
-        if self.weights is not None:
-            return self.weights
+        if self._fixed is not None:
+            return self._weights
         # the count of labels is read off a tensor, so that a recorded step sees it grow
         time = observation.labelled.sum(1).to(observation.graph.dtype)
         gamma = beta_quantile(observation.uniform("age", observation.runs), 1.005 - 0.95**time)
@@ -65,7 +73,7 @@ class Age:
 
 def _checked(weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor) -> torch.Tensor:
     try:
-        table = torch.as_tensor(weights, dtype=torch.float32)
+        table = torch.as_tensor(weights, dtype=torch.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"AGE's weights must be numbers, got {weights!r}: give three, of entropy, centrality and density") from error
     if table.dim() not in (1, 2) or table.shape[-1] != 3:

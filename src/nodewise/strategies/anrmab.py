@@ -7,6 +7,7 @@ import math
 import torch
 
 from nodewise.environment import Environment, Observation
+from nodewise.strategies.draws import race
 from nodewise.strategies.heuristics import Heuristics
 
 __all__ = ["Anrmab", "arm_chances", "updated_log_weights"]
@@ -35,8 +36,8 @@ def updated_log_weights(
         advice: q_k(v), each arm's chance of the node v that was asked, [run, arm].
         reward: what asking it brought, [run].
     """
-    mixed = (chances * advice).sum(1)
-    estimate = advice * (reward / mixed)[:, None]
+    mixed = (chances * advice).sum(1, keepdim=True)
+    estimate = torch.where(mixed > 0, advice * reward[:, None] / mixed, 0)  # a node that no arm could advise pays none
     return log_weights + smallest / 2 * (estimate + bonus / chances)
 
 
@@ -70,17 +71,17 @@ class Anrmab:
         self._advice: torch.Tensor | None = None
 
     def scores(self, observation: Observation) -> torch.Tensor:
-        """ln φ plus Gumbel noise: its largest value is a draw from φ."""
-        if self._advice is not None:
+        """Numbers whose largest is a draw from φ."""
+        if self._advice is not None and observation.step == self._step + 1:
             self._pay(observation, self._advice)
+        self._step = observation.step
         ranks = self._heuristics.ranks(observation)
         arms = torch.stack([ranks.entropy, ranks.centrality.expand_as(ranks.entropy), ranks.density], 1)  # [run, arm, node]
         self._advice = torch.softmax((_SHARPNESS * arms).masked_fill_(~observation.pool[:, None], -torch.inf), 2)
         self._chances = arm_chances(self.log_weights, self._smallest)
         self._pool_size = observation.pool.sum(1)
         mixture = torch.bmm(self._chances[:, None], self._advice)[:, 0]
-        gumbel = -torch.log(-torch.log1p(-observation.noise.clamp_min(2**-25)))  # the noise may be 0, but is never 1
-        return mixture.log() + gumbel
+        return race(mixture, observation.noise)
 
     def _pay(self, observation: Observation, advice: torch.Tensor) -> None:
         """Reward the arms for the node asked last."""
@@ -88,5 +89,6 @@ class Anrmab:
         runs = torch.arange(observation.runs, device=nodes.device)
         right = observation.logits[runs, nodes].argmax(1) == labels
         asked = advice[runs, :, nodes]  # [run, arm]
-        reward = right / (self._pool_size * (self._chances * asked).sum(1))
+        chance = (self._chances * asked).sum(1)
+        reward = torch.where(chance > 0, right / (self._pool_size * chance), 0)
         self.log_weights = updated_log_weights(self.log_weights, self._chances, asked, reward, self._smallest, self._bonus)

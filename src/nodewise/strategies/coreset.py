@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from nodewise.environment import Environment, Observation
-from nodewise.strategies.kmeans import Clusters, add_cluster, lloyd, squared_distances
+from nodewise.strategies.kmeans import Clusters, add_cluster, lloyd, seed_clusters, squared_distances
 from nodewise.strategies.ties import break_ties
 
 __all__ = ["Coreset"]
@@ -46,8 +46,8 @@ class Coreset:
         return break_ties(-squared_distances(points, centres)[:, 0], observation)
 
     def _start(self, observation: Observation, count: int) -> torch.Tensor:
-        """The clusters of the step before and new ones, up to the count: int64 [run, node]."""
-        kept = self._clusters
-        if kept is None:
-            return torch.zeros_like(observation.pool, dtype=torch.int64)
-        return add_cluster(kept, count - 1, observation.uniform("coreset", observation.runs))
+        """The clusters of the step before and one more; all new ones where there are none to go on from: int64 [run, node]."""
+        kept, shape = self._clusters, observation.pool.shape
+        if kept is not None and kept.centres.shape[1] == count - 1:
+            return add_cluster(kept, count - 1, observation.uniform("coreset", *shape))
+        return seed_clusters(observation.hidden, count, lambda number: observation.uniform(f"coreset {number}", *shape))

@@ -31,6 +31,11 @@ class Ranks(NamedTuple):
     density: torch.Tensor
 
 
+class _Kept(NamedTuple):
+    members: torch.Tensor
+    centrality: torch.Tensor
+
+
 class Heuristics:
     """Entropy, centrality and density of every node (Cai et al. 2017, section 3.2).
 
@@ -40,24 +45,23 @@ class Heuristics:
     """
 
     def __init__(self) -> None:
-        # A recorded step of an environment writes where its own clusters were when it was recorded, so they stay there.
-        self._kept: WeakKeyDictionary[Environment, torch.Tensor] = WeakKeyDictionary()
+        # what a recorded step of an environment reads and writes must stay where it was when it was recorded
+        self._kept: WeakKeyDictionary[Environment, _Kept] = WeakKeyDictionary()
 
     def begin(self, environment: Environment) -> None:
         """Seed the clusters; rank the nodes by centrality, once for the graph."""
-        graph, runs = environment.graph, environment.runs
-        self._centrality = percentiles(graph.pagerank)
-        points = environment.observe().probabilities
-        classes = graph.num_classes
-        members = lloyd(points, seed_clusters(points, classes, environment.uniform("k-means", (runs, classes))), classes, _SEED_ITERATIONS).members
+        classes, points = environment.graph.num_classes, environment.observe().probabilities
+        shape = (environment.runs, environment.graph.num_nodes)
+        seeds = seed_clusters(points, classes, lambda number: environment.uniform(f"k-means {number}", shape))
+        members = lloyd(points, seeds, classes, _SEED_ITERATIONS).members
         if environment not in self._kept:
-            self._kept[environment] = torch.empty_like(members)
-        self._members = self._kept[environment]
-        self._members.copy_(members)
+            self._kept[environment] = _Kept(torch.empty_like(members), percentiles(environment.graph.pagerank))
+        self._now = self._kept[environment]
+        self._now.members.copy_(members)
 
     def ranks(self, observation: Observation) -> Ranks:
         """The ranks now; the clusters move on by a step."""
-        clusters = lloyd(observation.probabilities, self._members, observation.graph.num_classes, _ITERATIONS)
-        self._members.copy_(clusters.members)
+        clusters = lloyd(observation.probabilities, self._now.members, observation.graph.num_classes, _ITERATIONS)
+        self._now.members.copy_(clusters.members)
         entropy, density = percentiles(torch.stack([observation.negative_entropy, clusters.distance]).neg_())
-        return Ranks(entropy, self._centrality, density)
+        return Ranks(entropy, self._now.centrality, density)

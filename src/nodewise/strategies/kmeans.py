@@ -6,9 +6,12 @@ representation moves with every epoch, and a cluster's members say better than o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+
+from nodewise.strategies.draws import race
 
 __all__ = ["Clusters", "add_cluster", "lloyd", "seed_clusters", "squared_distances"]
 
@@ -37,14 +40,14 @@ def squared_distances(points: torch.Tensor, centres: torch.Tensor) -> torch.Tens
     return (_offsets(points.transpose(1, 2), centres) + points.square().sum(-1)[:, None]).clamp_min_(0)
 
 
-def seed_clusters(points: torch.Tensor, count: int, uniform: torch.Tensor) -> torch.Tensor:
+def seed_clusters(points: torch.Tensor, count: int, noise: Callable[[int], torch.Tensor]) -> torch.Tensor:
     """First clusters by k-means++ (Arthur & Vassilvitskii 2007).
 
     Each further centre is a node drawn in proportion to its squared distance to the nearest centre so far.
 
     Args:
         points: [run, node, width].
-        uniform: numbers in [0, 1) that decide, [run, cluster].
+        noise: gives uniform numbers in [0, 1) for the draw of a cluster's first node, [run, node].
 
     Returns:
         The members, int64 [run, node].
@@ -53,7 +56,7 @@ def seed_clusters(points: torch.Tensor, count: int, uniform: torch.Tensor) -> to
     distance = torch.ones_like(points[..., 0])
     members = torch.zeros(distance.shape, dtype=torch.int64, device=points.device)
     for number in range(count):
-        drawn = _draw(distance, uniform[:, number])[:, None, None]
+        drawn = race(distance, noise(number)).argmax(1)[:, None, None]
         fresh = squared_distances(points, points.gather(1, drawn.expand(-1, 1, points.shape[2])))[:, 0]
         nearer = fresh < distance if number else torch.ones_like(members, dtype=torch.bool)
         members.masked_fill_(nearer, number)
@@ -61,14 +64,14 @@ def seed_clusters(points: torch.Tensor, count: int, uniform: torch.Tensor) -> to
     return members
 
 
-def add_cluster(clusters: Clusters, number: int, uniform: torch.Tensor) -> torch.Tensor:
+def add_cluster(clusters: Clusters, number: int, noise: torch.Tensor) -> torch.Tensor:
     """The members after one node of each run, drawn as k-means++ would, has become a cluster of its own: int64 [run, node].
 
     Args:
         number: the new cluster's number.
-        uniform: numbers in [0, 1) that decide, [run].
+        noise: uniform numbers in [0, 1), [run, node].
     """
-    return clusters.members.scatter(1, _draw(clusters.distance, uniform)[:, None], number)
+    return clusters.members.scatter(1, race(clusters.distance, noise).argmax(1, keepdim=True), number)
 
 
 def lloyd(points: torch.Tensor, members: torch.Tensor, count: int, iterations: int) -> Clusters:
@@ -100,7 +103,7 @@ def _offsets(columns: torch.Tensor, centres: torch.Tensor) -> torch.Tensor:
 
 def _blocks(columns: torch.Tensor, count: int) -> tuple[torch.Tensor, ...]:
     """The columns in pieces of so many nodes that [run, cluster, node] keeps to the room."""
-    return columns.split(max(1, _ROOM // (len(columns) * count)), 2)
+    return torch.split(columns, max(1, _ROOM // (len(columns) * count)), 2)
 
 
 def _centres(columns: torch.Tensor, members: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -130,9 +133,3 @@ def _fill_empty(members: torch.Tensor, distance: torch.Tensor, count: int) -> to
     smallest = sizes.min(1, keepdim=True)
     farthest = distance.argmax(1, keepdim=True)
     return members.scatter(1, farthest, torch.where(smallest.values == 0, smallest.indices, members.gather(1, farthest)))
-
-
-def _draw(weights: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """A node of each run with chances in proportion to weights, [run, node]; the last one where all are zero. int64 [run]."""
-    total = weights.double().cumsum(1)
-    return torch.searchsorted(total, (uniform.double() * total[:, -1])[:, None], right=True)[:, 0].clamp_max(weights.shape[1] - 1)

@@ -1,6 +1,16 @@
 """Training of policies on labelled source graphs."""
 
+from nodewise.training.age_weights import AgeSearch, mean_weights, search_age_weights
 from nodewise.training.reinforce import TrainingSettings, train_policy
 from nodewise.training.returns import RunningScale, policy_loss, stepwise_returns
 
-__all__ = ["RunningScale", "TrainingSettings", "policy_loss", "stepwise_returns", "train_policy"]
+__all__ = [
+    "AgeSearch",
+    "RunningScale",
+    "TrainingSettings",
+    "mean_weights",
+    "policy_loss",
+    "search_age_weights",
+    "stepwise_returns",
+    "train_policy",
+]
