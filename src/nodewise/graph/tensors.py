@@ -103,7 +103,8 @@ class GraphTensors:
     """
 
     def __init__(self, graph: Graph, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> None:
-        self.device = torch.device(device)
+        # on the device itself, so that "cuda" and its tensors' "cuda:0" are the same to a comparison
+        self.device = torch.empty(0, device=device).device
         self.dtype = dtype
         self.name = graph.name
         self.num_nodes = graph.num_nodes
