@@ -89,14 +89,25 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--policy", default="cora+citeseer")
     parser.add_argument("--sketch", type=Path)
-    parser.add_argument("--plain-runs", type=int, default=2, help="runs of the plain loop a turn; its time is scaled to the batch; 0: leave it out")
-    parser.add_argument("--train", type=int, nargs="?", const=2000, default=0, metavar="EPISODES", help="also train on Cora and Citeseer with batch 5")
+    parser.add_argument(
+        "--plain-runs", type=int, default=2, help="runs of the plain loop a turn; its time is scaled to the batch; 0: leave it out"
+    )
+    parser.add_argument(
+        "--train", type=int, nargs="?", const=2000, default=0, metavar="EPISODES", help="also train on Cora and Citeseer with batch 5"
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "engine.json")
     given = parser.parse_args()
     torch.set_num_threads(2)
     graph = load_graph("cora", features="paper")
     tensors = GraphTensors(graph, given.device)
-    result: dict[str, object] = {"schema": 1, "benchmark": "engine", "machine": describe_machine(given.device), "seed": 0, "budget": BUDGET, "rollouts": {}}
+    result: dict[str, object] = {
+        "schema": 1,
+        "benchmark": "engine",
+        "machine": describe_machine(given.device),
+        "seed": 0,
+        "budget": BUDGET,
+        "rollouts": {},
+    }
     for runs in map(int, given.batch.split(",")):
         works: dict[str, Callable[[int], float]] = {"nodewise": nodewise_rollout(tensors, runs, given.policy)}
         if given.sketch:
@@ -126,9 +137,17 @@ def main() -> None:
         assert isinstance(result["rollouts"], dict)
         result["rollouts"][str(runs)] = record
         for name, values in record.items():
-            print(f"batch {runs:>3}  {name:<10}  {1e3 * values['seconds']:9.2f} ms  {values['times_nodewise']:6.1f} x  Micro-F1 {values['micro_f1']:.1f}", flush=True)
+            print(
+                f"batch {runs:>3}  {name:<10}  {1e3 * values['seconds']:9.2f} ms  {values['times_nodewise']:6.1f} x  Micro-F1 {values['micro_f1']:.1f}",
+                flush=True,
+            )
     if given.train:
-        result["training"] = {"graphs": ["cora", "citeseer"], "batch": 5, "episodes": given.train, "seconds": training_seconds(given.device, given.train)}
+        result["training"] = {
+            "graphs": ["cora", "citeseer"],
+            "batch": 5,
+            "episodes": given.train,
+            "seconds": training_seconds(given.device, given.train),
+        }
         print(f"training, {given.train} episodes of cora and citeseer, batch 5: {result['training']['seconds']:.1f} s")
     given.out.parent.mkdir(exist_ok=True)
     write_json(given.out, result)

@@ -14,10 +14,18 @@ import torch
 def describe_machine(device: str = "cpu") -> dict[str, Any]:
     """Kind of machine, versions and commit; no names of hosts or people."""
     try:
-        cpu = next(line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
+        cpu = next(
+            line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         cpu = platform.processor()
-    found: dict[str, Any] = {"cpu": cpu, "cores": os.cpu_count(), "threads": torch.get_num_threads(), "python": platform.python_version(), "torch": torch.__version__}
+    found: dict[str, Any] = {
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
     if device.startswith("cuda"):
         found["gpu"] = torch.cuda.get_device_name()
     return {**found, "commit": commit()}
@@ -26,7 +34,9 @@ def describe_machine(device: str = "cpu") -> dict[str, Any]:
 def commit() -> str | None:
     """The commit of the code that was measured: from git, or from NODEWISE_COMMIT where there is no git."""
     try:
-        done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=True)
+        done = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=True
+        )
         return done.stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("NODEWISE_COMMIT")

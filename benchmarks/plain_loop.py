@@ -96,4 +96,3 @@ class PlainLoop:
         for layer in self.layers:
             h = layer(torch.cat([h, torch.ones(len(h), 1)], 1), self.edges).relu()
         return (h @ self.policy.output.T).squeeze(1)
-

@@ -1,6 +1,6 @@
 """Writes docs/policies.md and its picture from the training logs and the transfer results.
 
-    python benchmarks/policies_page.py
+python benchmarks/policies_page.py
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ def draw(path: Path) -> None:
     for axes, name in zip(figure.subplots(1, 3), NAMES, strict=True):
         for place, log in enumerate(sorted(p for p in LOGS.glob(f"{name}-*.jsonl.gz") if "stepwise" not in p.name)):
             means = [line["mean_100"] for line in read_log(log)]
-            axes.plot(np.arange(100, len(means) + 1), means[99:], color=colour_of(place), linewidth=1, label=log.name.split("-")[-1].split(".")[0])
+            axes.plot(
+                np.arange(100, len(means) + 1), means[99:], color=colour_of(place), linewidth=1, label=log.name.split("-")[-1].split(".")[0]
+            )
         axes.set_title(name, fontsize="medium")
         axes.set_xlabel("episode")
         axes.grid(alpha=0.25, linewidth=0.6)
@@ -108,14 +110,17 @@ def main() -> None:
         policy = load_policy(shipped_policies()[name])
         training = policy.origin["training"]
         batch = "" if training["batch"] == 5 else f" --batch {training['batch']}"
-        parts.append(f"## {name}\n\n```\nnodewise train {name.replace('+', ' ')} --seed {training['seed']}{batch} --device cuda --out {name}.safetensors\n```\n\n{transfer_table(rows, name)}")
+        parts.append(
+            f"## {name}\n\n```\nnodewise train {name.replace('+', ' ')} --seed {training['seed']}{batch} --device cuda --out {name}.safetensors\n```\n\n{transfer_table(rows, name)}"
+        )
     parts.append(f"## How much the seed matters\n\n{NAMES[0]}, the same settings with different seeds:\n\n{spread(rows)}")
     parts.append("![mean reward on the source graphs during training](images/training.png)")
     rewards = reward_table()
     if rewards:
         parts.append(
             "## Trajectory or step-wise reward\n\nSection 3.2 of the paper claims that the final score as the reward of every step is more stable than each "
-            "step's own gain. Cora and Citeseer, batch 5, mean validation reward of the last 100 episodes, the same measure for both:\n\n" + rewards
+            "step's own gain. Cora and Citeseer, batch 5, mean validation reward of the last 100 episodes, the same measure for both:\n\n"
+            + rewards
         )
     PAGE.write_text("\n\n".join(part for part in parts if part) + "\n")
     draw(PAGE.parent / "images" / "training.png")

@@ -37,8 +37,16 @@ PAPER = {
 
 def run(graph: str, strategy: str | Policy, given: argparse.Namespace) -> dict[str, Any]:
     loaded = load_graph(graph, features=default_features(graph))
-    result = evaluate(loaded, strategy, budget=default_budget(graph), runs=given.runs, seed=0, device=given.device, features=default_features(graph))
-    return {"graph": graph, "micro_f1": result.micro.mean, "micro_ci95": result.micro.half_width, "macro_f1": result.macro.mean, "seconds": result.seconds}
+    result = evaluate(
+        loaded, strategy, budget=default_budget(graph), runs=given.runs, seed=0, device=given.device, features=default_features(graph)
+    )
+    return {
+        "graph": graph,
+        "micro_f1": result.micro.mean,
+        "micro_ci95": result.micro.half_width,
+        "macro_f1": result.macro.mean,
+        "seconds": result.seconds,
+    }
 
 
 def reference(given: argparse.Namespace) -> list[dict[str, Any]]:
@@ -46,10 +54,19 @@ def reference(given: argparse.Namespace) -> list[dict[str, Any]]:
     for graph, figures in REFERENCE.items():
         for name, (micro, interval, macro) in figures.items():
             strategy = name if name in ("random", "centrality") else import_released(given.released / f"pretrain_{name}.pkl")
-            row = {"policy": name, **run(graph, strategy, given), "reference_micro": micro, "reference_ci95": interval, "reference_macro": macro}
+            row = {
+                "policy": name,
+                **run(graph, strategy, given),
+                "reference_micro": micro,
+                "reference_ci95": interval,
+                "reference_macro": macro,
+            }
             row["intervals_apart"] = abs(row["micro_f1"] - micro) / interval
             rows.append(row)
-            print(f"{graph:<17} {name:<16} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}   reference {micro} ± {interval} / {macro}   {row['intervals_apart']:.2f} intervals apart", flush=True)
+            print(
+                f"{graph:<17} {name:<16} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}   reference {micro} ± {interval} / {macro}   {row['intervals_apart']:.2f} intervals apart",
+                flush=True,
+            )
     mean = sum(row["micro_f1"] - row["reference_micro"] for row in rows) / len(rows)
     print(f"mean signed difference {mean:+.3f}, largest {max(row['intervals_apart'] for row in rows):.2f} intervals")
     return rows
@@ -63,9 +80,21 @@ def transfer(given: argparse.Namespace) -> list[dict[str, Any]]:
         name, seed = path.name.removesuffix(".safetensors").rsplit("-", 1)
         policy = load_policy(path)
         for graph, (micro, macro) in PAPER.get(name, {}).items():
-            row = {"policy": name, "seed": int(seed), "batch": policy.origin["training"]["batch"], "source_reward": policy.origin["best_mean_reward_of_100"], "episode": policy.origin["episode"], **run(graph, policy, given), "paper_micro": micro, "paper_macro": macro}
+            row = {
+                "policy": name,
+                "seed": int(seed),
+                "batch": policy.origin["training"]["batch"],
+                "source_reward": policy.origin["best_mean_reward_of_100"],
+                "episode": policy.origin["episode"],
+                **run(graph, policy, given),
+                "paper_micro": micro,
+                "paper_macro": macro,
+            }
             rows.append(row)
-            print(f"{name:<16} seed {seed} (source reward {row['source_reward']:.4f})  {graph:<17} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}   paper {micro} / {macro}", flush=True)
+            print(
+                f"{name:<16} seed {seed} (source reward {row['source_reward']:.4f})  {graph:<17} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}   paper {micro} / {macro}",
+                flush=True,
+            )
     return rows
 
 
@@ -80,7 +109,17 @@ def main() -> None:
     if (given.policies is None) == (given.released is None):
         parser.error("give one of --policies and --released")
     rows = reference(given) if given.released else transfer(given)
-    write_json(given.out, {"schema": 1, "benchmark": "reference" if given.released else "transfer", "machine": describe_machine(given.device), "runs": given.runs, "seed": 0, "rows": rows})
+    write_json(
+        given.out,
+        {
+            "schema": 1,
+            "benchmark": "reference" if given.released else "transfer",
+            "machine": describe_machine(given.device),
+            "runs": given.runs,
+            "seed": 0,
+            "rows": rows,
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ STRATEGIES = ("random", "centrality", "policy")
 
 def demo(
     screen: Screen,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The picture to write: .png, .svg or .pdf.")] = Path("nodewise-demo.png"),
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The picture to write: .png, .svg or .pdf.")] = Path(
+        "nodewise-demo.png"
+    ),
     runs: RunsOption = 30,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
@@ -55,9 +57,7 @@ def demo(
 
 
 def _show(screen: Screen, found: Comparison) -> None:
-    rows = [
-        (f"{setting.budget} labels", *(str(setting.outcomes[name].interval()) for name in STRATEGIES)) for setting in found.settings
-    ]
+    rows = [(f"{setting.budget} labels", *(str(setting.outcomes[name].interval()) for name in STRATEGIES)) for setting in found.settings]
     screen.table(("Micro-F1, %", *STRATEGIES), rows)
     last = found.settings[-1]
     test = next((t for t in last.tests if {t.first, t.second} == {"random", "policy"}), None)
