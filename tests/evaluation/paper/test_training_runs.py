@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from nodewise.errors import UnknownNameError
 from nodewise.evaluation.paper.training_runs import all_names, is_there, train_missing
-from nodewise.evaluation.paper.trainings import TRAININGS, Training, find_trained
+from nodewise.evaluation.paper.trainings import TRAININGS, Training, age_weights, find_trained
 
 TINY = Training("tiny", ("reddit1", "reddit3"), budget=3, episodes=12, batch=2)
 
@@ -48,8 +49,23 @@ def test_when_the_time_is_up_the_next_call_goes_on_to_the_same_end(tiny: Trainin
     assert calls > 1
     logs = [json.loads((folder / "tiny.json").read_text()) for folder in (whole, parts)]
     assert logs[0]["rewards"] == logs[1]["rewards"]
-    assert (whole / "tiny.safetensors").read_bytes() == (parts / "tiny.safetensors").read_bytes()
+    one, other = (find_trained("tiny", folder) for folder in (whole, parts))
+    assert one is not None and other is not None and one.origin == other.origin
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
     assert not (parts / "unfinished").exists()
+
+
+@pytest.mark.slow
+def test_ages_weights_are_searched_in_pieces(tmp_path: Path, small_data: Path) -> None:
+    calls = 0
+    while not is_there("age-reddit1", tmp_path):
+        train_missing(["age-reddit1"], tmp_path, device="cpu", data_dir=small_data, minutes=0.1)
+        calls += 1
+    assert calls > 1 and not (tmp_path / "unfinished").exists()
+    record = json.loads((tmp_path / "age-reddit1.json").read_text())
+    assert record["graph"] == "reddit1" and record["budget"] == 50 and len(record["grid"]) == len(record["scores"]) == 66
+    best = record["grid"][record["scores"].index(max(record["scores"]))]
+    assert age_weights(("reddit1",), tmp_path) == tuple(best)
 
 
 def test_several_at_once_and_no_time_begin_nothing(tmp_path: Path, small_data: Path) -> None:

@@ -15,9 +15,9 @@ from nodewise.datasets import default_budget, default_features, load_graph
 from nodewise.errors import InputError
 from nodewise.evaluation.paper.trainings import AGE_SOURCES, TRAININGS, find_training, policies_folder
 from nodewise.evaluation.result_file import write_json
-from nodewise.events import Note, Reporter, Silent
+from nodewise.events import Event, Note, Progress, Reporter, Silent
 from nodewise.graph.features import canonical_features
-from nodewise.training import train_policy
+from nodewise.training import search_age_weights, train_policy
 
 __all__ = ["TrainingOutcome", "all_names", "is_there", "train_missing"]
 
@@ -159,11 +159,23 @@ def _add_seconds(work: Path, seconds: float) -> float:
 
 
 def _search_age(name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None, report: Reporter) -> str:
-    from nodewise.training import search_age_weights
-
     source = name.removeprefix("age-")
     graph = load_graph(source, features=default_features(source), data_dir=data_dir)
-    begin = time.monotonic()
-    found = search_age_weights(graph, budget=default_budget(graph), device=device, reporter=report)
-    write_json(folder / f"{name}.json", {"schema": 1, "graph": source, "seconds": round(time.monotonic() - begin, 1), **found.as_dict()})
-    return f"weights {found.weights}"
+    work = folder / "unfinished" / f"{name}.jsonl"
+    begin, done = time.monotonic(), 0
+
+    def watch(event: Event, /) -> None:
+        nonlocal done
+        report(event)
+        done = event.done if isinstance(event, Progress) else done
+        if until is not None and time.monotonic() > until:
+            raise _TimeIsUp
+
+    try:
+        found = search_age_weights(graph, budget=default_budget(graph), device=device, progress=work, reporter=watch)
+    except _TimeIsUp:
+        return f"stopped after {done} runs"
+    record = {"schema": 1, "graph": source, "device": device, "seconds": round(time.monotonic() - begin, 1), **found.as_dict()}
+    write_json(folder / f"{name}.json", record)
+    work.unlink(missing_ok=True)
+    return f"weights of entropy, centrality and density {' '.join(f'{weight:g}' for weight in found.weights)}"
