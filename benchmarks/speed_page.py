@@ -55,9 +55,6 @@ def rollouts(record: dict[str, Any], title: str) -> str:
     machine = record["machine"]
     where = machine.get("gpu") or f"{machine['cpu']}, {machine['threads']} threads"
     lines += ["", f"{where}; torch {machine['torch']}; commit {machine['commit']}."]
-    if "training" in record:
-        t = record["training"]
-        lines += ["", f"Training on {' and '.join(t['graphs'])}, batch {t['batch']}, {t['episodes']} episodes: {t['seconds']:.0f} s."]
     return "\n".join(lines)
 
 
@@ -67,6 +64,12 @@ def main() -> None:
         record = read(name)
         if record:
             parts.append(rollouts(record, title))
+    training = read("training-time")
+    if training:
+        parts.append(
+            f"Training on {' and '.join(training['graphs'])}, batch {training['batch']}, {training['episodes']} episodes, `{training['command']}`: "
+            f"{training['seconds']:.0f} s ({training['measured']})."
+        )
     memory = read("memory")
     if memory:
         parts.append(
