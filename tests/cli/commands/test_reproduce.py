@@ -28,7 +28,7 @@ def test_an_experiment_writes_its_files_and_shows_its_tables(data: Path, tmp_pat
     shown, told = capfd.readouterr()
     assert "the node chosen most often at each step" in shown and "84.13" in shown
     assert str(out / "case-study.png") in shown
-    assert "warning: case-study: GPA is left out" in told and f"--only cora+citeseer --policies {policies}" in told
+    assert "warning: case-study: AGE is left out" in told and f"--only age-cora,age-citeseer --policies {policies}" in told
     assert json.loads((out / "case-study.json").read_text())["experiment"] == "case-study"
 
 

@@ -94,14 +94,25 @@ def test_what_is_missing_is_told_with_the_command_that_makes_it(tmp_path: Path, 
 
     empty = tmp_path / "empty"
     empty.mkdir()
-    record = reproduce("case-study", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu", reporter=listen)
-    assert [r["name"] for r in record["parts"][0]["settings"][0]["results"]] == ["random", "centrality", "AGE, weights that change"]
-    assert any(f"nodewise reproduce trainings --only cora+citeseer --policies {empty}" in line for line in told)
+    record = reproduce("training-graphs", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu", reporter=listen)
+    assert {r["name"] for s in record["parts"][0]["settings"] for r in s["results"]} == {"random"}
+    assert any(f"nodewise reproduce trainings --only reddit1+2+3 --policies {empty}" in line for line in told)
+    assert "Left out:" in (tmp_path / "training-graphs.md").read_text()
+    reproduce("case-study", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu", reporter=listen)
     assert any("--only age-cora,age-citeseer" in line for line in told)
     assert any("pretrain_cora+citeseer.pkl" in line for line in told)
-    assert "Left out:" in (tmp_path / "case-study.md").read_text()
-    with pytest.raises(InputError, match="nothing of 'policy-architecture' can be played.*trainings --only cora\\+citeseer-mlp"):
-        reproduce("policy-architecture", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu")
+    with pytest.raises(InputError, match="nothing of 'state-features' can be played.*trainings --only reddit1\\+2-without-kl"):
+        reproduce("state-features", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu")
+
+
+def test_a_shipped_policy_serves_where_it_was_trained_as_the_experiment_says(tmp_path: Path, untrained: Path) -> None:
+    for name in ("cora+citeseer", "cora+pubmed", "citeseer+pubmed"):
+        shipped = find_trained(name, tmp_path)
+        assert shipped is not None and shipped.origin["training"]["episodes"] == 2000
+        own = find_trained(name, untrained)
+        assert own is not None and own.origin == {}  # a file in the folder comes first
+    for name in ("cora+citeseer-mlp", "reddit1+2"):
+        assert find_trained(name, tmp_path) is None
 
 
 def test_a_graph_that_is_not_there_is_left_out(tmp_path: Path, small_data: Path, untrained: Path) -> None:

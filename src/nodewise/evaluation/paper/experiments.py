@@ -81,7 +81,8 @@ class Experiment:
 REDDIT = tuple(f"reddit{i}" for i in range(1, 6))
 WITHOUT_GLOVE = (
     "The paper's Reddit graphs can be had only without their word vectors. Where the data folder holds them so, the classifier sees "
-    "structural features instead, and scores cannot be the paper's; graphs built by `nodewise reddit build` have the vectors and are used with them."
+    "structural features instead: scores cannot be the paper's and no difference is taken. Graphs built by `nodewise reddit build` have the "
+    "vectors and are used with them."
 )
 BUDGETS = (10, 20, 30, 50, 100)
 CORA_BUDGETS = (7, 14, 21, 35, 70)

@@ -65,7 +65,7 @@ def play_part(part: Part, how: Arrangement) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "title": part.title, "stand_in": part.stand_in, "table": None if part.table is None else paper_table(part.table).place,
-        "against": part.against, "settings": played, "missing": missing,
+        "against": part.against, "policies": _origins(part, how), "settings": played, "missing": missing,
     }  # fmt: skip
 
 
@@ -129,6 +129,21 @@ def _method(row: Row, budget: int, how: Arrangement, missing: dict[str, dict[str
         missing[training] = _absent(row.label, f"the policy {training}", training, how)
         return None
     return Method("policy", policy=policy, name=row.label)
+
+
+def _origins(part: Part, how: Arrangement) -> dict[str, Any]:
+    """Where each of our policies comes from: episodes, batch, seed, and the episode that was best on the source graphs."""
+    names = [
+        name for row in part.rows for name in ([row.training] if isinstance(row.training, str) else [n for _, n in row.training or ()])
+    ]
+    found = {}
+    for name in dict.fromkeys(names):
+        policy = find_trained(name, how.policies)
+        if policy is not None:
+            told = {**policy.origin.get("training", {}), **policy.origin}
+            kept = ("episodes", "batch", "budgets", "seed", "episode", "best_mean_reward_of_100")
+            found[name] = {key: told[key] for key in kept if key in told}
+    return found
 
 
 def _absent(label: str, what: str, names: str, how: Arrangement) -> dict[str, str]:

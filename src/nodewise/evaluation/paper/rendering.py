@@ -45,6 +45,7 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
             ]
             if any(setting["leads"] for setting in part["settings"]):
                 lines += [to_markdown(lead_table(part))]
+            lines += [_trained(part)] if part["policies"] else []
     if record.get("sequences"):
         lines += [to_markdown(_sequence_table(record))]
     if missing := [one for part in record.get("parts", []) for one in part["missing"]] + list(record.get("missing", [])):
@@ -84,7 +85,11 @@ def part_table(part: Record) -> Table:
                 cells.append(Entry(_score(score["mean"], score["ci95"]), "best" if score["mean"] == best[metric] else ""))
                 if beside:
                     theirs = (result["paper"] or {}).get(metric)
-                    cells += [None, None] if theirs is None else [f"{theirs:.2f}", f"{score['mean'] - theirs:+.2f}"]
+                    same = setting["features"] != "structural"  # with other features a difference would say nothing
+                    cells += [
+                        None if theirs is None else f"{theirs:.2f}",
+                        f"{score['mean'] - theirs:+.2f}" if theirs is not None and same else None,
+                    ]
             rows.append(tuple(cells))
     metrics = [name for title in ("Micro-F1", "Macro-F1") for name in ((title, "paper", "difference") if beside else (title,))]
     columns = ("graph", *(("budget",) if several else ()), "method", *metrics)
@@ -106,6 +111,16 @@ def lead_table(part: Record) -> Table:
     columns = ("graph", "budget", "against", "lead in points", "paper's lead", "runs won", "p (paired t, Holm)", "p (sign flips)")
     note = "Micro-F1 on the same splits; Holm's correction is over all rows of this table."
     return Table(f"The lead of {part['against']}", columns, tuple(rows), (note,), text_columns=3)
+
+
+def _trained(part: Record) -> str:
+    """A sentence on the policies."""
+    told = [
+        f"{name} ({one['episodes']} episodes, batch {one['batch']}, seed {one['seed']})"
+        for name, one in part["policies"].items()
+        if "episodes" in one
+    ]
+    return f"Policies: {', '.join(told)}.\n" if told else ""
 
 
 def _dataset_table(record: Record) -> Table:

@@ -13,7 +13,7 @@ from typing import Any
 
 from nodewise.datasets import default_budget, default_features, load_graph
 from nodewise.errors import InputError
-from nodewise.evaluation.paper.trainings import AGE_SOURCES, TRAININGS, find_training, policies_folder
+from nodewise.evaluation.paper.trainings import AGE_SOURCES, TRAININGS, find_trained, find_training, policies_folder
 from nodewise.evaluation.result_file import write_json
 from nodewise.events import Event, Note, Progress, Reporter, Silent
 from nodewise.graph.features import canonical_features
@@ -67,7 +67,7 @@ def train_missing(
     A finished policy is ``NAME.safetensors`` with its log, ``NAME.json``; what is unfinished lies in ``unfinished`` beside them.
 
     Args:
-        names: trainings, or ``age-GRAPH``; none: all.
+        names: trainings, or ``age-GRAPH``; none: all, but for those that come with nodewise.
         folder: where the files go; None: the folder that comes with nodewise.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         jobs: how many at once, each in a process of its own.
@@ -83,7 +83,9 @@ def train_missing(
     if jobs < 1:
         raise InputError(f"the number of jobs must be at least 1, got {jobs}")
     (target / "unfinished").mkdir(parents=True, exist_ok=True)
-    missing = [name for name in wanted if not is_there(name, target)]
+    missing = [
+        name for name in wanted if not is_there(name, target) and not (not names and name in TRAININGS and find_trained(name, target))
+    ]
     until = None if minutes is None else time.monotonic() + 60 * minutes
     told, ended = each or (lambda outcome: None), []
     if jobs == 1:
@@ -95,7 +97,7 @@ def train_missing(
     else:
         # monotonic clocks of processes on one machine agree
         with ProcessPoolExecutor(min(jobs, max(1, len(missing))), mp_context=get_context("spawn")) as pool:
-            for future in as_completed([pool.submit(_train_one, name, target, device, until, data_dir, None) for name in missing]):
+            for future in as_completed([pool.submit(_train_beside, name, target, device, until, data_dir) for name in missing]):
                 ended.append(future.result())
                 told(ended[-1])
     if not any((target / "unfinished").iterdir()):
@@ -112,6 +114,14 @@ def _train_one(
     report(Note(f"training {name}"))
     detail = (_search_age if name.startswith("age-") else _train_policy)(name, folder, device, until, data_dir, report)
     return TrainingOutcome(name, is_there(name, folder), time.monotonic() - begin, detail)
+
+
+def _train_beside(name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None) -> TrainingOutcome:
+    """In a process of its own, on one core: threads of several processes would wait for each other."""
+    import torch
+
+    torch.set_num_threads(1)
+    return _train_one(name, folder, device, until, data_dir, None)
 
 
 def _train_policy(name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None, report: Reporter) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from nodewise.environment import StateSettings
 from nodewise.errors import PolicyFileError, UnknownNameError
-from nodewise.policy import Policy, PolicySettings, import_released, load_policy
+from nodewise.policy import Policy, PolicySettings, import_released, load_policy, shipped_policies
 from nodewise.training import TrainingSettings
 
 __all__ = [
@@ -106,9 +106,23 @@ def find_training(name: str) -> Training:
 
 
 def find_trained(name: str, folder: str | Path | None = None) -> Policy | None:
-    """The trained policy, or None if its file is not there."""
-    path = policies_folder(folder) / f"{find_training(name).name}.safetensors"
-    return load_policy(path) if path.is_file() else None
+    """The trained policy: from the folder, else the shipped one that was trained on the same graphs in the same way; None if there is neither."""
+    training = find_training(name)
+    path = policies_folder(folder) / f"{name}.safetensors"
+    if path.is_file():
+        return load_policy(path)
+    shipped = shipped_policies().get(name)
+    policy = None if shipped is None else load_policy(shipped)
+    return policy if policy is not None and _fits(policy, training) else None
+
+
+def _fits(policy: Policy, training: Training) -> bool:
+    """Whether a policy was trained as the training says; its seed and batch may be others."""
+    sources, told = policy.origin.get("source_graphs", []), policy.origin.get("training", {})
+    names = tuple(source.get("name") for source in sources)
+    wanted = training.settings(tuple(source.get("budget", 1) for source in sources) or (1,), ()).policy
+    whole = told.get("episodes", 0) >= training.episodes and told.get("reward", "trajectory") == "trajectory"
+    return names == training.sources and policy.settings == wanted and whole
 
 
 def missing_command(names: str, folder: str | Path | None = None) -> str:
