@@ -43,7 +43,9 @@ class Again:
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """1 for the node that was asked."""
-        return torch.zeros(observation.pool.shape, device=observation.pool.device).scatter_(1, self._queries[:, observation.step, None], 1.0)
+        return torch.zeros(observation.pool.shape, device=observation.pool.device).scatter_(
+            1, self._queries[:, observation.step, None], 1.0
+        )
 
 
 def play(environment: Environment, strategy: Strategy, splits: Splits, turn: int) -> tuple[float, torch.Tensor, float]:

@@ -69,6 +69,7 @@ class Anrmab:
         self._bonus = math.sqrt(math.log(environment.graph.num_nodes / _DELTA) / (3 * environment.budget))
         self.log_weights = torch.zeros(environment.runs, 3, device=environment.graph.device, dtype=environment.graph.dtype)
         self._advice: torch.Tensor | None = None
+        self._step = environment.step
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Numbers whose largest is a draw from φ."""

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodewise.strategies.percentiles import percentiles
+
+
+def test_share_of_smaller_values_worked_out_by_hand() -> None:
+    values = torch.tensor([[3.0, 1.0, 2.0, 2.0], [5.0, 5.0, 5.0, 5.0], [-1.0, 0.0, -0.0, 7.0]])
+    expected = torch.tensor([[0.75, 0.0, 0.25, 0.25], [0.0, 0.0, 0.0, 0.0], [0.0, 0.25, 0.25, 0.75]])
+    assert torch.equal(percentiles(values), expected)
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=7, max_size=7), min_size=1, max_size=4))
+def test_share_of_smaller_values_by_counting(rows: list[list[int]]) -> None:
+    table = np.array(rows, dtype=np.float32)
+    counted = (table[:, None, :] < table[:, :, None]).mean(-1)
+    assert percentiles(torch.from_numpy(table)).numpy() == pytest.approx(counted)
+
+
+def test_one_row_and_many_axes() -> None:
+    assert percentiles(torch.tensor([2.0, 9.0])).tolist() == [0.0, 0.5]
+    assert percentiles(torch.zeros(2, 3, 1)).shape == (2, 3, 1)
+
+
+@pytest.mark.gpu
+def test_the_same_on_a_gpu() -> None:
+    values = torch.from_numpy(np.random.default_rng(0).integers(0, 3000, (2, 5, 5000)).astype(np.float32))
+    assert torch.equal(percentiles(values.cuda()).cpu(), percentiles(values))

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from nodewise.environment import Strategy
+from nodewise.errors import UnknownNameError
+from nodewise.strategies import STRATEGIES, make_strategy
+from tests.strategies.stages import strategy_named
+
+
+def test_the_names_of_the_command_line() -> None:
+    assert {"random", "uncertainty", "centrality", "coreset", "kcenter", "age", "anrmab", "policy"} <= set(STRATEGIES)
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+def test_a_name_gives_a_strategy_of_that_name(name: str) -> None:
+    strategy = strategy_named(name)
+    assert isinstance(strategy, Strategy)
+    assert name.startswith(strategy.name)
+
+
+def test_a_misspelt_name() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'uncertainty'"):
+        make_strategy("uncertanty")
+
+
+def test_a_strategy_is_taken_as_it_is() -> None:
+    strategy = make_strategy("age")
+    assert make_strategy(strategy) is strategy
