@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.graph import Graph, structural_features
-from nodewise.graph.tensors import GraphTensors, Sparse
+from nodewise.graph.tensors import GraphTensors, Sparse, csr_product
 from tests.small_graphs import KINDS, Kind, random_graph
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -23,6 +23,16 @@ def test_a_product_is_the_dense_one_for_every_run(device: str) -> None:
         dense = torch.randn(runs, 11, 6, generator=torch.Generator().manual_seed(0))
         got = sparse.mm(dense.to(device)).cpu()
         torch.testing.assert_close(got, torch.from_numpy(matrix.toarray()) @ dense, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("entries", [0.0, 0.3])
+def test_a_product_is_torchs_to_the_bit_whatever_lay_in_the_output(entries: float) -> None:
+    block = Sparse(sp.random(17, 11, entries, format="csr", dtype=np.float32, random_state=0), torch.device("cpu")).block(3)
+    dense = torch.randn(33, 6, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(csr_product(block, dense), torch.mm(block, dense))
+    assert torch.equal(csr_product(block, dense, torch.full((51, 6), torch.nan)), torch.mm(block, dense))
+    gradient = torch.autograd.grad(csr_product(block, dense.requires_grad_()).sum(), dense)[0]
+    torch.testing.assert_close(gradient, block.to_dense().sum(0)[:, None].expand(33, 6))
 
 
 @pytest.mark.parametrize("device", DEVICES)
