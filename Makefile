@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,images,reddit
+EXTRAS := dev,images,reddit,tensorboard
 READY := $(VENV)/.ready
 ARGS :=  # for pytest, such as ARGS='-n 2 -k graph'
 

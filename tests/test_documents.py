@@ -41,11 +41,9 @@ def test_every_command_shown_exists_with_its_options(capfd: pytest.CaptureFixtur
 
 
 def test_the_readme_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
-    (tmp_path / "nodes.csv").write_text("id,topic,size\na,sea,1\nb,land,2\nc,,3\n", encoding="utf-8")
-    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\n", encoding="utf-8")
     (code,) = blocks(ROOT / "README.md", "python")
     environment = {**clean_environment, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Graph('digits': 1,797 nodes")
-    assert "\ncora\n" in done.stdout
+    chosen, random, _ = (float(line.split(" ± ")[0]) for line in done.stdout.splitlines())
+    assert 70 < random < chosen < 100, "the policy leads random choice, as the picture above says"

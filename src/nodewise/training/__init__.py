@@ -3,6 +3,7 @@
 from nodewise.training.age_weights import AgeSearch, mean_weights, search_age_weights
 from nodewise.training.reinforce import TrainingSettings, train_policy
 from nodewise.training.returns import RunningScale, policy_loss, stepwise_returns
+from nodewise.training.tensorboard import tensorboard_log
 
 __all__ = [
     "AgeSearch",
@@ -12,5 +13,6 @@ __all__ = [
     "policy_loss",
     "search_age_weights",
     "stepwise_returns",
+    "tensorboard_log",
     "train_policy",
 ]

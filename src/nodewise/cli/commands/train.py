@@ -41,31 +41,38 @@ def train(
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint beside --out, if there is one.")] = False,
+    tensorboard: Annotated[
+        Path | None, typer.Option("--tensorboard", metavar="DIR", help="Also write the rewards there for TensorBoard.", show_default=False)
+    ] = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Train a policy by reinforcement learning on graphs whose labels are known.
 
     Beside the policy, which is the best so far, are kept the last one (.last.safetensors), a log (.jsonl) and, until the end, a checkpoint.
     """
+    from contextlib import nullcontext
+
     from nodewise.device import resolve_device
     from nodewise.environment import StateSettings
     from nodewise.errors import InputError
     from nodewise.policy import PolicySettings
-    from nodewise.training import TrainingSettings, train_policy
+    from nodewise.training import TrainingSettings, tensorboard_log, train_policy
 
     resolve_device(device)  # a device that is not there is told before any graph is read
     state = StateSettings().without(read_names(without, "--without") if without else ())
     given = read_numbers(budget, "--budget") if budget else ()
     if len(given) not in (0, 1, len(graphs)):
         raise InputError(f"--budget got {len(given)} numbers for {len(graphs)} graphs: give one for all, or one for each")
-    with screen.reporting() as reporter:
+    with screen.reporting() as reporter, nullcontext() if tensorboard is None else tensorboard_log(tensorboard) as each_episode:
         loaded = [load_for_command(name, features, data_dir, reporter) for name in graphs]
         budgets = given * len(graphs) if len(given) == 1 else given or tuple(one.budget for one in loaded)
         settings = TrainingSettings(
             budgets=budgets, episodes=episodes, batch=batch, reward=reward, seed=seed,
             policy=PolicySettings(architecture=architecture, state=state), features=tuple(one.features for one in loaded),
         )  # fmt: skip
-        policy = train_policy([one.graph for one in loaded], settings, out=out, resume=resume, device=device, reporter=reporter)
+        policy = train_policy(
+            [one.graph for one in loaded], settings, out=out, resume=resume, device=device, reporter=reporter, each_episode=each_episode
+        )
     screen.line(
         f"{out}: the policy of episode {policy.origin['episode']}, mean reward of 100 episodes {policy.origin['best_mean_reward_of_100']:.4f}"
     )
