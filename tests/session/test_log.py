@@ -284,8 +284,7 @@ def test_a_full_disk_is_told_and_nothing_lost(path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
         try:
             with pytest.raises(SessionError, match="disk is full|disk I/O error"):
-                for _ in range(1000):
-                    log.append([tell(7)])
+                log.append([tell(7) for _ in range(1000)])
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
             signal.signal(signal.SIGXFSZ, handler)

@@ -8,17 +8,22 @@ from nodewise.errors import NodewiseError
 from nodewise.session.log import Draft, Log
 
 
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
 def main(path: str, name: str, most: int = 1_000_000) -> None:
     assert "torch" not in sys.modules and "numpy" not in sys.modules
     with Log.open(path, wait=60) as log:
-        print("ready", flush=True)
+        say("ready")
         for number in range(most):
             try:
                 events = log.append([Draft("tell", name, {"node": number, "label": f"{name}-{number}"})])
             except NodewiseError as error:
-                print(f"refused {type(error).__name__}: {error}", flush=True)
+                say(f"refused {type(error).__name__}: {error}")
                 return
-            print(events[0].id, number, flush=True)
+            say(f"{events[0].id} {number}")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,9 @@ class Log:
 
     def __init__(self, path: Path, connection: sqlite3.Connection, wait: float, clock: Callable[[], float]) -> None:
         self.path, self._connection, self._wait, self._clock = path, connection, wait, clock
+        self.settings: dict[str, Any] = {}
         self.events: list[Event] = []
+        self._chain = b""
         self._lock = threading.RLock()
 
     @classmethod
@@ -245,7 +247,7 @@ class Log:
                 raise damaged(self.path, f"it holds {len(rows)} settings instead of one")
             self._chain = _chain_start(rows[0][0], parts)
             try:
-                self.settings: dict[str, Any] = json.loads(rows[0][0])
+                self.settings = json.loads(rows[0][0])
             except ValueError:
                 raise damaged(self.path, "its settings are not readable") from None
             self._read_on()
@@ -253,7 +255,7 @@ class Log:
             connection.execute("COMMIT")
 
     def _read_on(self) -> list[Event]:
-        found = []
+        found: list[Event] = []
         query = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id > ? ORDER BY id"
         chain = self._chain
         for number, at, annotator, kind, body, written in self._connection.execute(query, (self.last,)).fetchall():

@@ -1,0 +1,207 @@
+"""The classifier and the scores as a pure function of graph, settings, seed and effective history.
+
+`follow` brings them to a history: labels that were there before, in the same places, are kept; from the first difference on everything is
+replayed. Snapshots of the classifier are a cache in memory: without them the same numbers come out, later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from nodewise.environment import CLOSING_EPOCHS, Observation, Strategy
+from nodewise.errors import UnknownNameError
+from nodewise.graph import Graph
+from nodewise.graph.tensors import GraphTensors
+from nodewise.session.desk import Desk
+from nodewise.session.growing import GrowingGcn
+from nodewise.session.labels import Label
+from nodewise.session.settings import SessionSettings
+
+__all__ = ["CLASSIFIERS", "FRESH", "Learner"]
+
+CLASSIFIERS = {"gcn": GrowingGcn}
+"""The classifiers that a session can use: those that new classes can be added to."""
+
+FRESH = frozenset({"random", "uncertainty", "centrality", "centrality-pagerank", "kcenter", "policy", "age"})
+"""Strategies that begin anew for every query: their choice depends on the present alone (AGE's clusters are made for each query, as in the
+released code). The others carry something from step to step; for them every step's scores are computed, also in a replay."""
+
+_SNAPSHOT_BYTES = 256 * 2**20
+
+
+class Learner:
+    """One person's classifier and what the strategy wants next.
+
+    Args:
+        graph: its labels are not read.
+        settings: classes, strategy, classifier, seed.
+        strategy: the strategy that the settings name.
+        given: labels that were there before the session; they are taken in together, one epoch for each but at most 35 in all.
+        candidates: nodes that may be asked, bool [node].
+    """
+
+    def __init__(
+        self, graph: Graph, settings: SessionSettings, strategy: Strategy, given: Sequence[Label], candidates: torch.Tensor
+    ) -> None:
+        if settings.classifier not in CLASSIFIERS:
+            raise UnknownNameError("classifier for a session", settings.classifier, CLASSIFIERS)
+        self.tensors = GraphTensors(graph, "cpu")
+        self.tensors.num_classes = max(1, len(settings.classes))
+        self.classifier = CLASSIFIERS[settings.classifier](self.tensors)
+        self.desk = Desk(self.tensors, self.classifier, settings.budget, candidates)
+        self._settings, self._strategy = settings, strategy
+        self._carried = settings.strategy not in FRESH
+        self._history: tuple[Label, ...] = ()
+        self._classes: tuple[str, ...] = ()
+        self._scores: torch.Tensor | None = None
+        self._seen: Observation | None = None
+        self._snapshots: dict[int, _Moment] = {}
+        with torch.no_grad():
+            self._start(tuple(given))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that the classifier knows: those of the start, then those of the labels in the order of the history."""
+        return self._classes
+
+    @property
+    def count(self) -> int:
+        """How many labels it has learned from, given ones included."""
+        return self.desk.step
+
+    def follow(self, history: Sequence[Label], given: Sequence[Label] | None = None) -> None:
+        """Bring classifier and scores to a history, from the last place that it shares with the one before.
+
+        Args:
+            history: what was told, in order, without the given labels.
+            given: the labels from before the session, if they have changed.
+        """
+        history = tuple(history)
+        given = self._given if given is None else tuple(given)
+        with torch.no_grad():
+            if given != self._given:
+                self._start(given)
+            same = 0
+            for old, new in zip(self._history, history, strict=False):
+                if old != new:
+                    break
+                same += 1
+            if same < len(self._history):
+                self._return_to(same)
+            for label in history[len(self._history) :]:
+                self._learn(label)
+
+    def scores(self) -> torch.Tensor:
+        """How much the strategy wants each node now: [node]."""
+        with torch.no_grad():
+            if self._scores is None:
+                if not self._carried:
+                    self._strategy.begin(self.desk)
+                self._scores = self._strategy.scores(self.observation)[0]
+            return self._scores
+
+    def set_budget(self, budget: int) -> None:
+        """The budget as the strategy sees it. Strategies that carry something keep the first one, which they have begun with."""
+        if budget != self.desk.budget and not self._carried:
+            self.desk.budget = budget
+            self._moved()
+
+    @property
+    def observation(self) -> Observation:
+        """What there is to see now; computed once for each moment."""
+        if self._seen is None:
+            self._seen = self.desk.observe()
+        return self._seen
+
+    def probabilities(self) -> torch.Tensor:
+        """The predictions of the moment: [node, class]."""
+        with torch.no_grad():
+            return self.observation.probabilities[0]
+
+    def closed(self, epochs: int = CLOSING_EPOCHS) -> torch.Tensor:
+        """The predictions of a copy that was trained the closing epochs: [node, class]."""
+        with torch.no_grad():
+            kept = self.classifier.snapshot()
+            for _ in range(epochs):
+                self.classifier.epoch()
+            logits = self.classifier.logits()[0]
+            self.classifier.restore(kept)
+            return torch.softmax(logits, -1)
+
+    def forget_snapshots(self) -> None:
+        """Drop the cache; nothing but time depends on it."""
+        self._snapshots.clear()
+
+    def _start(self, given: tuple[Label, ...]) -> None:
+        self._given, self._history, self._classes = given, (), tuple(self._settings.classes)
+        self._snapshots.clear()
+        self.desk.clear(self._settings.seed)
+        self.classifier.begin(self.desk.classifier_seed(), self._classes)
+        for label in given:
+            self.desk.take(label.node, self._number(label.label))
+        for _ in range(min(len(given), CLOSING_EPOCHS)):
+            self.classifier.epoch()
+        self._moved()
+        if self._carried:
+            self._strategy.begin(self.desk)
+        self._keep()
+
+    def _learn(self, label: Label) -> None:
+        """One label and its epoch."""
+        if self._carried:
+            self.scores()  # the strategy sees every step exactly once, in a replay as well
+        self.desk.take(label.node, self._number(label.label))
+        self.classifier.epoch()
+        self._history = (*self._history, label)
+        self._moved()
+        self._keep()
+
+    def _number(self, name: str) -> int:
+        if name not in self._classes:
+            if self._classes:
+                self.classifier.add_class(name)
+            else:
+                self.classifier.begin(self.desk.classifier_seed(), (name,))  # the first class of all takes the nameless column's place
+            self._classes = (*self._classes, name)
+        return self._classes.index(name)
+
+    def _moved(self) -> None:
+        self._scores, self._seen = None, None
+
+    def _return_to(self, place: int) -> None:
+        replay = self._history[:place]
+        nearest = max((kept for kept in self._snapshots if kept <= place), default=None)
+        if self._carried or nearest is None:
+            self._start(self._given)
+            nearest = 0
+        else:
+            moment = self._snapshots[nearest]
+            self.classifier.restore(moment.classifier)
+            self.desk.go_back([(node, number) for node, number in moment.taken])
+            self._classes, self._history = moment.classes, replay[:nearest]
+            self._snapshots = {kept: value for kept, value in self._snapshots.items() if kept <= nearest}
+            self._moved()
+        for label in replay[nearest:]:
+            self._learn(label)
+
+    def _keep(self) -> None:
+        """Remember this moment; of many, every second old one is dropped."""
+        if self._carried:
+            return
+        nodes, numbers = (column[0].tolist() for column in self.desk.queried)
+        self._snapshots[len(self._history)] = _Moment(self.classifier.snapshot(), tuple(zip(nodes, numbers, strict=True)), self._classes)
+        size = 12 * (self.classifier.w0.numel() + self.classifier.w1.numel()) + 2 * self.tensors.num_nodes
+        most = max(8, _SNAPSHOT_BYTES // size)
+        if len(self._snapshots) > most:
+            places = sorted(self._snapshots)
+            for place in places[1 : len(places) // 2 : 2]:
+                del self._snapshots[place]
+
+
+class _Moment(NamedTuple):
+    classifier: Any
+    taken: tuple[tuple[int, int], ...]
+    classes: tuple[str, ...]

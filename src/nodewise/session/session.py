@@ -1,0 +1,441 @@
+"""A person's labelling job on one graph, kept in one file."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.errors import InputError, SessionError
+from nodewise.events import Reporter
+from nodewise.graph import Graph
+from nodewise.seeds import numpy_generator
+from nodewise.session.asking import Rules
+from nodewise.session.graph_store import EMBED_LIMIT, fetch_graph
+from nodewise.session.history import History, fold
+from nodewise.session.labels import Label
+from nodewise.session.log import Draft, Event, Log, MovedOnError
+from nodewise.session.naming import find_node, node_name, probable_typo, valid_class, valid_person
+from nodewise.session.query import Query
+from nodewise.session.settings import SessionSettings
+from nodewise.session.status import Status, agreement
+
+if TYPE_CHECKING:
+    from nodewise.policy import Policy
+    from nodewise.session.learner import Learner
+    from nodewise.session.prediction import Prediction
+    from nodewise.session.stopping import StopReport
+
+__all__ = ["ANNOTATOR", "Session"]
+
+ANNOTATOR = "me"
+"""Who is meant where nobody is named."""
+
+_ATTEMPTS = 100
+
+
+class Session:
+    """Ask, tell, and go on whenever you like: everything told is on the disk when `tell` returns.
+
+    `create` makes a session, `open` goes on with one. The classifier is a pure function of graph, settings, seed and the labels that count;
+    it is trained when something needs it, so telling, skipping and undoing do not wait for it. One object may be used by several threads,
+    one file by several processes.
+
+    Attributes:
+        path: the session's file.
+        settings: what it was made with.
+        graph: the graph.
+    """
+
+    def __init__(self, log: Log, clock: Callable[[], float] = time.time) -> None:
+        self._log, self._clock, self._lock = log, clock, threading.RLock()
+        self.path = log.path
+        self.settings = SessionSettings.from_dict(log.settings.get("settings", {}))
+        self.graph = fetch_graph(log)
+        self._index = {name: node for node, name in enumerate(self.graph.node_names or ())}
+        allowed = log.part("candidates")
+        nodes = self.graph.num_nodes
+        self._candidates = (
+            np.ones(nodes, bool) if allowed is None else np.unpackbits(np.frombuffer(allowed, np.uint8), count=nodes).astype(bool)
+        )
+        self._given: dict[int, str] = {}
+        if self.settings.use_labels and self.graph.y is not None:
+            self._given = {int(node): self.graph.class_names[self.graph.y[node]] for node in np.flatnonzero(self.graph.y >= 0)}
+        self._audit = self._draw_audit()
+        self._history = fold(log.events)
+        self._learner: Learner | None = None
+        self._cache: dict[str, tuple[Any, Any]] = {}
+
+    @classmethod
+    def create(
+        cls, path: str | Path, graph: Graph | str | Path, *, budget: int | None = None, classes: Sequence[str] | None = None,
+        strategy: str | None = None, policy: str | Path | Policy | None = None, classifier: str = "gcn", seed: int = 0, audit: int = 0,
+        redundancy: int = 1, release_after: float = 3600.0, use_labels: bool | None = None, candidates: Sequence[int] | None = None,
+        features: str | None = None, source: str | Path | None = None, embed_limit: int = EMBED_LIMIT, reporter: Reporter | None = None,
+        wait: float = 10.0, clock: Callable[[], float] = time.time,
+    ) -> Session:  # fmt: skip
+        """Start a labelling job.
+
+        Args:
+            path: the file to make; there must be none yet.
+            graph: what to label, or its name or path.
+            budget: labels to ask for; by default the paper's for its graphs, else five a class.
+            classes: the classes, if known; those of the graph by default. More may come.
+            strategy: how nodes are chosen; by default the shipped policy, or AGE on graphs unlike those that it was trained on.
+            policy: which policy: a shipped name, a file or a `Policy`.
+            classifier: what learns, by name.
+            seed: where all randomness comes from.
+            audit: nodes to draw at random, on top of the budget, whose labels measure the accuracy and train nothing.
+            redundancy: annotators that every node should be labelled by.
+            release_after: seconds after which an unanswered query may go to another annotator.
+            use_labels: whether labels in the graph count as given. By default they do, unless every node has one: then there would be
+                nothing to ask, and they are left out of sight.
+            candidates: the nodes that may be asked; all by default.
+            features: what was done to the features, for the record; preprocessing to do where the graph is given by name.
+            source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
+            embed_limit: the largest graph, in bytes, that lies in the session's file.
+            reporter: told what was decided.
+            wait, clock: as for `open`.
+
+        Raises:
+            InputError: something given is wrong; says what to do.
+        """
+        from nodewise.session.creation import create_log
+
+        log = create_log(
+            Path(path), graph, budget=budget, classes=classes, strategy=strategy, policy=policy, classifier=classifier, seed=seed, audit=audit,
+            redundancy=redundancy, release_after=release_after, use_labels=use_labels, candidates=candidates, features=features, source=source,
+            embed_limit=embed_limit, reporter=reporter, wait=wait, clock=clock,
+        )  # fmt: skip
+        return cls(log, clock)
+
+    @classmethod
+    def open(cls, path: str | Path, *, wait: float = 10.0, clock: Callable[[], float] = time.time) -> Session:
+        """Go on with a session.
+
+        Args:
+            path: its file.
+            wait: seconds to wait for another process that is writing to it.
+            clock: tells the time.
+
+        Raises:
+            SessionFileError: it is missing, damaged, newer, or its graph has changed; it is left as it is.
+        """
+        log = Log.open(path, wait=wait, clock=clock)
+        try:
+            return cls(log, clock)
+        except BaseException:
+            log.close()
+            raise
+
+    @overload
+    def ask(self, k: None = None, annotator: str = ANNOTATOR) -> Query: ...
+
+    @overload
+    def ask(self, k: int, annotator: str = ANNOTATOR) -> list[Query]: ...
+
+    def ask(self, k: int | None = None, annotator: str = ANNOTATOR) -> Query | list[Query]:
+        """The next node to label, or with ``k`` a diverse batch of up to that many.
+
+        A query that the annotator has not answered is given again. A new one is in the log before this returns.
+
+        Raises:
+            SessionError: there is nothing to ask this annotator: the budget is spent or out with others.
+        """
+        from nodewise.session.answering import draft_queries
+
+        who = valid_person(annotator)
+        count = 1 if k is None else k
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise InputError(f"the number of queries must be a whole number, at least 1, got {k!r}")
+        with self._lock:
+            for attempt in range(_ATTEMPTS):
+                history = self.refresh()
+                found, drafts, lack = draft_queries(self, history, who, count)
+                if not found and not drafts:
+                    raise SessionError(f"there is nothing to ask {who!r}: {lack}")
+                try:
+                    self._log.append(drafts, seen=history.last) if drafts else None
+                    break
+                except MovedOnError:
+                    if attempt == _ATTEMPTS - 1:
+                        raise SessionError(f"the session {str(self.path)!r} is being written to without a pause: try again") from None
+            events = {query.event for query in found} | {event.id for event in self._log.events[len(self._log.events) - len(drafts) :]}
+            queries = [Query.from_log(logged, self.name_of(logged.node)) for logged in self.refresh().asked if logged.event in events]
+            return queries[0] if k is None else queries
+
+    def tell(
+        self, node: int | str | Sequence[int | str], label: object, annotator: str = ANNOTATOR, *, new_class: bool = False
+    ) -> int | list[int]:
+        """Give a node its label, asked for or not; again, to change it. Sequences of nodes and labels are told together, all or none.
+
+        Args:
+            node: index or name, or several.
+            label: the class's name, or one for each node.
+            annotator: who says so.
+            new_class: take the label as a new class, even if it looks like a misspelt one.
+
+        Returns:
+            The number of the event in the log, for `undo`; a list of them for several nodes.
+
+        Raises:
+            InputError: there is no such node, or the label is probably misspelt. Nothing was told.
+        """
+        who = valid_person(annotator)
+        many = not isinstance(node, str) and (isinstance(node, Sequence) or np.ndim(node) == 1)
+        nodes: list[Any] = list(node) if many else [node]  # type: ignore[arg-type]
+        labels: list[object] = list(label) if many and not isinstance(label, str) else [label] * len(nodes)  # type: ignore[call-overload]
+        if len(nodes) != len(labels):
+            raise InputError(f"{len(nodes)} nodes but {len(labels)} labels were told: give one label for each node")
+        with self._lock:
+            known = list(self._classes(self.refresh()))
+            drafts = []
+            for one, name in zip(nodes, map(valid_class, labels), strict=True):
+                if name not in known:
+                    if not new_class and (typo := probable_typo(name, known)):
+                        raise typo
+                    known.append(name)
+                drafts.append(Draft("tell", who, {"node": self.find(one), "label": name}))
+            numbers = [event.id for event in self._append(drafts)]
+            return numbers if many else numbers[0]
+
+    def skip(self, node: int | str, annotator: str = ANNOTATOR) -> int:
+        """Say that a node cannot be told; the annotator is not asked again, and it spends no budget. Returns the event's number."""
+        who = valid_person(annotator)
+        with self._lock:
+            place = self.find(node)
+            if who in self.refresh().votes.get(place, {}):
+                raise InputError(
+                    f"{who!r} has labelled node {self.name_of(place)!r}, so it cannot be skipped: undo that first, or tell another label"
+                )
+            return self._append([Draft("skip", who, {"node": place})])[0].id
+
+    def add_class(self, name: str, annotator: str = ANNOTATOR) -> int:
+        """Declare a class that nobody has used yet. The classifier takes it in with its first label. Returns the event's number."""
+        with self._lock:
+            text = valid_class(name)
+            if text in self._classes(self.refresh()):
+                raise InputError(f"there is a class {text!r} already: use it, or give another name")
+            return self._append([Draft("class", valid_person(annotator), {"name": text})])[0].id
+
+    def set_budget(self, budget: int, annotator: str = ANNOTATOR) -> int:
+        """Raise or lower the budget. Returns the event's number."""
+        if isinstance(budget, bool) or not isinstance(budget, int) or not 1 <= budget <= self.graph.num_nodes:
+            raise InputError(f"a budget must be a whole number from 1 to the graph's {self.graph.num_nodes} nodes, got {budget!r}")
+        with self._lock:
+            return self._append([Draft("budget", valid_person(annotator), {"budget": budget})])[0].id
+
+    def undo(self, event: int | None = None, annotator: str | None = None) -> Event:
+        """Take back the last thing told, skipped, declared or set; or any one of them, or an undo, by its number.
+
+        Args:
+            event: its number in the log; the last by default.
+            annotator: whose last one; anybody's by default.
+
+        Returns:
+            What was taken back.
+
+        Raises:
+            SessionError: there is nothing to take back.
+        """
+        from nodewise.session.history import undoable
+
+        with self._lock:
+            for _ in range(_ATTEMPTS):
+                history = self.refresh()
+                target = undoable(self._log.events, history, event, annotator)
+                try:
+                    self._log.append([Draft("undo", annotator or target.annotator, {"event": target.id})], seen=history.last)
+                except MovedOnError:
+                    continue
+                self.refresh()
+                return target
+            raise SessionError(f"the session {str(self.path)!r} is being written to without a pause: try again")
+
+    def predict(self) -> Prediction:
+        """Probabilities for all nodes, from a copy of the classifier that was trained the closing epochs; the session itself stays as it is.
+
+        Raises:
+            SessionError: nothing has been told yet.
+        """
+        from nodewise.session.prediction import Prediction
+
+        with self._lock:
+            history = self.refresh()
+            learner = self.follow(history)
+            if not learner.count:
+                raise SessionError("nothing can be predicted before the first label: tell at least one")
+            key = (tuple(self._training(history)), tuple(self._given_now(history)), self._classes(history))
+            kept = self._cache.get("predict")
+            if kept is None or kept[0] != key:
+                closed = learner.closed().numpy()
+                names = (*learner.classes, *(name for name in self._classes(history) if name not in learner.classes))
+                table = np.zeros((self.graph.num_nodes, len(names)), np.float32)
+                table[:, : closed.shape[1]] = closed
+                table.flags.writeable = False
+                kept = self._cache["predict"] = (key, Prediction(names, table, learner.count))
+            found: Prediction = kept[1]
+            return found
+
+    def status(self) -> Status:
+        """How far the job is, read off the log alone."""
+        with self._lock:
+            history, rules = self.refresh(), self.rules()
+            waiting: dict[str, list[str]] = {}
+            for query in history.open_queries(rules.redundancy):
+                waiting.setdefault(query.annotator, []).append(self.name_of(query.node))
+            labels = self.labels
+            counted = list(labels.values())
+            voters: dict[str, int] = {}
+            for votes in history.votes.values():
+                for who in votes:
+                    voters[who] = voters.get(who, 0) + 1
+            return Status(
+                graph=self.graph.name, nodes=self.graph.num_nodes, strategy=self.settings.strategy, reason=self.settings.reason,
+                classifier=self.settings.classifier, budget=rules.budget, told=len(rules.told(history)), given=len(self._given),
+                audit=(len(rules.audited(history)), len(self._audit)), skipped=len({n for nodes in history.skipped.values() for n in nodes}),
+                open=waiting, classes=self.classes, balance={name: counted.count(name) for name in self.classes}, annotators=voters,
+                agreement=agreement(history.votes),
+                disagreements={self.name_of(node): votes for node, votes in history.disagreements.items()}, done=self.done,
+            )  # fmt: skip
+
+    def stop_report(self, reporter: Reporter | None = None) -> StopReport:
+        """Whether more labels are worth it; see `StopReport`."""
+        from nodewise.session.stopping import make_report
+
+        with self._lock:
+            return make_report(self, self.refresh(), reporter)
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph."""
+        with self._lock:
+            return {**self._given, **self.refresh().labels}
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes so far: those of the start, those of the labels in their order, those only declared."""
+        with self._lock:
+            return self._classes(self.refresh())
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to ask: the budget is spent, or no node is left, and the audit is complete."""
+        with self._lock:
+            history = self.refresh()
+            left = [node for node in np.flatnonzero(self._candidates).tolist() if node not in self._given and node not in history.labels]
+            return self.rules().done(history) or not left
+
+    @property
+    def history(self) -> Sequence[tuple[int, str]]:
+        """The labels that the classifier learns from, in order, without the given ones."""
+        with self._lock:
+            return [(label.node, label.label) for label in self._training(self.refresh())]
+
+    @property
+    def audit_labels(self) -> dict[int, str]:
+        """The audit's labels so far: node -> label."""
+        with self._lock:
+            return self.rules().audited(self.refresh())
+
+    def export(self, path: str | Path) -> list[str]:
+        """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending. Returns what it wrote, in words."""
+        from nodewise.session.export import write_export
+
+        with self._lock:
+            return write_export(self, Path(path))
+
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Copy the session's file safely, also while others are writing to it."""
+        with self._lock:
+            self._log.backup(path, overwrite=overwrite)
+
+    def close(self) -> None:
+        """Let go of the file. Nothing is lost without it."""
+        with self._lock:
+            self._log.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # What the session's other files build on.
+
+    def refresh(self) -> History:
+        """The log's meaning now, with what other processes have written."""
+        self._log.refresh()
+        if self._history.last != self._log.last:
+            self._history = fold(self._log.events)
+        return self._history
+
+    def rules(self) -> Rules:
+        """Budget, redundancy and audit as they are now."""
+        budget, settings = self._history.budget or self.settings.budget, self.settings
+        return Rules(budget, settings.redundancy, settings.release_after, self._audit, frozenset(self._given))
+
+    def follow(self, history: History) -> Learner:
+        """The classifier brought to the labels that count."""
+        import torch
+
+        from nodewise.session.choice import make_stored_strategy
+        from nodewise.session.learner import Learner
+
+        given = self._given_now(history)
+        if self._learner is None:
+            strategy = make_stored_strategy(self.settings.strategy, self._log.part("policy"))
+            mask = self._candidates.copy()
+            mask[list(self._audit)] = False
+            self._learner = Learner(self.graph, self.settings, strategy, given, torch.from_numpy(mask))
+        self._learner.follow(self._training(history), given)
+        return self._learner
+
+    def training(self, history: History) -> tuple[list[Label], list[Label]]:
+        """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""
+        return self._training(history), self._given_now(history)
+
+    def find(self, node: int | str) -> int:
+        """The node of that index or name."""
+        return find_node(self.graph, node, self._index)
+
+    def name_of(self, node: int) -> str:
+        """What the node is called."""
+        return node_name(self.graph, node)
+
+    def now(self) -> float:
+        """The time, by the session's clock."""
+        return self._clock()
+
+    @property
+    def candidates(self) -> npt.NDArray[np.bool_]:
+        """The nodes that may be asked, [node]."""
+        return self._candidates
+
+    def _append(self, drafts: Sequence[Draft]) -> Sequence[Event]:
+        events = self._log.append(drafts)
+        self.refresh()
+        return events
+
+    def _training(self, history: History) -> list[Label]:
+        return [Label(node, label) for node, label in self.rules().told(history).items()]
+
+    def _given_now(self, history: History) -> list[Label]:
+        return [Label(node, history.labels.get(node, label)) for node, label in self._given.items()]
+
+    def _classes(self, history: History) -> tuple[str, ...]:
+        used: Mapping[str, None] = dict.fromkeys(
+            [*self.settings.classes, *(label.label for label in [*self._given_now(history), *self._training(history)]), *history.classes]
+        )
+        return tuple(used)
+
+    def _draw_audit(self) -> tuple[int, ...]:
+        free = [node for node in np.flatnonzero(self._candidates).tolist() if node not in self._given]
+        order = numpy_generator(self.settings.seed, "audit").permutation(len(free))[: self.settings.audit]
+        return tuple(free[place] for place in order)

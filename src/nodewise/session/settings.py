@@ -1,0 +1,75 @@
+"""What a session is made with; it is stored in its file and never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from nodewise.errors import InputError, SessionFileError
+
+__all__ = ["SessionSettings"]
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    """A labelling job's settings.
+
+    Attributes:
+        budget: labels to ask for at first; an event may raise it.
+        classes: the classes known at the start, in order.
+        strategy: how nodes are chosen, by name.
+        policy: the policy's name or file where the strategy is ``"policy"``; its weights are stored in the session.
+        classifier: what learns from the labels, by name.
+        seed: where all randomness comes from.
+        audit: nodes drawn at random whose labels train nothing and so tell the accuracy without bias; on top of the budget.
+        redundancy: annotators that every node should be labelled by.
+        release_after: seconds after which a query that its annotator has not answered may be given to another.
+        use_labels: whether the labels in the graph count as given; otherwise they are never looked at.
+        reason: why this strategy, in words.
+        features: what was done to the graph's features, for the record.
+    """
+
+    budget: int
+    classes: tuple[str, ...] = ()
+    strategy: str = "policy"
+    policy: str | None = None
+    classifier: str = "gcn"
+    seed: int = 0
+    audit: int = 0
+    redundancy: int = 1
+    release_after: float = 3600.0
+    use_labels: bool = True
+    reason: str = ""
+    features: str = "raw"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", tuple(map(str, self.classes)))
+        limits = {"budget": 1, "audit": 0, "redundancy": 1, "seed": 0}
+        for name, least in limits.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InputError(f"a session's {name} must be a whole number, at least {least}, got {value!r}")
+        if not self.release_after > 0:
+            raise InputError(f"release_after must be a number of seconds above 0, got {self.release_after!r}")
+        if any(not name.strip() for name in self.classes) or len(set(self.classes)) < len(self.classes):
+            raise InputError(f"classes must have names, each another one, got {list(self.classes)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {**asdict(self), "classes": list(self.classes)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> SessionSettings:
+        """The inverse of `as_dict`.
+
+        Raises:
+            SessionFileError: there are settings that this version does not know.
+        """
+        known = {field.name for field in fields(cls)}
+        if unknown := set(record) - known:
+            raise SessionFileError(f"the session has settings that this version does not know, {sorted(unknown)}: update nodewise")
+        try:
+            return cls(**record)
+        except (TypeError, InputError) as error:
+            raise SessionFileError(f"the session's settings cannot be used ({error}): go on from a backup") from None

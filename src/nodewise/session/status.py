@@ -1,0 +1,63 @@
+"""How far a labelling job is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+__all__ = ["Status", "agreement"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """A labelling job at one moment. It is read off the log; nothing is trained for it.
+
+    Attributes:
+        told: nodes labelled, those of the audit left out.
+        given: labels that were there before.
+        audit: nodes of the audit that are labelled, and how many there are to be.
+        open: annotator -> the names of the nodes they have been asked and not answered.
+        balance: class -> nodes labelled with it, given ones included.
+        agreement: share of the pairs of votes on one node that say the same, or None without any pair.
+        disagreements: node's name -> annotator -> label, where they differ.
+        done: whether the budget is spent and the audit complete.
+    """
+
+    graph: str
+    nodes: int
+    strategy: str
+    reason: str
+    classifier: str
+    budget: int
+    told: int
+    given: int
+    audit: tuple[int, int]
+    skipped: int
+    open: Mapping[str, list[str]]
+    classes: tuple[str, ...]
+    balance: Mapping[str, int]
+    annotators: Mapping[str, int]
+    agreement: float | None
+    disagreements: Mapping[str, Mapping[str, str]]
+    done: bool
+
+    @property
+    def left(self) -> int:
+        """Labels that the budget still has room for."""
+        return max(0, self.budget - self.told)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {**asdict(self), "left": self.left, "classes": list(self.classes), "audit": {"labelled": self.audit[0], "of": self.audit[1]}}
+
+
+def agreement(votes: Mapping[int, Mapping[str, str]]) -> float | None:
+    """The share of pairs of votes on one node that agree; None where no node has two votes."""
+    same: Counter[bool] = Counter()
+    for by in votes.values():
+        same.update(one == other for one, other in combinations(by.values(), 2))
+    total = same[True] + same[False]
+    return same[True] / total if total else None
