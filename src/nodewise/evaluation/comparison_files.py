@@ -49,7 +49,7 @@ def _pictures(comparison: Comparison, folder: Path) -> list[Path]:
         for classifier in classifiers:
             settings = comparison.select(graph=graph, classifier=classifier)
             if len(settings) > 1:
-                figure = new_figure(6, 4)
+                figure = new_figure(6 if len(comparison.methods) < 6 else 7.6, 4)
                 curves = {
                     name: {setting.budget: setting.outcomes[name].interval() for setting in settings if name in setting.outcomes}
                     for name in comparison.methods

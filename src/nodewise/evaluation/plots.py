@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["colour_of", "draw_critical_difference", "draw_curves", "draw_win_rates", "new_figure", "save_figure"]
+__all__ = ["colour_of", "draw_critical_difference", "draw_curves", "draw_legend", "draw_win_rates", "new_figure", "save_figure"]
 
 # Told apart by people who see few colours (Okabe and Ito), the first for whatever is named first.
 _COLOURS = (
@@ -86,7 +86,15 @@ def draw_curves(
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if legend and curves:
-        axes.legend(frameon=False, fontsize="small")
+        draw_legend(axes, len(curves))
+
+
+def draw_legend(axes: Axes, entries: int) -> None:
+    """The legend: among the lines where it is short, beside them where it would hide some."""
+    if entries > 4:
+        axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    else:
+        axes.legend(frameon=False, fontsize="small", loc="best")
 
 
 def draw_win_rates(axes: Axes, names: Sequence[str], rates: npt.NDArray[np.float64]) -> None:

@@ -69,6 +69,17 @@ def test_what_two_experiments_share_is_played_once(tmp_path: Path, small_data: P
     for place, (budget, mine) in enumerate(zip((10, 20, 30, 50, 100), gpa, strict=True)):
         other = trained[place]["results"][place]
         assert other["name"] == f"trained with {budget}" and other["micro_f1"] == mine["micro_f1"]
+    told = {one["what"]: one for one in record["statements"]}
+    random = next(r for r in record["parts"][0]["settings"][-1]["results"] if r["name"] == "random")["micro_f1"]["mean"]
+    assert told["Micro-F1 of random with 100 labels"] == {
+        "what": "Micro-F1 of random with 100 labels",
+        "paper": 90.0,
+        "ours": round(random, 2),
+    }
+    needed = [b for b, mine in zip((10, 20, 30, 50, 100), gpa, strict=True) if mine["micro_f1"]["mean"] >= random]
+    one = told["labels with which GPA reaches what random reaches with 100"]
+    assert one["paper"] == 30 and one["ours"] == (needed[0] if needed else None)
+    assert "What the text says" in (tmp_path / "budgets.md").read_text()
     for name in ("budgets", "training-budget"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodewise.evaluation.interval import Interval
-from nodewise.evaluation.plots import colour_of, draw_curves, new_figure, save_figure
+from nodewise.evaluation.paper.rendering import graph_title
+from nodewise.evaluation.plots import colour_of, draw_curves, draw_legend, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,12 +44,12 @@ def _of(setting: Record, name: str) -> Record | None:
 
 def _budgets(part: Record, path: Path) -> Path:
     """Micro-F1 over budgets, one line a method."""
-    figure = new_figure(7, 4.6)
+    figure = new_figure(8.4, 4.6)
     curves = {
         name: {setting["budget"]: _interval(result) for setting in part["settings"] if (result := _of(setting, name)) is not None}
         for name in _names(part)
     }
-    draw_curves(figure.subplots(), curves, title=part["settings"][0]["graph"])
+    draw_curves(figure.subplots(), curves, title=graph_title(part["settings"][0]))
     return save_figure(figure, path)
 
 
@@ -59,13 +60,13 @@ def _training_budget(part: Record, path: Path) -> Path:
         f"tested with {setting['budget']}": {int(result["name"].rsplit(" ", 1)[1]): _interval(result) for result in setting["results"]}
         for setting in part["settings"]
     }
-    draw_curves(figure.subplots(), curves, title=part["settings"][0]["graph"], xlabel="labels in training")
+    draw_curves(figure.subplots(), curves, title=graph_title(part["settings"][0]), xlabel="labels in training")
     return save_figure(figure, path)
 
 
 def _training_graphs(part: Record, path: Path) -> Path:
     """Micro-F1 over the number of training graphs, one line for each test graph, and their mean."""
-    figure = new_figure(6.5, 4.6)
+    figure = new_figure(7.4, 4.6)
     axes = figure.subplots()
     counts = [name for name in _names(part) if name.split(" ")[0].isdigit()]
     curves = {
@@ -77,7 +78,7 @@ def _training_graphs(part: Record, path: Path) -> Path:
     if whole:
         means = [float(np.mean([points[count].mean for points in curves.values()])) for count in whole]
         axes.plot(whole, means, color="black", linewidth=2.4, linestyle="--", label="mean of all")
-    axes.legend(frameon=False, fontsize="small", ncols=2)
+    draw_legend(axes, len(curves) + 1)
     return save_figure(figure, path)
 
 

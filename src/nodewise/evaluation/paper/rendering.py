@@ -9,7 +9,7 @@ from typing import Any
 
 from nodewise.evaluation.tables import Entry, Table, to_markdown
 
-__all__ = ["lead_table", "part_table", "record_tables", "render"]
+__all__ = ["graph_title", "lead_table", "part_table", "record_tables", "render"]
 
 Record = Mapping[str, Any]
 
@@ -46,6 +46,8 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
             if any(setting["leads"] for setting in part["settings"]):
                 lines += [to_markdown(lead_table(part))]
             lines += [_trained(part)] if part["policies"] else []
+    if record.get("statements"):
+        lines += [to_markdown(_statement_table(record))]
     if record.get("sequences"):
         lines += [to_markdown(_sequence_table(record))]
     if missing := [one for part in record.get("parts", []) for one in part["missing"]] + list(record.get("missing", [])):
@@ -66,6 +68,7 @@ def record_tables(record: Record) -> list[Table]:
         if part["settings"]:
             tables.append(replace(part_table(part), title=part["title"]))
             tables += [lead_table(part)] if any(setting["leads"] for setting in part["settings"]) else []
+    tables += [_statement_table(record)] if record.get("statements") else []
     return tables + ([_sequence_table(record)] if record.get("sequences") else [])
 
 
@@ -79,7 +82,7 @@ def part_table(part: Record) -> Table:
     for setting in part["settings"]:
         best = {metric: max(r[metric]["mean"] for r in setting["results"]) for metric in ("micro_f1", "macro_f1")}
         for result in setting["results"]:
-            cells: list[Entry | str | None] = [_graph_name(setting), *([str(setting["budget"])] if several else []), result["name"]]
+            cells: list[Entry | str | None] = [graph_title(setting), *([str(setting["budget"])] if several else []), result["name"]]
             for metric in ("micro_f1", "macro_f1"):
                 score = result[metric]
                 cells.append(Entry(_score(score["mean"], score["ci95"]), "best" if score["mean"] == best[metric] else ""))
@@ -105,7 +108,7 @@ def lead_table(part: Record) -> Table:
             first, second = printed.get(test["first"]), printed.get(test["second"])
             theirs = "" if first is None or second is None else f"{first - second:+.2f}"
             rows.append((
-                _graph_name(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
+                graph_title(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
                 f"{100 * test['win_rate']:.0f} %", _p(test["corrected_p"]), _p(test["permutation_p"]),
             ))  # fmt: skip
     columns = ("graph", "budget", "against", "lead in points", "paper's lead", "runs won", "p (paired t, Holm)", "p (sign flips)")
@@ -133,6 +136,14 @@ def _dataset_table(record: Record) -> Table:
     return Table("", ("graph", "", *names, "differences"), tuple(rows), text_columns=2)
 
 
+def _statement_table(record: Record) -> Table:
+    rows = [
+        (one["what"], "" if one["paper"] is None else str(one["paper"]), "not reached" if one["ours"] is None else str(one["ours"]))
+        for one in record["statements"]
+    ]
+    return Table("What the text says", ("statement", "paper", "ours"), tuple(rows))
+
+
 def _sequence_table(record: Record) -> Table:
     scores = {result["name"]: result["micro_f1"] for result in record["parts"][0]["settings"][0]["results"]}
     rows = [
@@ -155,7 +166,8 @@ def _sequence_table(record: Record) -> Table:
     return Table("What is asked", columns, tuple(rows))
 
 
-def _graph_name(setting: Record) -> str:
+def graph_title(setting: Record) -> str:
+    """The graph's name, with a word on its features where they are not its own."""
     return f"{setting['graph']} (structural features)" if setting["features"] == "structural" else str(setting["graph"])
 
 

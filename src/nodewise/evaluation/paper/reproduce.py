@@ -18,6 +18,7 @@ from nodewise.evaluation.paper.figures import draw_figure
 from nodewise.evaluation.paper.numbers import paper_statement
 from nodewise.evaluation.paper.parts import Arrangement, Prefixed, play_part, settings_of
 from nodewise.evaluation.paper.rendering import render
+from nodewise.evaluation.paper.statements import budget_statements
 from nodewise.evaluation.result_file import write_json
 from nodewise.events import Reporter, Silent, Warned
 
@@ -97,7 +98,9 @@ def _body(experiment: Experiment, how: Arrangement) -> dict[str, Any]:
     if experiment.kind == "datasets":
         return dataset_record(how.data_dir)
     if experiment.kind == "scores":
-        return {"parts": [play_part(part, how) for part in experiment.parts]}
+        parts = [play_part(part, how) for part in experiment.parts]
+        told = budget_statements(parts[0], experiment.name == "budgets") if experiment.figure == "budgets" and parts[0]["settings"] else []
+        return {"parts": parts, **({"statements": told} if told else {})}
     (part,) = experiment.parts
     record = play_part(part, how)
     settings, _ = settings_of(part, how)  # every chunk is there already
