@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from nodewise.errors import PolicyFileError
 from nodewise.policy.network import Policy, PolicySettings
@@ -21,7 +21,7 @@ FORMAT = "nodewise-policy-1"
 
 
 def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | None = None) -> None:
-    """Write a policy file; whole or not at all.
+    """Write a policy file; whole or not at all. The same policy gives the same bytes.
 
     Args:
         policy: what to save.
@@ -33,10 +33,18 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
     tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in policy.state_dict().items()}
     part = path.with_name(path.name + f".{os.getpid()}.part")
     try:
-        save_file(tensors, part, metadata=record)
+        part.write_bytes(_ordered(save(tensors, metadata=record)))
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _ordered(content: bytes) -> bytes:
+    """A safetensors file with the entries of its header in order: the library leaves that to chance."""
+    length = int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(content[8 : 8 + length]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)  # the weights that follow stay aligned
+    return len(header).to_bytes(8, "little") + header + content[8 + length :]
 
 
 def load_policy(path: str | Path) -> Policy:

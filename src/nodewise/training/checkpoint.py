@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -43,8 +43,19 @@ def describe_sources(graphs: Sequence[Graph], settings: Any) -> dict[str, Any]:
     return {"source_graphs": sources, "training": settings.as_dict(), "nodewise_version": __version__}
 
 
+class _Moment(NamedTuple):
+    """All that a training goes on from: a copy, made between two episodes."""
+
+    tensors: dict[str, torch.Tensor]
+    record: dict[str, Any]
+
+
 class Checkpoint:
-    """Keeps a training's files. Without ``out`` everything stays in memory."""
+    """Keeps a training's files. Without ``out`` everything stays in memory.
+
+    Args:
+        settings: what a training that is resumed must have in common with the one that was stopped.
+    """
 
     def __init__(
         self, out: str | Path | None, policy: Policy, adam: torch.optim.Adam, scales: Sequence[RunningScale], settings: Mapping[str, Any]
@@ -57,6 +68,7 @@ class Checkpoint:
         self._policy, self._adam, self._scales, self._settings = policy, adam, scales, dict(settings)
         self._best, self._best_score, self._best_episode = deepcopy(policy.state_dict()), float("-inf"), -1
         self._episode, self._saved_at, self._recent = -1, time.monotonic(), deque[float]()
+        self._moment: _Moment | None = None
 
     def _beside(self, ending: str) -> Path:
         assert self._out is not None
@@ -64,12 +76,10 @@ class Checkpoint:
 
     def start(self) -> int:
         """Begin anew; refuses to overwrite a training that could be resumed. Returns the first episode."""
-        if self._out is not None:
-            if self._beside(".checkpoint").exists():
-                raise InputError(
-                    f"{str(self._beside('.checkpoint'))!r} holds an unfinished training: use --resume to go on with it, or delete it"
-                )
-            self._beside(".jsonl").write_text("")
+        if self._out is not None and self._beside(".checkpoint").exists():
+            raise InputError(
+                f"{str(self._beside('.checkpoint'))!r} holds an unfinished training: use --resume to go on with it, or delete it"
+            )
         return 0
 
     def restore(self, recent: deque[float]) -> int:
@@ -84,7 +94,9 @@ class Checkpoint:
         except (SafetensorError, OSError, KeyError, ValueError) as error:
             raise InputError(f"{str(path)!r} cannot be read ({error}): delete it and train anew") from None
         if record["settings"] != json.loads(json.dumps(self._settings)):
-            raise InputError(f"{str(path)!r} belongs to a training with other settings: use the same command, or delete it and train anew")
+            raise InputError(
+                f"{str(path)!r} belongs to a training with other graphs or settings: use the same command, or delete it and train anew"
+            )
         self._policy.load_state_dict({name[7:]: t for name, t in tensors.items() if name.startswith("policy.")})
         self._best = {name[5:]: t for name, t in tensors.items() if name.startswith("best.")}
         for number, parameter in enumerate(self._policy.parameters()):
@@ -96,8 +108,8 @@ class Checkpoint:
                 tensors[f"scale.{number}.{key}"].to(next(self._policy.parameters()).device) for key in ("mean", "square")
             )
         recent.extend(record["recent"])
-        self._recent = recent
         self._best_score, self._best_episode, self._episode = record["best_score"], record["best_episode"], record["episode"]
+        self._recent, self._moment = recent, _Moment(tensors, record)
         log = self._beside(".jsonl")
         lines = log.read_text().splitlines(keepends=True) if log.exists() else []
         log.write_text("".join(lines[: self._episode + 1]))
@@ -111,16 +123,17 @@ class Checkpoint:
             self._best, self._best_score, self._best_episode = deepcopy(self._policy.state_dict()), mean, episode
         line = {"episode": episode + 1, "rewards": dict(rewards), "mean_100": mean}
         if self._out is not None:
-            with self._beside(".jsonl").open("a") as file:
+            with self._beside(".jsonl").open("a" if episode else "w") as file:
                 file.write(json.dumps(line) + "\n")
+            self._moment = self._now()  # after the log: what is resumed cuts a log that is too long, but cannot lengthen one
             if time.monotonic() - self._saved_at > _SECONDS:
-                self._save()
+                self._save(self._moment)
         return line
 
     def interrupt(self) -> None:
-        """Save what can be resumed."""
-        if self._out is not None and self._episode >= 0:
-            self._save()
+        """Save what can be resumed: the end of the last whole episode, whatever the present one has changed since."""
+        if self._moment is not None:
+            self._save(self._moment)
 
     def finish(self) -> Policy:
         """Write the best and the last policy, remove the checkpoint. Returns the best policy (the last one below 100 episodes)."""
@@ -137,7 +150,7 @@ class Checkpoint:
             self._beside(".checkpoint").unlink(missing_ok=True)
         return self._policy
 
-    def _save(self) -> None:
+    def _now(self) -> _Moment:
         tensors = {f"policy.{name}": t for name, t in self._policy.state_dict().items()}
         tensors |= {f"best.{name}": t for name, t in self._best.items()}
         for number, parameter in enumerate(self._policy.parameters()):
@@ -149,10 +162,14 @@ class Checkpoint:
             "settings": self._settings, "episode": self._episode, "recent": list(self._recent),
             "best_score": self._best_score, "best_episode": self._best_episode,
         }  # fmt: skip
+        return _Moment({name: t.detach().clone() for name, t in tensors.items()}, record)
+
+    def _save(self, moment: _Moment) -> None:
         path = self._beside(".checkpoint")
         part = path.with_name(path.name + f".{os.getpid()}.part")
         try:
-            save_file({name: t.detach().cpu().contiguous() for name, t in tensors.items()}, part, metadata={"record": json.dumps(record)})
+            tensors = {name: t.cpu().contiguous() for name, t in moment.tensors.items()}
+            save_file(tensors, part, metadata={"record": json.dumps(moment.record)})
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

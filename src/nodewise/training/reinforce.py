@@ -56,6 +56,11 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         if self.episodes < 1 or self.batch < 1 or min(self.budgets, default=0) < 1:
             raise InputError(f"episodes, batch and budgets must be at least 1, got {self.episodes}, {self.batch} and {list(self.budgets)}")
+        if not self.learning_rate > 0 or self.first_update < 0 or self.closing_epochs < 0:
+            raise InputError(
+                "learning_rate must be above 0, first_update and closing_epochs not below, got "
+                f"{self.learning_rate}, {self.first_update} and {self.closing_epochs}"
+            )
         if self.reward not in ("trajectory", "stepwise"):
             raise InputError(f"unknown reward {self.reward!r}: use trajectory or stepwise")
 
@@ -68,8 +73,6 @@ class _Source:
     """A source graph with its environment and the running scale of its returns."""
 
     def __init__(self, graph: Graph, budget: int, settings: TrainingSettings, device: torch.device, policy: Policy) -> None:
-        if graph.y is None or not (graph.y >= 0).any():
-            raise InputError(f"source graph {graph.name!r} has no labels: a policy is trained on graphs whose labels are known")
         self.name, self.budget = graph.name, budget
         self.tensors = GraphTensors(graph, device)
         classifier = make_classifier("gcn", self.tensors, settings.batch, settings.classifier)
@@ -105,6 +108,11 @@ def train_policy(
     """
     if not graphs:
         raise InputError("no source graph was given: name at least one labelled graph")
+    for graph in graphs:
+        if graph.y is None or not (graph.y >= 0).any():
+            raise InputError(f"source graph {graph.name!r} has no labels: a policy is trained on graphs whose labels are known")
+    if settings is not None and options:
+        raise InputError(f"train_policy got settings and {', '.join(options)}: give a TrainingSettings or its fields, not both")
     if settings is None:
         settings = TrainingSettings(**{"budgets": tuple(5 * graph.num_classes for graph in graphs), **options})
     if len(settings.budgets) != len(graphs):
@@ -114,7 +122,8 @@ def train_policy(
     adam = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
     sources = [_Source(graph, budget, settings, where, policy) for graph, budget in zip(graphs, settings.budgets, strict=True)]
     policy.origin = describe_sources(graphs, settings)
-    checkpoint = Checkpoint(out, policy, adam, [source.scale for source in sources], settings.as_dict())
+    the_same = {key: policy.origin[key] for key in ("source_graphs", "training")}
+    checkpoint = Checkpoint(out, policy, adam, [source.scale for source in sources], the_same)
     recent: deque[float] = deque(maxlen=100)
     first = checkpoint.restore(recent) if resume else checkpoint.start()
     try:
@@ -130,10 +139,10 @@ def train_policy(
             report(Progress("train", episode + 1, settings.episodes, {**rewards, "mean of last 100": line["mean_100"]}))
             if each_episode is not None:
                 each_episode(line)
+        return checkpoint.finish()
     except KeyboardInterrupt:
         checkpoint.interrupt()
         raise
-    return checkpoint.finish()
 
 
 def _play(source: _Source, number: int, episode: int, settings: TrainingSettings) -> tuple[float, torch.Tensor]:

@@ -26,14 +26,14 @@ def tensorboard_log(folder: str | Path) -> Iterator[Callable[[dict[str, Any]], N
             from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise MissingExtraError("tensorboard", "tensorboard") from None
-    writer = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+    writer = SummaryWriter(str(folder))
 
     def write(line: dict[str, Any]) -> None:
         for name, reward in line["rewards"].items():
-            writer.add_scalar(f"reward/{name}", reward, line["episode"])  # type: ignore[no-untyped-call]
-        writer.add_scalar("reward/mean of last 100", line["mean_100"], line["episode"])  # type: ignore[no-untyped-call]
+            writer.add_scalar(f"reward/{name}", reward, line["episode"])
+        writer.add_scalar("reward/mean of last 100", line["mean_100"], line["episode"])
 
     try:
         yield write
     finally:
-        writer.close()  # type: ignore[no-untyped-call]
+        writer.close()

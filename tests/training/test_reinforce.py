@@ -1,0 +1,199 @@
+"""Training a policy: it learns what is known to be best, follows its seed, and refuses what cannot work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nodewise.environment import Observation, StateSettings, state
+from nodewise.errors import InputError, UnknownNameError
+from nodewise.events import Event, Progress
+from nodewise.graph import Graph
+from nodewise.policy import Policy, PolicySettings, load_policy
+from nodewise.seeds import derive_seed
+from nodewise.training import TrainingSettings, train_policy
+from nodewise.training.reinforce import _play, _Source, _update
+from tests.small_graphs import random_graph
+from tests.training.toy import chance_of_members, communities_and_loners
+
+SHORT: dict[str, Any] = {"episodes": 14, "batch": 3, "closing_epochs": 2, "device": "cpu"}
+
+
+def same_weights(one: Policy, other: Policy) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), other.state_dict().values(), strict=True))
+
+
+@pytest.mark.parametrize("reward", ["trajectory", "stepwise"])
+@pytest.mark.parametrize("architecture", ["gcn", "mlp"])
+def test_the_best_nodes_of_a_toy_are_learned(architecture: str, reward: str) -> None:
+    graph, settings = communities_and_loners(), PolicySettings(architecture)  # type: ignore[arg-type]
+    fresh = Policy(settings, derive_seed(1, "policy"))
+    assert 0.4 < chance_of_members(fresh, graph) < 0.6
+    trained = train_policy(
+        [graph], budgets=(3,), episodes=100, batch=10, closing_epochs=8, seed=1, device="cpu", policy=settings, reward=reward
+    )
+    assert chance_of_members(trained, graph) > 0.9
+    assert chance_of_members(trained, communities_and_loners(seed=5)) > 0.9  # on a graph that it has never seen
+
+
+@pytest.mark.gpu
+def test_the_toy_is_learned_on_a_gpu() -> None:
+    graph = communities_and_loners()
+    trained = train_policy([graph], budgets=(3,), episodes=150, batch=10, closing_epochs=8, seed=1, device="cuda")
+    assert chance_of_members(trained.cpu(), graph) > 0.9
+
+
+def test_the_same_seed_gives_the_same_policy_to_the_bit_and_another_one_another() -> None:
+    graphs = [communities_and_loners(), random_graph("offset")]
+    logs: list[list[dict[str, Any]]] = [[], [], []]
+    one, same, other = (
+        train_policy(graphs, budgets=(3, 4), seed=seed, each_episode=log.append, **SHORT) for seed, log in zip((5, 5, 6), logs, strict=True)
+    )
+    assert same_weights(one, same) and logs[0] == logs[1]
+    assert not same_weights(one, other) and logs[0] != logs[2]
+
+
+def test_nothing_is_learned_before_the_eleventh_episode() -> None:
+    before, after = (train_policy([random_graph()], budgets=(2,), **{**SHORT, "episodes": episodes}) for episodes in (10, 11))
+    fresh = Policy(seed=derive_seed(0, "policy"))
+    assert same_weights(before, fresh)
+    assert not same_weights(after, fresh)
+
+
+def test_a_gradient_over_all_steps_at_once_is_the_sum_over_steps() -> None:
+    """One Adam step after a graph, against autograd through one step of the episode after another."""
+    graph = random_graph()
+    settings = TrainingSettings(budgets=(4,), batch=3, closing_epochs=2)
+    policy = Policy(seed=3)
+    source = _Source(graph, 4, settings, torch.device("cpu"), policy)
+    seen: list[torch.Tensor] = []
+    inner = source.explorer.scores
+
+    def watched(observation: Observation) -> torch.Tensor:
+        seen.append(state(observation, StateSettings()).clone())
+        return inner(observation)
+
+    source.explorer.scores = watched  # type: ignore[method-assign]
+    _, advantages = _play(source, 0, 0, settings)
+    twin = Policy(seed=3)
+    total = torch.zeros(())
+    pool = source.environment.splits.pool
+    nodes = source.environment.queried.nodes
+    for step, states in enumerate(seen):
+        log_p = torch.log_softmax(twin(source.tensors, states).masked_fill(~pool, -torch.inf), 1)
+        total = total - (log_p.gather(1, nodes[:, step : step + 1])[:, 0] * advantages[0]).mean()
+        pool = pool & (torch.arange(graph.num_nodes) != nodes[:, step : step + 1])
+    expected = torch.autograd.grad(total, list(twin.parameters()))
+    _update(policy, torch.optim.Adam(policy.parameters(), lr=0.01), source, advantages)
+    assert len(seen) == 4 and advantages.shape == (1, 3)
+    for parameter, gradient in zip(policy.parameters(), expected, strict=True):
+        assert parameter.grad is not None
+        torch.testing.assert_close(parameter.grad, gradient, rtol=1e-3, atol=1e-6)
+
+
+def test_the_reward_is_the_validation_score_after_the_last_epoch() -> None:
+    settings = TrainingSettings(budgets=(4,), batch=3, closing_epochs=2)
+    source = _Source(random_graph(), 4, settings, torch.device("cpu"), Policy(seed=3))
+    reward, _ = _play(source, 0, 7, settings)
+    environment = source.environment
+    guess = environment.classifier.logits().argmax(-1).gather(1, environment.splits.validation)
+    right = guess == environment.graph.y[environment.splits.validation]
+    assert reward == pytest.approx(float(right.float().mean()))
+
+
+def test_graphs_have_budgets_and_scales_of_their_own() -> None:
+    graphs = [random_graph(), communities_and_loners()]
+    lines: list[dict[str, Any]] = []
+    policy = train_policy(graphs, budgets=(2, 5), each_episode=lines.append, **{**SHORT, "episodes": 3})
+    assert [source["budget"] for source in policy.origin["source_graphs"]] == [2, 5]
+    assert all(set(line["rewards"]) == {"random sparse", "toy"} for line in lines)
+    for line in lines:
+        assert all(0 <= reward <= 1 for reward in line["rewards"].values())
+
+
+def test_a_graph_given_twice_has_two_rewards() -> None:
+    lines: list[dict[str, Any]] = []
+    train_policy([random_graph()] * 2, budgets=(2, 2), each_episode=lines.append, **{**SHORT, "episodes": 1})
+    assert len(lines[0]["rewards"]) == 2
+
+
+def test_progress_tells_the_reward_of_every_graph() -> None:
+    told: list[Event] = []
+    lines: list[dict[str, Any]] = []
+    train_policy([random_graph()], budgets=(2,), reporter=told.append, each_episode=lines.append, **{**SHORT, "episodes": 3})
+    assert [event.done for event in told if isinstance(event, Progress)] == [1, 2, 3]
+    last = told[-1]
+    assert isinstance(last, Progress) and last.total == 3
+    assert last.values["random sparse"] == lines[-1]["rewards"]["random sparse"]
+    assert last.values["mean of last 100"] == pytest.approx(np.mean([line["rewards"]["random sparse"] for line in lines]))
+
+
+def test_the_policy_says_where_it_comes_from(tmp_path: Path) -> None:
+    train_policy([communities_and_loners()], budgets=(3,), seed=9, out=tmp_path / "p.safetensors", features=("raw",), **SHORT)
+    origin = load_policy(tmp_path / "p.safetensors").origin
+    (source,) = origin["source_graphs"]
+    graph = communities_and_loners()
+    assert source == {
+        "name": "toy",
+        "nodes": 80,
+        "edges": graph.num_edges,
+        "classes": 2,
+        "average_degree": pytest.approx(2 * graph.num_edges / 80, abs=1e-4),
+        "budget": 3,
+    }
+    assert (origin["training"]["seed"], origin["training"]["episodes"], origin["training"]["features"]) == (9, 14, ["raw"])
+    assert TrainingSettings(budgets=(3,), episodes=14, batch=3, closing_epochs=2, seed=9, features=("raw",)).as_dict() == origin["training"]
+    json.dumps(origin, allow_nan=False)
+
+
+def test_budgets_are_five_a_class_by_default() -> None:
+    policy = train_policy([random_graph(classes=2)], **{**SHORT, "episodes": 1})
+    assert policy.origin["training"]["budgets"] == [10]
+
+
+def test_training_touches_no_global_randomness() -> None:
+    before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    train_policy([random_graph()], budgets=(2,), **{**SHORT, "episodes": 12})
+    assert torch.equal(torch.get_rng_state(), before)
+    assert (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
+
+
+@pytest.mark.parametrize(
+    ("graphs", "options", "said"),
+    [
+        (list, {}, "no source graph was given"),
+        (lambda: [Graph.build([[0], [1]], 50, name="bare")], {}, "source graph 'bare' has no labels"),
+        (lambda: [Graph.build([[0], [1]], 50, y=[-1] * 50, class_names=["a"], name="bare")], {}, "source graph 'bare' has no labels"),
+        (lambda: [random_graph()], {"budgets": (3, 4)}, "1 source graphs but 2 budgets"),
+        (lambda: [random_graph()], {"budgets": (21,)}, "a budget of 21 queries is more than the pool's 20 nodes"),
+        (lambda: [random_graph()], {"budgets": (0,)}, "budgets must be at least 1"),
+        (lambda: [random_graph()], {"episodes": 0}, "episodes, batch and budgets must be at least 1"),
+        (lambda: [random_graph()], {"batch": 0}, "episodes, batch and budgets must be at least 1"),
+        (lambda: [random_graph()], {"reward": "gain"}, "unknown reward 'gain'"),
+        (lambda: [random_graph()], {"learning_rate": 0.0}, "learning_rate"),
+        (lambda: [random_graph()], {"closing_epochs": -1}, "closing_epochs"),
+        (lambda: [random_graph()], {"device": "tpu"}, "unknown device 'tpu'"),
+        (lambda: [random_graph()], {"settings": TrainingSettings(budgets=(2,), episodes=1), "batch": 3}, "not both"),
+        (lambda: [random_graph()], {"out": "policy.pt"}, "a policy file ends with .safetensors, got 'policy.pt'"),
+        (lambda: [random_graph()], {"out": "no/such/p.safetensors"}, "there is no folder 'no/such'"),
+    ],
+)
+def test_what_cannot_work_is_refused_and_leaves_nothing(
+    graphs: Callable[[], list[Graph]], options: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as refused:
+        train_policy(graphs(), **{"out": "p.safetensors", "device": "cpu", **({} if "settings" in options else {"episodes": 1}), **options})
+    assert said in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_setting_that_there_is_not_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises((TypeError, UnknownNameError), match="episode"):
+        train_policy([random_graph()], episode=3)
