@@ -11,17 +11,19 @@ if TYPE_CHECKING:
     from nodewise.evaluation.evaluate import evaluate
     from nodewise.graph import Graph
     from nodewise.policy import Policy
+    from nodewise.session import Session
     from nodewise.training import train_policy
 
 __version__ = "0.1.0"
 
-__all__ = ["Graph", "NodewiseError", "Policy", "__version__", "evaluate", "list_datasets", "load_graph", "train_policy"]
+__all__ = ["Graph", "NodewiseError", "Policy", "Session", "__version__", "evaluate", "list_datasets", "load_graph", "train_policy"]
 
 # Where each public name lives. A room is imported when one of its names is first used, so that `import nodewise` stays light.
 _HOMES = {
     "Graph": "nodewise.graph",
     "NodewiseError": "nodewise.errors",
     "Policy": "nodewise.policy",
+    "Session": "nodewise.session",
     "evaluate": "nodewise.evaluation",
     "list_datasets": "nodewise.datasets",
     "load_graph": "nodewise.datasets",

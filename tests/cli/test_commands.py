@@ -17,7 +17,7 @@ FIXED = {
     ],
     "compare": ["GRAPH", "--strategies", "--budgets", "--classifiers", "--features", "--runs", "--out", "--engine", "--data-dir"],
     "reproduce": ["EXPERIMENT", "--runs", "--quick", "--out"],
-    "session new": ["FILE", "GRAPH", "--budget", "--classes", "--strategy", "--policy", "--classifier", "--seed"],
+    "session new": ["FILE", "GRAPH", "--budget", "--classes", "--strategy", "--policy", "--classifier", "--seed", "--audit"],
     "session ask": ["FILE", "-k", "--json"],
     "session tell": ["FILE", "NODE", "LABEL", "--annotator"],
     "session skip": ["FILE", "NODE"],
@@ -34,15 +34,6 @@ FIXED = {
 }
 
 NOT_BUILT_YET = {
-    "session new": "job.nodewise cora --budget 5 --classes a,b --strategy age --policy p --classifier gcn --seed 1",
-    "session ask": "job.nodewise -k 2 --json",
-    "session tell": "job.nodewise 3 a --annotator ada",
-    "session skip": "job.nodewise 3",
-    "session undo": "job.nodewise",
-    "session status": "job.nodewise --json",
-    "session predict": "job.nodewise --out p.csv",
-    "session export": "job.nodewise out.csv",
-    "session backup": "job.nodewise copy.nodewise",
     "studio": "job.nodewise",
 }
 

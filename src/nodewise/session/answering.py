@@ -47,7 +47,8 @@ def _fresh(session: Session, history: History, plan: Plan, who: str) -> list[dic
     around = learner.tensors.adjacency
 
     def neighbours(node: int) -> npt.NDArray[np.int64]:
-        return around.col[int(around.crow[node]) : int(around.crow[node + 1])].numpy().astype(np.int64)
+        found: npt.NDArray[np.int64] = around.col[int(around.crow[node]) : int(around.crow[node + 1])].numpy().astype(np.int64)
+        return found
 
     chosen = diverse_batch(
         learner.scores().double().numpy(), allowed, plan.fresh, neighbours, learner.probabilities().argmax(-1).numpy(), plan.out

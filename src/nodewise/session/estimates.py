@@ -64,6 +64,7 @@ def cross_validated(
     import torch
 
     from nodewise.classifiers import make_classifier
+    from nodewise.session.quiet import one_thread
 
     count = len(labels)
     if count < _FOLDS or len({label.label for label in labels}) < 2:
@@ -75,7 +76,7 @@ def cross_validated(
     kept = np.stack([np.setdiff1d(np.arange(count), part) for part in left_out])
     nodes = torch.tensor([label.node for label in labels])
     numbers = torch.tensor([classes.index(label.label) for label in labels])
-    with torch.no_grad():
+    with one_thread():
         runs = make_classifier(classifier, tensors, _FOLDS)
         runs.reset(derive_seed(seed, "cross-validation"))
         runs.reserve(kept.shape[1])

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from nodewise.environment import PAPER_FEATURES, StateSettings, state
 from nodewise.session.learner import Learner
+from nodewise.session.quiet import one_thread
 
 __all__ = ["Explainer"]
 
@@ -27,7 +27,7 @@ class Explainer:
 
     def __init__(self, learner: Learner, allowed: npt.NDArray[np.bool_], strategy: str) -> None:
         self._learner, self._allowed, self._strategy = learner, allowed, strategy
-        with torch.no_grad():
+        with one_thread():
             self._scores = learner.scores().numpy()
             self._state = state(learner.observation, StateSettings())[0].numpy()  # [node, feature]
         self._candidates = int(allowed.sum())

@@ -18,6 +18,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.session.desk import Desk
 from nodewise.session.growing import GrowingGcn
 from nodewise.session.labels import Label
+from nodewise.session.quiet import one_thread
 from nodewise.session.settings import SessionSettings
 
 __all__ = ["CLASSIFIERS", "FRESH", "Learner"]
@@ -59,7 +60,7 @@ class Learner:
         self._scores: torch.Tensor | None = None
         self._seen: Observation | None = None
         self._snapshots: dict[int, _Moment] = {}
-        with torch.no_grad():
+        with one_thread():
             self._start(tuple(given))
 
     @property
@@ -81,7 +82,7 @@ class Learner:
         """
         history = tuple(history)
         given = self._given if given is None else tuple(given)
-        with torch.no_grad():
+        with one_thread():
             if given != self._given:
                 self._start(given)
             same = 0
@@ -96,7 +97,7 @@ class Learner:
 
     def scores(self) -> torch.Tensor:
         """How much the strategy wants each node now: [node]."""
-        with torch.no_grad():
+        with one_thread():
             if self._scores is None:
                 if not self._carried:
                     self._strategy.begin(self.desk)
@@ -118,12 +119,12 @@ class Learner:
 
     def probabilities(self) -> torch.Tensor:
         """The predictions of the moment: [node, class]."""
-        with torch.no_grad():
+        with one_thread():
             return self.observation.probabilities[0]
 
     def closed(self, epochs: int = CLOSING_EPOCHS) -> torch.Tensor:
         """The predictions of a copy that was trained the closing epochs: [node, class]."""
-        with torch.no_grad():
+        with one_thread():
             kept = self.classifier.snapshot()
             for _ in range(epochs):
                 self.classifier.epoch()

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from nodewise.errors import InputError, SessionError
 from nodewise.events import Reporter
 from nodewise.graph import Graph
-from nodewise.seeds import numpy_generator
-from nodewise.session.asking import Rules
-from nodewise.session.graph_store import EMBED_LIMIT, fetch_graph
-from nodewise.session.history import History, fold
-from nodewise.session.labels import Label
+from nodewise.session.graph_store import EMBED_LIMIT
+from nodewise.session.job import Job
 from nodewise.session.log import Draft, Event, Log, MovedOnError
-from nodewise.session.naming import find_node, node_name, probable_typo, valid_class, valid_person
+from nodewise.session.naming import probable_typo, valid_class, valid_person
 from nodewise.session.query import Query
-from nodewise.session.settings import SessionSettings
 from nodewise.session.status import Status, agreement
 
 if TYPE_CHECKING:
     from nodewise.policy import Policy
-    from nodewise.session.learner import Learner
     from nodewise.session.prediction import Prediction
     from nodewise.session.stopping import StopReport
 
@@ -40,7 +32,7 @@ ANNOTATOR = "me"
 _ATTEMPTS = 100
 
 
-class Session:
+class Session(Job):
     """Ask, tell, and go on whenever you like: everything told is on the disk when `tell` returns.
 
     `create` makes a session, `open` goes on with one. The classifier is a pure function of graph, settings, seed and the labels that count;
@@ -52,25 +44,6 @@ class Session:
         settings: what it was made with.
         graph: the graph.
     """
-
-    def __init__(self, log: Log, clock: Callable[[], float] = time.time) -> None:
-        self._log, self._clock, self._lock = log, clock, threading.RLock()
-        self.path = log.path
-        self.settings = SessionSettings.from_dict(log.settings.get("settings", {}))
-        self.graph = fetch_graph(log)
-        self._index = {name: node for node, name in enumerate(self.graph.node_names or ())}
-        allowed = log.part("candidates")
-        nodes = self.graph.num_nodes
-        self._candidates = (
-            np.ones(nodes, bool) if allowed is None else np.unpackbits(np.frombuffer(allowed, np.uint8), count=nodes).astype(bool)
-        )
-        self._given: dict[int, str] = {}
-        if self.settings.use_labels and self.graph.y is not None:
-            self._given = {int(node): self.graph.class_names[self.graph.y[node]] for node in np.flatnonzero(self.graph.y >= 0)}
-        self._audit = self._draw_audit()
-        self._history = fold(log.events)
-        self._learner: Learner | None = None
-        self._cache: dict[str, tuple[Any, Any]] = {}
 
     @classmethod
     def create(
@@ -312,38 +285,6 @@ class Session:
         with self._lock:
             return make_report(self, self.refresh(), reporter)
 
-    @property
-    def labels(self) -> dict[int, str]:
-        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph."""
-        with self._lock:
-            return {**self._given, **self.refresh().labels}
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes so far: those of the start, those of the labels in their order, those only declared."""
-        with self._lock:
-            return self._classes(self.refresh())
-
-    @property
-    def done(self) -> bool:
-        """Whether there is nothing left to ask: the budget is spent, or no node is left, and the audit is complete."""
-        with self._lock:
-            history = self.refresh()
-            left = [node for node in np.flatnonzero(self._candidates).tolist() if node not in self._given and node not in history.labels]
-            return self.rules().done(history) or not left
-
-    @property
-    def history(self) -> Sequence[tuple[int, str]]:
-        """The labels that the classifier learns from, in order, without the given ones."""
-        with self._lock:
-            return [(label.node, label.label) for label in self._training(self.refresh())]
-
-    @property
-    def audit_labels(self) -> dict[int, str]:
-        """The audit's labels so far: node -> label."""
-        with self._lock:
-            return self.rules().audited(self.refresh())
-
     def export(self, path: str | Path) -> list[str]:
         """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending. Returns what it wrote, in words."""
         from nodewise.session.export import write_export
@@ -355,87 +296,3 @@ class Session:
         """Copy the session's file safely, also while others are writing to it."""
         with self._lock:
             self._log.backup(path, overwrite=overwrite)
-
-    def close(self) -> None:
-        """Let go of the file. Nothing is lost without it."""
-        with self._lock:
-            self._log.close()
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    # What the session's other files build on.
-
-    def refresh(self) -> History:
-        """The log's meaning now, with what other processes have written."""
-        self._log.refresh()
-        if self._history.last != self._log.last:
-            self._history = fold(self._log.events)
-        return self._history
-
-    def rules(self) -> Rules:
-        """Budget, redundancy and audit as they are now."""
-        budget, settings = self._history.budget or self.settings.budget, self.settings
-        return Rules(budget, settings.redundancy, settings.release_after, self._audit, frozenset(self._given))
-
-    def follow(self, history: History) -> Learner:
-        """The classifier brought to the labels that count."""
-        import torch
-
-        from nodewise.session.choice import make_stored_strategy
-        from nodewise.session.learner import Learner
-
-        given = self._given_now(history)
-        if self._learner is None:
-            strategy = make_stored_strategy(self.settings.strategy, self._log.part("policy"))
-            mask = self._candidates.copy()
-            mask[list(self._audit)] = False
-            self._learner = Learner(self.graph, self.settings, strategy, given, torch.from_numpy(mask))
-        self._learner.follow(self._training(history), given)
-        return self._learner
-
-    def training(self, history: History) -> tuple[list[Label], list[Label]]:
-        """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""
-        return self._training(history), self._given_now(history)
-
-    def find(self, node: int | str) -> int:
-        """The node of that index or name."""
-        return find_node(self.graph, node, self._index)
-
-    def name_of(self, node: int) -> str:
-        """What the node is called."""
-        return node_name(self.graph, node)
-
-    def now(self) -> float:
-        """The time, by the session's clock."""
-        return self._clock()
-
-    @property
-    def candidates(self) -> npt.NDArray[np.bool_]:
-        """The nodes that may be asked, [node]."""
-        return self._candidates
-
-    def _append(self, drafts: Sequence[Draft]) -> Sequence[Event]:
-        events = self._log.append(drafts)
-        self.refresh()
-        return events
-
-    def _training(self, history: History) -> list[Label]:
-        return [Label(node, label) for node, label in self.rules().told(history).items()]
-
-    def _given_now(self, history: History) -> list[Label]:
-        return [Label(node, history.labels.get(node, label)) for node, label in self._given.items()]
-
-    def _classes(self, history: History) -> tuple[str, ...]:
-        used: Mapping[str, None] = dict.fromkeys(
-            [*self.settings.classes, *(label.label for label in [*self._given_now(history), *self._training(history)]), *history.classes]
-        )
-        return tuple(used)
-
-    def _draw_audit(self) -> tuple[int, ...]:
-        free = [node for node in np.flatnonzero(self._candidates).tolist() if node not in self._given]
-        order = numpy_generator(self.settings.seed, "audit").permutation(len(free))[: self.settings.audit]
-        return tuple(free[place] for place in order)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +91,11 @@ def make_report(session: Session, history: History, reporter: Reporter | None = 
         report(Progress("curve", number + 1, len(places)))
     learner.follow(training)
     labels = [*given, *training]
-    crossed = cross_validated(learner.tensors, labels, learner.classes, session.settings.classifier, session.settings.seed, CLOSING_EPOCHS) if labels else None
+    crossed = (
+        cross_validated(learner.tensors, labels, learner.classes, session.settings.classifier, session.settings.seed, CLOSING_EPOCHS)
+        if labels
+        else None
+    )
     rate, change = _outlook(points)
     gain = _gain(points, change)
     last = points[-1].audit if points else None
@@ -106,7 +111,7 @@ def _places(told: int, given: bool) -> list[int]:
 
 def _outlook(points: Sequence[CurvePoint]) -> tuple[float | None, float | None]:
     """Change a label, and over the next ten: what a new label moves falls as one over the number of labels."""
-    steps = [(before.labels, now.labels, now.changed) for before, now in zip(points, points[1:], strict=False) if now.changed is not None]
+    steps = [(before.labels, now.labels, now.changed) for before, now in pairwise(points) if now.changed is not None]
     if not steps:
         return None, None
     first, last, changed = steps[-1]
@@ -137,14 +142,22 @@ def _words(
         said.append(f"one more label changes {rate:.1%} of the predictions; the next ten may change {change:.1%} of them")
     audit = points[-1].audit
     if audit is not None:
-        said.append(f"accuracy on {audit.nodes} nodes drawn at random: {audit.mean:.0%}, with 95 % confidence {audit.low:.0%} to {audit.high:.0%} (unbiased)")
+        said.append(
+            f"accuracy on {audit.nodes} nodes drawn at random: {audit.mean:.0%}, with 95 % confidence {audit.low:.0%} to {audit.high:.0%} (unbiased)"
+        )
     if crossed is not None:
-        said.append(f"cross-validated on the {crossed.nodes} labels: {crossed.mean:.0%}; biased, since they were chosen and not drawn at random")
+        said.append(
+            f"cross-validated on the {crossed.nodes} labels: {crossed.mean:.0%}; biased, since they were chosen and not drawn at random"
+        )
     if gain is not None:
         said.append(f"the next ten labels may bring {100 * gain:.1f} points of accuracy, if the curve goes on as it has")
     if audit is None:
         said.append("for an accuracy without bias, make a session with an audit")
     if change is not None:
         settled = change < _SETTLED
-        said.append("the predictions have settled: more labels will change little" if settled else "the predictions still move: more labels are worth it")
+        said.append(
+            "the predictions have settled: more labels will change little"
+            if settled
+            else "the predictions still move: more labels are worth it"
+        )
     return tuple(said)

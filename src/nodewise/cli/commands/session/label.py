@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonFlag, SessionArgument
-from nodewise.cli.pending import refuse_until_built
 from nodewise.cli.screen import Screen
 
-__all__ = ["ask", "register", "skip", "tell", "undo"]
+if TYPE_CHECKING:
+    from nodewise.session import Query, Session
+
+__all__ = ["AnnotatorOption", "ask", "register", "skip", "tell", "undo"]
 
 NodeArgument = Annotated[
     str, typer.Argument(metavar="NODE", help="The node's name where the graph has names, else its index.", show_default=False)
 ]
+AnnotatorOption = Annotated[str, typer.Option("--annotator", metavar="A", help="Who is asked or says so.")]
+
+_SHOWN = 300  # characters of a text
 
 
 def ask(
     screen: Screen,
     file: SessionArgument,
     count: Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many nodes to ask about at once.")] = 1,
+    annotator: AnnotatorOption = "me",
     json: JsonFlag = False,
 ) -> None:
     """Say which node to label next, why, and what is predicted for it now."""
-    refuse_until_built(screen, "labelling sessions")
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        queries = session.ask(count, annotator)
+        status = session.status()
+        if json:
+            shown = [{**query.as_dict(), "attributes": _attributes(session, query.node)} for query in queries]
+            screen.json({"schema": 1, "queries": shown, "classes": list(status.classes), "told": status.told, "left": status.left})
+            return
+        for query in queries:
+            _show(screen, session, query)
+        screen.note(f"{status.told} of {status.budget} labels told; classes: {', '.join(status.classes) or 'none yet'}")
+        screen.note(f"answer: nodewise session tell {file} {queries[0].name} LABEL")
 
 
 def tell(
@@ -33,20 +51,52 @@ def tell(
     file: SessionArgument,
     node: NodeArgument,
     label: Annotated[str, typer.Argument(metavar="LABEL", help="The class's name.", show_default=False)],
-    annotator: Annotated[str | None, typer.Option("--annotator", metavar="A", help="Who says so.", show_default=False)] = None,
+    annotator: AnnotatorOption = "me",
+    new_class: Annotated[bool, typer.Option("--new-class", help="The label is a new class, even if it looks like a known one.")] = False,
 ) -> None:
-    """Give a node its label, whether it was asked for or not."""
-    refuse_until_built(screen, "labelling sessions")
+    """Give a node its label, whether it was asked for or not; tell again to change it."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        known = session.classes
+        session.tell(node, label, annotator, new_class=new_class)
+        status = session.status()
+        place = session.find(node)
+        if label.strip() not in known:
+            screen.note(f"{label.strip()!r} is a new class")
+        if (votes := status.disagreements.get(session.name_of(place))) is not None:
+            said = ", ".join(f"{who} says {what}" for who, what in votes.items())
+            screen.note(f"the annotators disagree: {said}; {session.labels[place]!r} counts")
+        screen.line(f"{session.name_of(place)}: {label.strip()} ({status.told} of {status.budget} labels told)")
+        if status.done:
+            screen.note(f"the budget is spent: nodewise session predict {file}")
 
 
-def skip(screen: Screen, file: SessionArgument, node: NodeArgument) -> None:
+def skip(screen: Screen, file: SessionArgument, node: NodeArgument, annotator: AnnotatorOption = "me") -> None:
     """Pass over a node that cannot be told; it spends no budget."""
-    refuse_until_built(screen, "labelling sessions")
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        session.skip(node, annotator)
+        screen.line(f"{session.name_of(session.find(node))}: skipped")
 
 
-def undo(screen: Screen, file: SessionArgument) -> None:
+def undo(
+    screen: Screen,
+    file: SessionArgument,
+    event: Annotated[
+        int | None, typer.Option("--event", metavar="N", min=1, help="Which event of the log.", show_default="the last change")
+    ] = None,
+    annotator: Annotated[str | None, typer.Option("--annotator", metavar="A", help="Whose last change.", show_default="anybody's")] = None,
+) -> None:
     """Take back the last thing told or skipped."""
-    refuse_until_built(screen, "labelling sessions")
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        gone = session.undo(event, annotator)
+        what = " ".join(str(gone.body[key]) for key in ("label", "name", "budget", "event") if key in gone.body)
+        where = f" of node {session.name_of(int(gone.body['node']))}" if "node" in gone.body else ""
+        screen.line(f"undone: {gone.kind}{f' {what}' if what else ''}{where} by {gone.annotator}")
 
 
 def register(group: typer.Typer) -> None:
@@ -55,3 +105,17 @@ def register(group: typer.Typer) -> None:
     add_command(group, "tell", tell, examples="nodewise session tell job.nodewise 17 spam --annotator ada")
     add_command(group, "skip", skip, examples="nodewise session skip job.nodewise 17")
     add_command(group, "undo", undo, examples="nodewise session undo job.nodewise")
+
+
+def _attributes(session: Session, node: int) -> dict[str, Any]:
+    return {key: str(values[node]) for key, values in session.graph.attributes.items()}
+
+
+def _show(screen: Screen, session: Session, query: Query) -> None:
+    screen.line(f"node {query.name}" + (" (audit)" if query.audit else ""))
+    for key, text in _attributes(session, query.node).items():
+        screen.line(f"  {key}: {text[:_SHOWN]}{' …' if len(text) > _SHOWN else ''}")
+    if query.predicted:
+        screen.line("  predicted: " + ", ".join(f"{name} {chance:.0%}" for name, chance in query.predicted.items()))
+    for reason in query.why:
+        screen.line(f"  why: {reason}")

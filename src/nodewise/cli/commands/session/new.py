@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import BudgetOption, ClassifierOption, DataDirOption, GraphArgument, PolicyOption, SeedOption, SessionArgument
-from nodewise.cli.pending import refuse_until_built
+from nodewise.cli.options import (
+    BudgetOption,
+    ClassifierOption,
+    DataDirOption,
+    FeaturesOption,
+    GraphArgument,
+    PolicyOption,
+    SeedOption,
+    SessionArgument,
+    read_names,
+)
 from nodewise.cli.screen import Screen
 
 __all__ = ["new", "register"]
 
 EXAMPLES = """
 nodewise session new job.nodewise my.npz --budget 50 --classes spam,fine
+nodewise session new job.nodewise my.npz --budget 50 --audit 30 --redundancy 2
 """
 
 
@@ -33,10 +44,47 @@ def new(
     policy: PolicyOption = None,
     classifier: ClassifierOption = "gcn",
     seed: SeedOption = 0,
+    audit: Annotated[
+        int, typer.Option("--audit", metavar="N", min=0, help="Nodes drawn at random, on top of the budget, to measure the accuracy.")
+    ] = 0,
+    redundancy: Annotated[int, typer.Option("--redundancy", metavar="N", min=1, help="Annotators that each node is asked of.")] = 1,
+    release_after: Annotated[
+        float, typer.Option("--release-after", metavar="MINUTES", min=0.01, help="When an unanswered query may go to another annotator.")
+    ] = 60.0,
+    labels: Annotated[
+        bool | None,
+        typer.Option(
+            "--use-labels/--hide-labels", help="Whether labels in the graph count as given.", show_default="yes, unless all nodes have one"
+        ),
+    ] = None,
+    features: FeaturesOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Start a labelling job on a graph."""
-    refuse_until_built(screen, "labelling sessions")
+    from nodewise.datasets import default_features, load_graph
+    from nodewise.errors import InputError
+    from nodewise.graph.features import canonical_features
+    from nodewise.session import Session
+
+    if file.exists():
+        raise InputError(
+            f"there is a file {str(file)!r} already: a new session needs a new name; go on with it by 'nodewise session ask {file}'"
+        )
+    with screen.reporting() as reporter:
+        spec = features or default_features(graph)
+        loaded = load_graph(graph, features=spec, data_dir=data_dir, reporter=reporter)
+        used = canonical_features(spec, loaded.name)
+        source = Path(graph) if used == "raw" and Path(graph).is_file() else None
+        with Session.create(
+            file, loaded, budget=budget, classes=None if classes is None else read_names(classes, "--classes"), strategy=strategy, policy=policy,
+            classifier=classifier, seed=seed, audit=audit, redundancy=redundancy, release_after=60 * release_after, use_labels=labels,
+            features=used, source=source, reporter=reporter,
+        ) as session:  # fmt: skip
+            made = session.settings
+    beside = f" and an audit of {made.audit}" if made.audit else ""
+    named = f", classes {', '.join(made.classes)}" if made.classes else ", classes as they come"
+    screen.line(f"{file}: {loaded.name}, {loaded.num_nodes} nodes, a budget of {made.budget}{beside}, strategy {made.strategy}{named}")
+    screen.note(f"next: nodewise session ask {file}")
 
 
 def register(group: typer.Typer) -> None:

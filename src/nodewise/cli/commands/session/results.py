@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonFlag, SessionArgument
-from nodewise.cli.pending import refuse_until_built
 from nodewise.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from nodewise.session import Status
 
 __all__ = ["backup", "export", "predict", "register", "status"]
 
 
-def status(screen: Screen, file: SessionArgument, json: JsonFlag = False) -> None:
+def status(
+    screen: Screen,
+    file: SessionArgument,
+    json: JsonFlag = False,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Counts only: nothing is trained to tell whether more labels are worth it.")
+    ] = False,
+) -> None:
     """Show how far the job is, and whether more labels are worth it."""
-    refuse_until_built(screen, "labelling sessions")
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        now = session.status()
+        report = None
+        if not brief and now.told + now.given:
+            with screen.reporting() as reporter:
+                report = session.stop_report(reporter)
+    if json:
+        screen.json({"schema": 1, **now.as_dict(), "stop": None if report is None else report.as_dict()})
+        return
+    screen.table(("", ""), _rows(now))
+    for name, votes in now.disagreements.items():
+        screen.line(f"disagreement on {name}: " + ", ".join(f"{who} says {what}" for who, what in votes.items()))
+    for sentence in report.words if report is not None else ():
+        screen.line(sentence)
 
 
 def predict(
@@ -25,26 +49,48 @@ def predict(
     file: SessionArgument,
     out: Annotated[Path | None, typer.Option("--out", metavar="F", help="Where to; else standard output.", show_default=False)] = None,
 ) -> None:
-    """Predict every node's class from the labels so far."""
-    refuse_until_built(screen, "labelling sessions")
+    """Predict every node's class from the labels so far, as CSV with every class's probability."""
+    from nodewise.session import Session
+    from nodewise.session.export import write_predictions
+
+    with Session.open(file) as session:
+        if out is not None and out.suffix.lower() in (".json", ".npz", ".pt"):
+            session.predict()
+            session.export(out)
+        else:
+            text = write_predictions(session, session.predict(), out)
+            if out is None:
+                screen.text(text)
+                return
+        screen.note(f"{out}: predictions for {session.graph.num_nodes} nodes from {len(session.labels)} labels")
 
 
 def export(
     screen: Screen,
     file: SessionArgument,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its ending says the form.", show_default=False)],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .json, .npz or .pt.", show_default=False)],
 ) -> None:
-    """Write labels and predictions to a file."""
-    refuse_until_built(screen, "labelling sessions")
+    """Write labels and predictions to a file: CSV, JSON, npz (the graph with its labels) or plain tensors for PyTorch Geometric."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        screen.line(f"{out}: {', '.join(session.export(out))}")
 
 
 def backup(
     screen: Screen,
     file: SessionArgument,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The copy to write.", show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Copy the session's file safely, also while others are labelling."""
-    refuse_until_built(screen, "labelling sessions")
+    from nodewise.session.log import Log
+
+    with Log.open(file) as log:
+        log.backup(out, overwrite=force)
+        if log.settings.get("graph", {}).get("where") != "inside":
+            screen.note(f"the graph is too large to lie in the session: keep {log.settings['graph'].get('path')} as well")
+    screen.line(f"{out}: written")
 
 
 def register(group: typer.Typer) -> None:
@@ -53,3 +99,26 @@ def register(group: typer.Typer) -> None:
     add_command(group, "predict", predict, examples="nodewise session predict job.nodewise --out predictions.csv")
     add_command(group, "export", export, examples="nodewise session export job.nodewise labels.csv")
     add_command(group, "backup", backup, examples="nodewise session backup job.nodewise copy.nodewise")
+
+
+def _rows(now: Status) -> list[tuple[str, str]]:
+    rows = [
+        ("graph", f"{now.graph}, {now.nodes} nodes"),
+        ("strategy", f"{now.strategy} ({now.reason})"),
+        (
+            "labels",
+            f"{now.told} of {now.budget} told" + (f", {now.given} given before" if now.given else "") + (", done" if now.done else ""),
+        ),
+        ("classes", ", ".join(f"{name} {count}" for name, count in now.balance.items()) or "none yet"),
+    ]
+    if now.audit[1]:
+        rows.append(("audit", f"{now.audit[0]} of {now.audit[1]}"))
+    if now.skipped:
+        rows.append(("skipped", str(now.skipped)))
+    if now.open:
+        rows.append(("open", "; ".join(f"{who}: {', '.join(nodes)}" for who, nodes in now.open.items())))
+    if len(now.annotators) > 1:
+        rows.append(("annotators", ", ".join(f"{who} {count}" for who, count in now.annotators.items())))
+    if now.agreement is not None:
+        rows.append(("agreement", f"{now.agreement:.0%} of pairs of votes"))
+    return rows

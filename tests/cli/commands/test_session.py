@@ -1,0 +1,128 @@
+"""``nodewise session`` through the real command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nodewise.cli import main
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def run(capfd: pytest.CaptureFixture[str], *arguments: str | Path, code: int = 0) -> tuple[str, str]:
+    assert main(["session", *map(str, arguments)]) == code, capfd.readouterr().err
+    return capfd.readouterr()  # type: ignore[return-value]
+
+
+@pytest.fixture
+def job(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Path:
+    path = tmp_path / "job.nodewise"
+    run(capfd, "new", path, "karate", "--budget", "6", "--strategy", "age", "--classes", "Mr. Hi,Officer", "--hide-labels")
+    return path
+
+
+@pytest.mark.slow
+def test_a_whole_job(nodewise: Run, tmp_path: Path) -> None:
+    made = nodewise("session", "new", "job", "karate", "--budget", "4", "--audit", "2", "--seed", "1")
+    assert made.returncode == 0, made.stderr
+    assert (
+        made.stdout.startswith("job: karate, 34 nodes, a budget of 4 and an audit of 2, strategy policy")
+        and "left out of sight" in made.stderr
+    )
+    classes = json.loads(nodewise("session", "status", "job", "--json").stdout)["classes"]
+    for number in range(6):
+        asked = json.loads(nodewise("session", "ask", "job", "--json").stdout)
+        (query,) = asked["queries"]
+        assert (
+            asked["schema"] == 1
+            and query["why"]
+            and set(query) >= {"node", "name", "rank", "predicted", "guess", "sure", "audit", "features"}
+        )
+        told = nodewise("session", "tell", "job", query["name"], classes[number % 2], "--annotator", "me")
+        assert told.returncode == 0, told.stderr
+    assert "the budget is spent" in told.stderr
+    finished = nodewise("session", "ask", "job")
+    assert finished.returncode == 1 and finished.stderr.count("\n") == 1 and "budget of 4 labels is spent" in finished.stderr
+    status = json.loads(nodewise("session", "status", "job", "--json").stdout)
+    assert status["told"] == 4 and status["left"] == 0 and status["done"] and status["audit"] == {"labelled": 2, "of": 2}
+    assert status["stop"]["audit"]["nodes"] == 2 and status["stop"]["words"]
+    rows = list(csv.DictReader(io.StringIO(nodewise("session", "predict", "job").stdout)))
+    assert len(rows) == 34 and {row["from"] for row in rows} == {"", "told", "audit"} and rows[0]["predicted"] in classes
+    for ending in ("csv", "json", "npz", "pt"):
+        assert nodewise("session", "export", "job", f"out.{ending}").returncode == 0
+    assert nodewise("session", "backup", "job", "copy").returncode == 0
+    assert json.loads(nodewise("session", "status", "copy", "--json", "--brief").stdout)["told"] == 4
+    assert {file.name for file in tmp_path.iterdir()} - {"cache"} == {"job", "copy", *(f"out.{e}" for e in ("csv", "json", "npz", "pt"))}
+
+
+def test_tell_skip_undo_and_change(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    first = json.loads(run(capfd, "ask", job, "--json")[0])["queries"][0]["name"]
+    out, _ = run(capfd, "tell", job, first, "Mr. Hi")
+    assert out == f"{first}: Mr. Hi (1 of 6 labels told)\n"
+    assert (
+        "annotators disagree: me says Mr. Hi, ada says Officer; 'Mr. Hi' counts"
+        in run(capfd, "tell", job, first, "Officer", "--annotator", "ada")[1]
+    )
+    assert run(capfd, "undo", job)[0] == f"undone: tell Officer of node {first} by ada\n"
+    second = json.loads(run(capfd, "ask", job, "-k", "2", "--json")[0])["queries"]
+    assert len(second) == 2 and first not in {query["name"] for query in second}
+    assert run(capfd, "skip", job, second[0]["name"])[0] == f"{second[0]['name']}: skipped\n"
+    run(capfd, "class", job, "Neither")
+    run(capfd, "budget", job, "9")
+    status = json.loads(run(capfd, "status", job, "--json", "--brief")[0])
+    assert (status["told"], status["left"], status["skipped"]) == (1, 8, 1) and status["classes"] == ["Mr. Hi", "Officer", "Neither"]
+    assert run(capfd, "undo", job)[0] == "undone: budget 9 by me\n" and run(capfd, "undo", job)[0] == "undone: class Neither by me\n"
+    text, _ = run(capfd, "status", job)
+    assert "1 of 6 told" in text and "cross-validated" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["tell", "JOB", "0", "Oficer"], "did you mean 'Officer'"),
+        (["tell", "JOB", "99", "Officer"], "99"),
+        (["tell", "JOB", "nobody", "Officer"], "nobody"),
+        (["tell", "JOB", "0", "Officer", "--annotator", " "], "annotator"),
+        (["skip", "JOB", "99"], "99"),
+        (["undo", "JOB", "--event", "7"], "no event 7"),
+        (["new", "JOB", "karate"], "already"),
+        (["new", "OTHER", "karate", "--strategy", "randm"], "did you mean 'random'"),
+        (["new", "OTHER", "karate", "--budget", "99"], "more than the 34 nodes"),
+        (["new", "OTHER", "karate", "--classes", "a,,b"], "--classes"),
+        (["new", "no-folder/OTHER", "karate"], "no folder"),
+        (["ask", "OTHER"], "there is no session"),
+        (["export", "JOB", "out.xlsx"], ".csv, .json, .npz, .pt"),
+        (["backup", "JOB", "JOB"], "already"),
+        (["ask", "TEXT"], "not a session"),
+    ],
+)
+def test_bad_input_is_one_line_and_2(
+    job: Path, tmp_path: Path, arguments: list[str], expected: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text").write_text("hello")
+    places = {"JOB": str(job), "OTHER": str(tmp_path / "other"), "TEXT": str(tmp_path / "text"), "out.xlsx": str(tmp_path / "out.xlsx")}
+    before = job.read_bytes()
+    out, err = run(capfd, *(places.get(part, part) for part in arguments), "--quiet", code=2)
+    assert out == "" and err.count("\n") == 1 and err.startswith(f"nodewise session {arguments[0]}: ") and expected in err
+    assert job.read_bytes() == before and not (tmp_path / "other").exists()
+
+
+def test_nothing_to_undo_ends_with_1(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert "nothing to undo" in run(capfd, "undo", job, code=1)[1]
+    assert "before the first label" in run(capfd, "predict", job, code=1)[1]
+
+
+@pytest.mark.parametrize("command", ["tell JOB 3 Officer", "skip JOB 3", "status JOB --brief", "backup JOB COPY"])
+def test_what_needs_no_classifier_loads_no_torch(job: Path, tmp_path: Path, command: str, clean_environment: dict[str, str]) -> None:
+    arguments = [part.replace("JOB", str(job)).replace("COPY", str(tmp_path / "copy")) for part in command.split()]
+    code = f"import sys; from nodewise.cli import main; code = main({['session', *arguments]!r}); assert 'torch' not in sys.modules; sys.exit(code)"
+    done = subprocess.run([sys.executable, "-c", code], env=clean_environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
