@@ -143,9 +143,9 @@ def _all_chunks(
     environment: Environment | None = None
     for first in range(0, runs, chunk):
         size = min(chunk, runs - first)
+        drawn = draw_splits(tensors, size, seed, first, sizes)
         if environment is None or environment.runs != size:
             environment = Environment(tensors, make_classifier(classifier, tensors, size), size, budget)
-        drawn = draw_splits(tensors, size, seed, first, sizes)
         asked = rollout(environment, strategy, drawn, derive_seed(seed, "chunk", first))
         score = environment.score(drawn.test)
         found.append((score.micro.cpu(), score.macro.cpu(), asked.cpu()))
@@ -157,8 +157,6 @@ def _all_chunks(
 def _policy_name(policy: str | Path | Policy | None, strategy: str | Strategy | Policy) -> str | None:
     from nodewise.policy import DEFAULT_POLICY
 
-    if isinstance(strategy, Policy) or isinstance(policy, Policy):
+    if isinstance(strategy, Policy) or (strategy == "policy" and isinstance(policy, Policy)):
         return "given"
-    if strategy != "policy":
-        return None
-    return str(policy or DEFAULT_POLICY)
+    return str(policy or DEFAULT_POLICY) if strategy == "policy" else None
