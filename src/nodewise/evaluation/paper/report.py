@@ -18,7 +18,7 @@ from nodewise.errors import InputError
 from nodewise.evaluation.paper.experiments import EXPERIMENTS
 from nodewise.evaluation.paper.figures import draw_figure
 from nodewise.evaluation.paper.numbers import paper_statement
-from nodewise.evaluation.paper.rendering import render
+from nodewise.evaluation.paper.rendering import graph_title, render
 from nodewise.evaluation.tables import Entry, Table, to_markdown
 
 __all__ = ["agreement_table", "gpa_table", "main", "write_report"]
@@ -75,11 +75,10 @@ def agreement_table(records: Sequence[Record]) -> Table:
                         difference = score["mean"] - theirs
                         width = "" if score["ci95"] is None else f" ± {score['ci95']:.2f}"
                         near = "yes" if abs(difference) <= 2 else "no"
-                        rows.append((
-                            setting["graph"], result["name"], f"{score['mean']:.2f}{width}", f"{theirs:.2f}", f"{difference:+.2f}", near,
-                            record["experiment"],
-                        ))  # fmt: skip
-    return Table("", ("graph", "method", "Micro-F1", "paper", "difference", "within 2 points", "experiment"), tuple(rows), text_columns=2)
+                        row = (f"{score['mean']:.2f}{width}", f"{theirs:.2f}", f"{difference:+.2f}", near)
+                        rows.append((record["experiment"], setting["graph"], result["name"], *row))
+    columns = ("experiment", "graph", "method", "Micro-F1", "paper", "difference", "within 2 points")
+    return Table("", columns, tuple(rows), text_columns=3)
 
 
 def gpa_table(records: Sequence[Record]) -> Table:
@@ -96,9 +95,9 @@ def gpa_table(records: Sequence[Record]) -> Table:
                         )
                         width = "" if test["ci95"] is None else f" ± {test['ci95']:.2f}"
                         p = test["corrected_p"]
-                        verdict = "–" if p is None else "no difference" if p >= 0.05 else "GPA" if test["difference"] > 0 else "AGE"
+                        verdict = "–" if p is None else "neither" if p >= 0.05 else "GPA" if test["difference"] > 0 else "AGE"
                         rows.append((
-                            record["experiment"], setting["graph"], str(setting["budget"]), test["second"], f"{test['difference']:+.2f}{width}",
+                            record["experiment"], graph_title(setting), str(setting["budget"]), test["second"], f"{test['difference']:+.2f}{width}",
                             None if theirs is None else f"{theirs:+.2f}", "–" if p is None else f"{p:.4f}", verdict,
                         ))  # fmt: skip
     columns = ("experiment", "graph", "labels", "against", "GPA's lead", "paper's lead", "p, corrected", "better")
@@ -110,7 +109,7 @@ def _summary(records: Sequence[Record]) -> list[str]:
     agreement, leads = agreement_table(records), gpa_table(records)
     lines: list[str] = []
     if agreement.rows:
-        inside = sum(row[5] == "yes" for row in agreement.rows)
+        inside = sum(row[6] == "yes" for row in agreement.rows)
         counted = f"{inside} of {len(agreement.rows)} scores lie within two points of the paper's."
         lines += ["## Do the scores agree?", "", counted, "", to_markdown(agreement)]
     if leads.rows:
