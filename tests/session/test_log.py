@@ -181,12 +181,12 @@ def kill_at_random(path: Path, environment: dict[str, str], times: int, seed: in
     moments = random.Random(seed)
     known: list[tuple[int, str, int]] = []
     for number in range(times):
-        process = writer(path, f"w{number}", environment)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n", process.stderr.read() if process.stderr else ""
-        time.sleep(moments.random() * 0.15)
-        process.send_signal(signal.SIGKILL)
-        said, _ = process.communicate()
+        with writer(path, f"w{number}", environment) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n", process.stderr.read() if process.stderr else ""
+            time.sleep(moments.random() * 0.15)
+            process.send_signal(signal.SIGKILL)
+            said = process.stdout.read()  # not communicate(), which would miss what readline has read ahead
         with Log.open(path) as log:  # reads and checks the whole chain
             found = [(e.id, e.annotator, e.body["node"]) for e in log.events]
         fresh = [(event, f"w{number}", node) for event, node in acknowledged(said)]

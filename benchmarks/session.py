@@ -1,0 +1,148 @@
+"""How fast a session answers, whether the audit's interval holds, and how biased cross-validation is.
+
+    python benchmarks/session.py latency --out benchmarks/results/session-latency.json
+    python benchmarks/session.py audit --out benchmarks/results/session-audit.json
+
+``latency``: from the call of ``tell`` to the return of the next ``ask`` with the file on a disk, syncs included, on Cora and Pubmed; a change of
+the 30th of 35 labels with the next ``ask``; reopening 500 labels. ``audit``: simulated sessions on ten graphs; how often the audit's 95 %
+interval holds the accuracy over all nodes that train nothing, and how far the cross-validated accuracy is from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from machine import describe_machine
+
+from nodewise.datasets import default_features, load_graph
+from nodewise.environment import CLOSING_EPOCHS
+from nodewise.evaluation import write_json
+from nodewise.graph import Graph
+from nodewise.session import Session
+from nodewise.session.estimates import audit_accuracy, cross_validated
+
+GRAPHS = ("cora", "citeseer", "webkb-cornell", "webkb-wisconsin", "airports-usa", "airports-europe", "fb100-reed98", "polblogs", "chameleon-filtered", "reddit1401-graph1")
+
+
+def name_of(graph: Graph, node: int) -> str:
+    assert graph.y is not None
+    return graph.class_names[graph.y[node]]
+
+
+def milliseconds(values: list[float]) -> dict[str, float]:
+    return {"median_ms": round(1e3 * float(np.median(values)), 2), "p95_ms": round(1e3 * float(np.quantile(values, 0.95)), 2), "times": len(values)}
+
+
+def latency(given: argparse.Namespace) -> list[dict[str, Any]]:
+    rows = []
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        for name, labels in (("cora", 100), ("pubmed", 100)):
+            graph = load_graph(name, features=default_features(name))
+            session = Session.create(Path(folder) / name, graph, budget=labels)
+            query = session.ask()
+            times, tells = [], []
+            for _ in range(labels - 1):
+                begin = time.perf_counter()
+                session.tell(query.node, name_of(graph, query.node))
+                tells.append(time.perf_counter() - begin)
+                query = session.ask()
+                times.append(time.perf_counter() - begin)
+            rows.append({"what": "tell to ask", "graph": name, **milliseconds(times[5:]), "tell_alone": milliseconds(tells[5:])})
+        graph = load_graph("cora", features=default_features("cora"))
+        changes, undos = [], []
+        for repeat in range(10):
+            session = Session.create(Path(folder) / f"change{repeat}", graph, budget=50, seed=repeat)
+            for _ in range(35):
+                node = session.ask().node
+                event = session.tell(node, name_of(graph, node))
+                if len(session.history) == 30:
+                    thirtieth, number = node, event
+            session.ask()
+            session.skip(session.ask().node)
+            begin = time.perf_counter()
+            session.tell(thirtieth, name_of(graph, int(np.flatnonzero(graph.y != graph.y[thirtieth])[0])))
+            session.ask()
+            changes.append(time.perf_counter() - begin)
+            session.undo()
+            session.ask()
+            session.skip(session.ask().node)
+            begin = time.perf_counter()
+            session.undo(number)
+            session.ask()
+            undos.append(time.perf_counter() - begin)
+        rows += [{"what": "change the 30th of 35, then ask", "graph": "cora", **milliseconds(changes)}, {"what": "undo the 30th of 35, then ask", "graph": "cora", **milliseconds(undos)}]
+        graph = load_graph("pubmed", features=default_features("pubmed"))
+        nodes = np.random.default_rng(0).permutation(graph.num_nodes)[:500].tolist()
+        with Session.create(Path(folder) / "long", graph, budget=600) as session:
+            session.tell(nodes, [name_of(graph, node) for node in nodes])
+        begin = time.perf_counter()
+        with Session.open(Path(folder) / "long") as session:
+            session.ask()
+            rows.append({"what": "reopen 500 labels, then ask", "graph": "pubmed", "seconds": round(time.perf_counter() - begin, 2)})
+    return rows
+
+
+def audit(given: argparse.Namespace) -> list[dict[str, Any]]:
+    rows = []
+    for name in given.graphs:
+        graph = load_graph(name, features=default_features(name))
+        assert graph.y is not None
+        known = np.flatnonzero(graph.y >= 0)
+        budget = min(5 * graph.num_classes, len(known) // 4)
+        size = min(given.size, len(known) // 4)
+        inside, bias, truths = [], [], []
+        strategy = ""
+        for seed in range(given.sessions):
+            with tempfile.TemporaryDirectory(dir=given.memory) as folder, Session.create(
+                Path(folder) / "job", graph, budget=budget, seed=seed, audit=size, use_labels=False, candidates=known.tolist()
+            ) as session:
+                strategy = session.settings.strategy
+                while not session.done:
+                    node = session.ask().node
+                    session.tell(node, name_of(graph, node))
+                prediction = session.predict()
+                found = audit_accuracy(prediction.best, prediction.classes, session.audit_labels)
+                history = session.refresh()
+                learner = session.follow(history)
+                labels, _ = session.training(history)
+                crossed = cross_validated(learner.tensors, labels, learner.classes, "gcn", seed, CLOSING_EPOCHS)
+                free = np.setdiff1d(known, [label.node for label in labels])
+                truth = float(np.mean([prediction.names[node] == name_of(graph, node) for node in free]))
+            assert found is not None
+            inside.append(found.low <= truth <= found.high)
+            truths.append(truth)
+            if crossed is not None:
+                bias.append(crossed.mean - truth)
+        row = {"graph": name, "strategy": strategy, "budget": budget, "audit": size, "sessions": len(inside), "accuracy": round(100 * float(np.mean(truths)), 1), "coverage": round(float(np.mean(inside)), 3), "bias_points": round(100 * float(np.mean(bias)), 1) if bias else None, "bias_sd": round(100 * float(np.std(bias)), 1) if bias else None}
+        rows.append(row)
+        print(row, flush=True)
+    print("coverage over all", np.mean([row["coverage"] for row in rows]))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["latency", "audit"])
+    parser.add_argument("--folder", type=Path, help="where sessions lie for the latency; should be on a real disk")
+    parser.add_argument("--memory", type=Path, help="where sessions lie for the audit; a folder in memory saves syncs")
+    parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--size", type=int, default=40, help="nodes of the audit")
+    parser.add_argument("--graphs", nargs="+", default=list(GRAPHS))
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    begin = time.time()
+    rows = latency(given) if given.what == "latency" else audit(given)
+    load = os.getloadavg()
+    for row in rows:
+        print(row)
+    write_json(given.out, {"schema": 1, "benchmark": f"session {given.what}", "machine": describe_machine(), "seed": 0, "seconds": round(time.time() - begin, 1), "load": [round(value, 1) for value in load], "rows": rows})
+
+
+if __name__ == "__main__":
+    main()
