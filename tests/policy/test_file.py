@@ -92,6 +92,13 @@ def test_an_old_file_is_replaced_whole(saved: Path) -> None:
     assert torch.equal(load_policy(saved).output, Policy(seed=6).output)
 
 
+@pytest.mark.parametrize("name", ["p.pt", "no/such/p.safetensors"])
+def test_a_file_that_could_not_be_found_again_is_not_written(name: str, tmp_path: Path) -> None:
+    with pytest.raises(PolicyFileError, match="name a .safetensors file in a folder that is there"):
+        save_policy(Policy(), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_there_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(PolicyFileError, match="no policy file at .*nowhere.safetensors'.*'nodewise policy list'"):
         load_policy(tmp_path / "nowhere.safetensors")

@@ -21,10 +21,17 @@ class LoadedGraph(NamedTuple):
 
 
 def load_for_command(name: str, features: str | None, data_dir: Path | None, reporter: Reporter) -> LoadedGraph:
-    """Loads a graph; without ``features`` the paper's preprocessing for the paper's graphs, none for others."""
+    """Loads a graph; without ``features`` the paper's preprocessing for the paper's graphs, none for others.
+
+    Raises:
+        InputError: the graph has no labels, so that nobody could answer queries.
+    """
     from nodewise.datasets import default_budget, default_features, load_graph
+    from nodewise.errors import InputError
     from nodewise.graph.features import canonical_features
 
     spec = features or default_features(name)
     graph = load_graph(name, features=spec, data_dir=data_dir, reporter=reporter)
+    if graph.y is None or not (graph.y >= 0).any():
+        raise InputError(f"{name!r} has no labels: this command needs them to answer queries; to label it yourself, use 'nodewise session new'")
     return LoadedGraph(graph, canonical_features(spec, graph.name), default_budget(graph))

@@ -27,8 +27,13 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
         policy: what to save.
         path: ends with ``.safetensors``.
         origin: where it comes from: source graphs with their sizes and average degrees, episodes, seed, version.
+
+    Raises:
+        PolicyFileError: there is no such folder, or the file would not be recognised by its ending.
     """
     path = Path(path)
+    if path.suffix != ".safetensors" or not path.absolute().parent.is_dir():
+        raise PolicyFileError(f"no policy can be written to {str(path)!r}: name a .safetensors file in a folder that is there")
     record = {"format": FORMAT, "settings": json.dumps(policy.settings.as_dict()), "origin": json.dumps(dict(origin or policy.origin))}
     tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in policy.state_dict().items()}
     part = path.with_name(path.name + f".{os.getpid()}.part")

@@ -78,4 +78,4 @@ def test_bad_input_is_one_line_and_2(wrong: list[str], expected: str, capfd: pyt
 def test_a_graph_without_labels_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "g.edges").write_text("a b\nb c\n")
     assert main(["compare", str(tmp_path / "g.edges"), "--strategies", "random", "--budgets", "1"]) == 2
-    assert "has no classes" in capfd.readouterr().err
+    assert "has no labels" in capfd.readouterr().err

@@ -1,0 +1,70 @@
+"""``nodewise evaluate``: the result, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.cli import main
+from nodewise.evaluation import evaluate
+from nodewise.graph import Graph, preprocess, write_graph
+from nodewise.policy import Policy, save_policy
+from tests.small_graphs import block_graph, random_graph
+
+SHORT = ["--runs", "2", "--device", "cpu", "--quiet"]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a graph, one without labels, and a policy, which the command runs in."""
+    monkeypatch.chdir(tmp_path)
+    write_graph(block_graph(), tmp_path / "blocks.npz")
+    write_graph(random_graph(), tmp_path / "small.npz")
+    write_graph(Graph.build([[0, 1], [1, 2]], 50, x=np.eye(50, dtype=np.float32)), tmp_path / "bare.npz")
+    save_policy(Policy(seed=3), tmp_path / "p.safetensors")
+    return tmp_path
+
+
+def test_the_file_holds_what_python_gives(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    options = ["--policy", "p.safetensors", "--features", "unit", "--budget", "4", "--seed", "9", "--json", "r.json"]
+    assert main(["evaluate", "blocks.npz", "--strategy", "policy", *options, *SHORT]) == 0
+    out, err = capfd.readouterr()
+    record = json.loads((here / "r.json").read_text())
+    expected = evaluate(preprocess(block_graph(), "unit"), Policy(seed=3), budget=4, runs=2, seed=9, device="cpu")
+    assert record["micro_f1"]["values"] == expected.micro_f1.tolist()
+    assert record["macro_f1"]["values"] == expected.macro_f1.tolist()
+    assert (record["strategy"], record["policy"], record["features"], record["budget"]) == ("policy", "p.safetensors", "unit", 4)
+    assert err == ""
+    assert f"{expected.micro}" in out and f"{expected.macro}" in out
+
+
+def test_without_options_it_is_five_a_class_and_the_features_as_they_are(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "blocks.npz", "--strategy", "random", "--json", "r.json", *SHORT]) == 0
+    record = json.loads((here / "r.json").read_text())
+    assert (record["budget"], record["features"], record["seed"], record["classifier"]) == (15, "raw", 0, "gcn")
+    assert "blocks, random, 15 labels, 2 runs, features raw, cpu" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["small.npz", "--strategy", "random", "--budget", "21"], ["a budget of 21 queries is more than the pool's 20 nodes"]),
+        (["bare.npz", "--strategy", "random", "--budget", "3"], ["'bare.npz' has no labels"]),
+        (["bare.npz", "--strategy", "random"], ["'bare.npz' has no labels", "nodewise session new"]),
+        (["small.npz"], ["Missing option '--strategy'"]),
+        (["small.npz", "--strategy", "random", "--runs", "0"], ["--runs", "0"]),
+        (["small.npz", "--strategy", "random", "--device", "cuda:x"], ["unknown device 'cuda:x'"]),
+        (["nowhere.npz", "--strategy", "random"], ["nowhere.npz"]),
+        (["small.npz", "--strategy", "policy", "--policy", "small.npz"], ["small.npz", "policy file"]),
+    ],
+)
+def test_bad_input_gets_one_line_and_2(arguments: list[str], expected: list[str], here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", *arguments, "--quiet", "--json", "r.json"]) == 2
+    out, err = capfd.readouterr()
+    assert out == "" and err.count("\n") == 1
+    for part in expected:
+        assert part in err
+    assert not (here / "r.json").exists()
