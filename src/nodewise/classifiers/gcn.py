@@ -168,7 +168,9 @@ class _SparseInput:
 
     def backward(self, back: torch.Tensor) -> torch.Tensor:
         whole = self._fold.backward
-        return csr_product(csr_tensor(whole.crow_indices(), whole.col_indices(), self._values.index_select(0, self._order), whole.shape), back)
+        return csr_product(
+            csr_tensor(whole.crow_indices(), whole.col_indices(), self._values.index_select(0, self._order), whole.shape), back
+        )
 
 
 class _DenseInput:

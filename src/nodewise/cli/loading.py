@@ -33,5 +33,7 @@ def load_for_command(name: str, features: str | None, data_dir: Path | None, rep
     spec = features or default_features(name)
     graph = load_graph(name, features=spec, data_dir=data_dir, reporter=reporter)
     if graph.y is None or not (graph.y >= 0).any():
-        raise InputError(f"{name!r} has no labels: this command needs them to answer queries; to label it yourself, use 'nodewise session new'")
+        raise InputError(
+            f"{name!r} has no labels: this command needs them to answer queries; to label it yourself, use 'nodewise session new'"
+        )
     return LoadedGraph(graph, canonical_features(spec, graph.name), default_budget(graph))
