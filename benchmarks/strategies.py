@@ -1,4 +1,4 @@
-"""What a strategy's choosing costs: rollouts of every baseline, in turns with random selection, and AGE's figures on the way.
+"""What a strategy's choosing costs: rollouts of every baseline, in turns with random selection.
 
     python benchmarks/strategies.py                              10 runs on Cora, on two threads of the CPU
     python benchmarks/strategies.py --device cuda --runs 100
@@ -10,6 +10,7 @@ also played again without any choosing: ``times_replay`` tells what the choice a
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import time
 from pathlib import Path
@@ -68,6 +69,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "strategies.json")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
+    busy = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None  # processes that other work kept running
     graph = load_graph(given.graph, features="paper")
     tensors, budget = GraphTensors(graph, given.device), default_budget(graph)
     strategies = {name: make_strategy(name) for name in NAMES}
@@ -107,7 +109,7 @@ def main() -> None:
         {
             "schema": 1,
             "benchmark": "strategies",
-            "machine": describe_machine(given.device),
+            "machine": {**describe_machine(given.device), "load_before": busy},
             "graph": given.graph,
             "runs": given.runs,
             "budget": budget,
