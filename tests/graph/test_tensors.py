@@ -35,6 +35,16 @@ def test_a_product_is_torchs_to_the_bit_whatever_lay_in_the_output(entries: floa
     torch.testing.assert_close(gradient, block.to_dense().sum(0)[:, None].expand(33, 6))
 
 
+@pytest.mark.parametrize("width", [1, 6, 64])
+def test_a_product_does_not_read_what_stood_where_it_goes(width: int) -> None:
+    matrix = sp.random(17, 11, 0.1, format="csr", dtype=np.float32, random_state=0)  # with empty rows
+    dense = torch.randn(2, 11, width, generator=torch.Generator().manual_seed(0))
+    out = torch.full((2, 17, width), torch.nan)
+    got = Sparse(matrix, torch.device("cpu")).mm(dense, out)
+    assert got.data_ptr() == out.data_ptr()
+    torch.testing.assert_close(got, torch.from_numpy(matrix.toarray()) @ dense, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_propagation_is_the_normalised_adjacency_with_loops(device: str) -> None:
     graph = GraphTensors(Graph.build([[0, 1], [1, 2]], 4), device)  # degrees with loops 2, 3, 2, 1

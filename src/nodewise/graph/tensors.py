@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
 __all__ = ["GraphTensors", "Sparse", "csr_product", "csr_tensor"]
+
+# without MKL, older versions of torch multiply by zero what the output held before, and zero times not-a-number is not a number
+_READS_OUTPUT = sys.platform != "linux" or not torch.backends.mkl.is_available()
 
 
 def csr_tensor(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
@@ -36,6 +40,8 @@ def csr_product(matrix: torch.Tensor, dense: torch.Tensor, out: torch.Tensor | N
         if torch.is_grad_enabled() and dense.requires_grad:
             return torch.mm(matrix, dense)  # autograd wants outputs of its own
         out = dense.new_empty(matrix.shape[0], dense.shape[1])
+    if _READS_OUTPUT:
+        out.zero_()
     return torch.addmm(out, matrix, dense, beta=0, out=out)
 
 
