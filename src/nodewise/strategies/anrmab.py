@@ -53,8 +53,9 @@ class Anrmab:
     - each arm's share is r̂_k = r q_k(v) / φ(v);
     - w_k ← w_k exp(p_min / 2 · (r̂_k + 1/p_k · sqrt(ln(N/δ) / (K T)))), EXP4.P's update, with N nodes and δ = 0.1.
 
-    Only the label that was asked for is read; validation labels are never used. Gao et al. publish no code and leave open how ranks become
-    a distribution: the sharpness of 20 is that of the paper's authors, who wrote it anew but paid the arms by accuracy on validation nodes.
+    Only the label that was asked for is read; validation labels are never used. Gao et al. publish no code; the form of q_k with its
+    sharpness of 20 is that of the implementation released with the paper, which differs in paying the arms at each step for all nodes
+    asked so far, as the sum of their r over T.
     """
 
     name = "anrmab"
