@@ -5,12 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 import torch
 
-from nodewise.environment import PAPER_FEATURES, STATE_FEATURES, Observation, StateSettings, register_state_feature, state
+from nodewise.classifiers import make_classifier
+from nodewise.environment import (
+    PAPER_FEATURES,
+    STATE_FEATURES,
+    Environment,
+    Observation,
+    StateSettings,
+    draw_splits,
+    register_state_feature,
+    state,
+)
 from nodewise.errors import InputError, UnknownNameError
+from nodewise.graph import Graph
+from nodewise.graph.tensors import GraphTensors
 from tests.environment.fixed import environment_of
+from tests.small_graphs import random_graph
 
 EDGES = [(0, 1), (1, 2)]  # a path of three, and node 3 alone
 HALVES = [0.5, 0.5]
@@ -65,6 +79,15 @@ def test_a_graph_of_one_class_or_without_edges_has_nothing_to_tell() -> None:
     scattered = state(environment_of([], [PREDICTED]).observe(), StateSettings())
     assert torch.isfinite(scattered).all()
     assert scattered[0, :, 1:4].abs().max() == 0
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7, 10])
+def test_predictions_that_are_all_alike_give_no_large_numbers(classes: int) -> None:
+    edges = random_graph(nodes=300).edge_index
+    graph = GraphTensors(Graph.build(edges, 300, x=np.zeros((300, 4), dtype=np.float32), y=np.arange(300) % classes))
+    environment = Environment(graph, make_classifier("gcn", graph, 4), 4, 1)
+    environment.reset(0, draw_splits(graph, 4, 0))
+    assert state(environment.observe(), StateSettings()).abs().max() < 1.1
 
 
 def test_degree_is_scaled_and_clipped() -> None:

@@ -91,7 +91,8 @@ def _degree(observation: Observation, settings: StateSettings) -> torch.Tensor:
 def _scaled(divergence: torch.Tensor, settings: StateSettings) -> torch.Tensor:
     if settings.kl_scaling == "none":
         return divergence
-    return divergence / divergence.amax(1, keepdim=True).clamp_min(1e-12)
+    # where all predictions are alike, what is left is rounding, positive or negative, and must not be blown up
+    return divergence / divergence.amax(1, keepdim=True).clamp_min(1e-6)
 
 
 @register_state_feature("kl_from_neighbours")
