@@ -27,7 +27,7 @@ from nodewise.graph import Graph
 from nodewise.session import Session
 from nodewise.session.estimates import audit_accuracy, cross_validated
 
-GRAPHS = ("cora", "citeseer", "webkb-cornell", "webkb-wisconsin", "airports-usa", "airports-europe", "fb100-reed98", "polblogs", "chameleon-filtered", "reddit1401-graph1")
+GRAPHS = ("cora", "twitch-ptbr", "webkb-cornell", "webkb-wisconsin", "airports-usa", "airports-europe", "fb100-reed98", "polblogs", "chameleon-filtered", "reddit1401-graph1")
 
 
 def name_of(graph: Graph, node: int) -> str:
@@ -63,18 +63,16 @@ def latency(given: argparse.Namespace) -> list[dict[str, Any]]:
                 event = session.tell(node, name_of(graph, node))
                 if len(session.history) == 30:
                     thirtieth, number = node, event
-            session.ask()
             session.skip(session.ask().node)
             begin = time.perf_counter()
             session.tell(thirtieth, name_of(graph, int(np.flatnonzero(graph.y != graph.y[thirtieth])[0])))
             session.ask()
             changes.append(time.perf_counter() - begin)
             session.undo()
-            session.ask()
             session.skip(session.ask().node)
             begin = time.perf_counter()
             session.undo(number)
-            session.ask()
+            session.ask(2)  # the first is the one whose answer was taken back, the second has to be chosen
             undos.append(time.perf_counter() - begin)
         rows += [{"what": "change the 30th of 35, then ask", "graph": "cora", **milliseconds(changes)}, {"what": "undo the 30th of 35, then ask", "graph": "cora", **milliseconds(undos)}]
         graph = load_graph("pubmed", features=default_features("pubmed"))

@@ -30,8 +30,13 @@ def test_twenty_kills_of_the_command_lose_no_label(nodewise: Run, clean_environm
         label = ("A", "B")[int(node) % 2]
         command = ["ask", "job"] if kills % 5 == 4 else ["tell", "job", node, label]
         process = subprocess.Popen(
-            [sys.executable, "-m", "nodewise", "session", *command], cwd=tmp_path, env=clean_environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )  # fmt: skip
+            [sys.executable, "-m", "nodewise", "session", *command],
+            cwd=tmp_path,
+            env=clean_environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         time.sleep(moments.random() * (6.0 if command[0] == "ask" else 2.0))
         process.send_signal(signal.SIGKILL)
         out, _ = process.communicate()

@@ -184,7 +184,7 @@ def kill_at_random(path: Path, environment: dict[str, str], times: int, seed: in
         with writer(path, f"w{number}", environment) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n", process.stderr.read() if process.stderr else ""
-            time.sleep(moments.random() * 0.15)
+            time.sleep(moments.random() * 0.1)
             process.send_signal(signal.SIGKILL)
             said = process.stdout.read()  # not communicate(), which would miss what readline has read ahead
         with Log.open(path) as log:  # reads and checks the whole chain

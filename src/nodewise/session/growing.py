@@ -11,8 +11,8 @@ import numpy.typing as npt
 import torch
 
 from nodewise.classifiers import Gcn
-from nodewise.graph.tensors import GraphTensors
-from nodewise.seeds import derive_seed
+from nodewise.graph.tensors import GraphTensors, csr_product
+from nodewise.seeds import derive_seed, numpy_generator
 
 __all__ = ["GrowingGcn"]
 
@@ -58,18 +58,33 @@ class GrowingGcn(Gcn):
             self._adam.param_groups[0]["params"] = [self.w0, self.w1]
         super().restore(snapshot)
 
-    def _build(self) -> None:
-        """As the batch's, but dense rows are looked up in one table instead of being made and padded anew with every label."""
+    def gradients(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """As the batch's. Dense features are mixed over the neighbours before they meet the weights: far fewer rows do, see `_Rows`."""
+        if self.graph.sparse_x is not None and self.graph.offset is None:
+            return super().gradients()
+        if self._stale:
+            self._build_rows()
+        assert self._rows is not None
+        rate, count = self.settings.dropout, self.labelled_count
+        noise = numpy_generator(self.seed, "dropout", self.epochs_done)
+        mixed = self._rows.mixed(self._field.first.forward, noise)  # [near, feature]
+        near = torch.mm(mixed, self.w0[0]).relu_()  # [near, hidden]
+        near.mul_(self._keep(noise, tuple(near.shape)))
+        read = csr_product(self._field.second.forward, near)  # [label, hidden]
+        error = torch.softmax(torch.mm(read, self.w1[0]), -1)  # [label, class]
+        error[torch.arange(count), self._labels[0]] -= 1
+        error.mul_(min(count, self.settings.warm_up) / self.settings.warm_up / count)
+        back = csr_product(self._field.second.backward, torch.mm(error, self.w1[0].T))
+        back.mul_(near > 0).div_(1 - rate)  # positive exactly where it was active and kept
+        return torch.mm(mixed.T, back)[None], torch.mm(read.T, error)[None]
+
+    def _build_rows(self) -> None:
         graph = self.graph
-        if graph.sparse_x is not None and graph.offset is None:
-            super()._build()
-            return
         if self._rows is None:
             dense = graph.dense_x if graph.dense_x is not None else graph.input_rows(np.arange(graph.num_nodes))
             self._rows = _Rows(dense, self.settings.dropout)
         self._field.build()
         self._rows.look_at(self._field.far_node)
-        self._input = self._rows  # type: ignore[assignment]  # of the same two methods
         self._stale = False
 
     def _widen(self, w1: torch.Tensor) -> None:
@@ -82,10 +97,11 @@ class GrowingGcn(Gcn):
 
 
 class _Rows:
-    """X W0 over the far nodes of a single run, X dense.
+    """The far nodes' features of a single run, dense, with dropout, mixed over the near nodes' neighbours: Â (D ∘ X).
 
-    The memory is kept from epoch to epoch: the first touch of as much new memory would cost more than the products. A number is dropped by 16
-    random bits, as in the batch's form; what is kept is scaled after the product, which is smaller.
+    Multiplying by Â first leaves the near nodes' rows only, a fraction of the far ones', for the two products with the weights. The memory is
+    kept from epoch to epoch: the first touch of as much new memory would cost more than the products. A number is dropped by 16 random bits,
+    as in the batch's form.
     """
 
     def __init__(self, dense: torch.Tensor, rate: float) -> None:
@@ -99,12 +115,12 @@ class _Rows:
         if len(far) > len(self._room):
             self._room = self._dense.new_empty(min(len(self._dense), len(far) + len(far) // 2), self._dense.shape[1])
 
-    def forward(self, w0: torch.Tensor, noise: np.random.Generator) -> torch.Tensor:
-        self._dropped = torch.index_select(self._dense, 0, self._far, out=self._room[: len(self._far)])
-        count = self._dropped.numel()
+    def mixed(self, first: torch.Tensor, noise: np.random.Generator) -> torch.Tensor:
+        """The product with the matrix from far to near nodes: [near, feature]."""
+        dropped = torch.index_select(self._dense, 0, self._far, out=self._room[: len(self._far)])
+        count = dropped.numel()
         drawn = noise.bit_generator.random_raw(-(-count // 4)).view(np.uint16)[:count]
-        self._dropped.masked_fill_(torch.from_numpy(drawn < round(self._rate * 65536)).view_as(self._dropped), 0.0)
-        return torch.mm(self._dropped, w0[0]).div_(1 - self._rate)
-
-    def backward(self, back: torch.Tensor) -> torch.Tensor:
-        return torch.mm(self._dropped.T, back).div_(1 - self._rate)
+        numbers = dropped.numpy()
+        # several times as fast as torch's product with a mask
+        np.multiply(numbers, (drawn >= round(self._rate * 65536)).reshape(numbers.shape), out=numbers)
+        return csr_product(first, dropped).div_(1 - self._rate)
