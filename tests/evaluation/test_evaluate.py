@@ -12,17 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sklearn.metrics import f1_score
 
 import nodewise as nw
+from nodewise.classifiers import make_classifier
 from nodewise.datasets import default_budget, default_features, load_graph
-from nodewise.environment import SplitSizes, draw_splits
+from nodewise.environment import Environment, SplitSizes, draw_splits, rollout
 from nodewise.errors import InputError, PolicyFileError
 from nodewise.evaluation import evaluate, runs_at_once
 from nodewise.events import Event, Progress
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy, import_released, save_policy, shipped_policies
-from nodewise.strategies import Centrality
+from nodewise.seeds import derive_seed
+from nodewise.strategies import Centrality, Random
 from tests.small_graphs import block_graph, random_graph
 
 FEW: dict[str, Any] = {"budget": 4, "device": "cpu"}
@@ -65,16 +68,20 @@ def test_a_single_run_has_no_interval_and_the_record_no_nan() -> None:
     json.dumps(record, allow_nan=False)
 
 
-def test_scores_are_those_of_each_run_s_test_nodes() -> None:
+def test_scores_are_those_of_each_run_s_test_nodes_after_the_closing_epochs() -> None:
     graph = block_graph(signal=3)
-    result = evaluate(graph, "random", budget=15, runs=4, device="cpu")
-    splits = draw_splits(GraphTensors(graph), 4, seed=0)
-    sizes = splits.test.shape[1]
+    result = evaluate(graph, "random", budget=15, runs=4, device="cpu", seed=6)
+    tensors = GraphTensors(graph)
+    splits = draw_splits(tensors, 4, seed=6)
+    environment = Environment(tensors, make_classifier("gcn", tensors, 4), 4, 15)
+    asked = rollout(environment, Random(), splits, seed=derive_seed(6, "chunk", 0), closing_epochs=35)
+    guess = environment.classifier.logits().argmax(-1).gather(1, splits.test)
+    assert (result.queries == asked.numpy()).all()
+    for run in range(4):
+        truth = tensors.y[splits.test[run]]
+        assert result.micro_f1[run] == pytest.approx(100 * f1_score(truth, guess[run], average="micro"), abs=1e-4)
+        assert result.macro_f1[run] == pytest.approx(100 * f1_score(truth, guess[run], average="macro"), abs=1e-4)
     assert result.micro.mean > 60
-    assert (np.abs(result.micro_f1 * sizes / 100 - np.round(result.micro_f1 * sizes / 100)) < 1e-3).all()  # so many of so many
-    assert result.queries.shape == (4, 15)
-    pool = splits.pool.numpy()
-    assert all(pool[run, node] for run in range(4) for node in result.queries[run])
 
 
 @pytest.mark.parametrize("strategy", ["random", "centrality"])

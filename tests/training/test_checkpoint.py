@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors import safe_open
 
 from nodewise.environment import STATE_FEATURES, Observation, StateSettings, register_state_feature
 from nodewise.errors import InputError
@@ -128,6 +129,13 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_bits(episodes: int, und
     out = interrupted(tmp_path / "stopped", episodes)
     train_policy(graphs(), out=out, resume=True, **SHORT)
     assert files_of(out.parent) == undisturbed
+
+
+def test_the_policy_moves_once_after_each_graph_from_the_eleventh_episode_on(tmp_path: Path) -> None:
+    interrupted(tmp_path, episodes=13)
+    with safe_open(tmp_path / "p.checkpoint", framework="pt") as file:
+        steps = {float(file.get_tensor(f"adam.{number}.step")) for number in range(5)}
+    assert steps == {3.0 * 2}
 
 
 def test_an_unfinished_training_is_not_overwritten(tmp_path: Path) -> None:

@@ -117,6 +117,15 @@ def test_graphs_have_budgets_and_scales_of_their_own() -> None:
         assert all(0 <= reward <= 1 for reward in line["rewards"].values())
 
 
+def test_the_scale_of_a_graph_s_returns_is_its_own() -> None:
+    settings = TrainingSettings(budgets=(2, 2), batch=3, closing_epochs=1)
+    policy = Policy()
+    one, other = (_Source(graph, 2, settings, torch.device("cpu"), policy) for graph in (random_graph(), communities_and_loners()))
+    reward, _ = _play(one, 0, 0, settings)
+    assert one.scale.mean is not None and float(one.scale.mean) == pytest.approx(reward)
+    assert other.scale.mean is None
+
+
 def test_a_graph_given_twice_has_two_rewards() -> None:
     lines: list[dict[str, Any]] = []
     train_policy([random_graph()] * 2, budgets=(2, 2), each_episode=lines.append, **{**SHORT, "episodes": 1})
