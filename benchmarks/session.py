@@ -27,7 +27,18 @@ from nodewise.graph import Graph
 from nodewise.session import Session
 from nodewise.session.estimates import audit_accuracy, cross_validated
 
-GRAPHS = ("cora", "twitch-ptbr", "webkb-cornell", "webkb-wisconsin", "airports-usa", "airports-europe", "fb100-reed98", "polblogs", "chameleon-filtered", "reddit1401-graph1")
+GRAPHS = (
+    "cora",
+    "twitch-ptbr",
+    "webkb-cornell",
+    "webkb-wisconsin",
+    "airports-usa",
+    "airports-europe",
+    "fb100-reed98",
+    "polblogs",
+    "chameleon-filtered",
+    "reddit1401-graph1",
+)
 
 
 def name_of(graph: Graph, node: int) -> str:
@@ -36,7 +47,11 @@ def name_of(graph: Graph, node: int) -> str:
 
 
 def milliseconds(values: list[float]) -> dict[str, float]:
-    return {"median_ms": round(1e3 * float(np.median(values)), 2), "p95_ms": round(1e3 * float(np.quantile(values, 0.95)), 2), "times": len(values)}
+    return {
+        "median_ms": round(1e3 * float(np.median(values)), 2),
+        "p95_ms": round(1e3 * float(np.quantile(values, 0.95)), 2),
+        "times": len(values),
+    }
 
 
 def latency(given: argparse.Namespace) -> list[dict[str, Any]]:
@@ -74,7 +89,10 @@ def latency(given: argparse.Namespace) -> list[dict[str, Any]]:
             session.undo(number)
             session.ask(2)  # the first is the one whose answer was taken back, the second has to be chosen
             undos.append(time.perf_counter() - begin)
-        rows += [{"what": "change the 30th of 35, then ask", "graph": "cora", **milliseconds(changes)}, {"what": "undo the 30th of 35, then ask", "graph": "cora", **milliseconds(undos)}]
+        rows += [
+            {"what": "change the 30th of 35, then ask", "graph": "cora", **milliseconds(changes)},
+            {"what": "undo the 30th of 35, then ask", "graph": "cora", **milliseconds(undos)},
+        ]
         graph = load_graph("pubmed", features=default_features("pubmed"))
         nodes = np.random.default_rng(0).permutation(graph.num_nodes)[:500].tolist()
         with Session.create(Path(folder) / "long", graph, budget=600) as session:
@@ -97,9 +115,12 @@ def audit(given: argparse.Namespace) -> list[dict[str, Any]]:
         inside, bias, truths = [], [], []
         strategy = ""
         for seed in range(given.sessions):
-            with tempfile.TemporaryDirectory(dir=given.memory) as folder, Session.create(
-                Path(folder) / "job", graph, budget=budget, seed=seed, audit=size, use_labels=False, candidates=known.tolist()
-            ) as session:
+            with (
+                tempfile.TemporaryDirectory(dir=given.memory) as folder,
+                Session.create(
+                    Path(folder) / "job", graph, budget=budget, seed=seed, audit=size, use_labels=False, candidates=known.tolist()
+                ) as session,
+            ):
                 strategy = session.settings.strategy
                 while not session.done:
                     node = session.ask().node
@@ -117,7 +138,17 @@ def audit(given: argparse.Namespace) -> list[dict[str, Any]]:
             truths.append(truth)
             if crossed is not None:
                 bias.append(crossed.mean - truth)
-        row = {"graph": name, "strategy": strategy, "budget": budget, "audit": size, "sessions": len(inside), "accuracy": round(100 * float(np.mean(truths)), 1), "coverage": round(float(np.mean(inside)), 3), "bias_points": round(100 * float(np.mean(bias)), 1) if bias else None, "bias_sd": round(100 * float(np.std(bias)), 1) if bias else None}
+        row = {
+            "graph": name,
+            "strategy": strategy,
+            "budget": budget,
+            "audit": size,
+            "sessions": len(inside),
+            "accuracy": round(100 * float(np.mean(truths)), 1),
+            "coverage": round(float(np.mean(inside)), 3),
+            "bias_points": round(100 * float(np.mean(bias)), 1) if bias else None,
+            "bias_sd": round(100 * float(np.std(bias)), 1) if bias else None,
+        }
         rows.append(row)
         print(row, flush=True)
     print("coverage over all", np.mean([row["coverage"] for row in rows]))
@@ -139,7 +170,18 @@ def main() -> None:
     load = os.getloadavg()
     for row in rows:
         print(row)
-    write_json(given.out, {"schema": 1, "benchmark": f"session {given.what}", "machine": describe_machine(), "seed": 0, "seconds": round(time.time() - begin, 1), "load": [round(value, 1) for value in load], "rows": rows})
+    write_json(
+        given.out,
+        {
+            "schema": 1,
+            "benchmark": f"session {given.what}",
+            "machine": describe_machine(),
+            "seed": 0,
+            "seconds": round(time.time() - begin, 1),
+            "load": [round(value, 1) for value in load],
+            "rows": rows,
+        },
+    )
 
 
 if __name__ == "__main__":
