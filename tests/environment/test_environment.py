@@ -131,3 +131,20 @@ def test_labels_that_were_asked_do_change_the_state() -> None:
         rollout(environment, strategy, draw_splits(environment.graph, 2, seed=1), seed=2, closing_epochs=1)
         outputs.append(strategy.seen[-3])
     assert not torch.equal(*outputs)
+
+
+def test_runs_together_score_as_the_same_runs_one_by_one() -> None:
+    """Sixty runs in batches of ten, and the same splits one run at a time: the paired differences have a mean of zero."""
+    graph = GraphTensors(block_graph())
+    scores: dict[int, list[torch.Tensor]] = {10: [], 1: []}
+    for runs, found in scores.items():
+        environment = Environment(graph, make_classifier("gcn", graph, runs), runs, 6)
+        for first in range(0, 60, runs):
+            splits = draw_splits(graph, runs, seed=3, first_run=first)
+            rollout(environment, Random(), splits, seed=1000 * runs + first)
+            found.append(environment.score(splits.test).micro)
+    together, alone = (torch.cat(found) for found in scores.values())
+    difference = (together - alone).double()
+    assert together.mean() > 0.5
+    assert difference.mean().abs() < 3 * difference.std() / 60**0.5
+    assert 0.5 < together.std() / alone.std() < 2

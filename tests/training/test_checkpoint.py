@@ -131,6 +131,18 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_bits(episodes: int, und
     assert files_of(out.parent) == undisturbed
 
 
+@pytest.mark.gpu
+def test_a_training_on_a_gpu_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    """Sums on a GPU have no fixed order, so the bits may differ; everything else goes on."""
+    out = interrupted(tmp_path, episodes=12, device="cuda")
+    lines: list[dict[str, Any]] = []
+    train_policy(graphs(), out=out, resume=True, each_episode=lines.append, **{**SHORT, "device": "cuda"})
+    assert [line["episode"] for line in lines] == [13, 14, 15, 16]
+    assert set(files_of(tmp_path)) == {"p.safetensors", "p.last.safetensors", "p.jsonl"}
+    logged = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    assert [line["episode"] for line in logged] == list(range(1, 17)) and logged[12:] == lines
+
+
 def test_the_policy_moves_once_after_each_graph_from_the_eleventh_episode_on(tmp_path: Path) -> None:
     interrupted(tmp_path, episodes=13)
     with safe_open(tmp_path / "p.checkpoint", framework="pt") as file:
