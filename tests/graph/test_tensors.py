@@ -79,8 +79,9 @@ def test_dense_features_that_are_centred_are_centred_once() -> None:
     assert graph.dense_x.tolist() == [[-2, -2], [0, 0], [2, 2]]
 
 
-def test_a_graph_without_features_gets_structural_ones() -> None:
-    graph = Graph.build([[0, 1, 2], [1, 2, 3]], 5)
+@pytest.mark.parametrize("x", [None, np.zeros((5, 0), dtype=np.float32), sp.csr_matrix((5, 0), dtype=np.float32)])
+def test_a_graph_without_features_gets_structural_ones(x: object) -> None:
+    graph = Graph.build([[0, 1, 2], [1, 2, 3]], 5, x=x)
     tensors = GraphTensors(graph)
     assert tensors.dense_x is not None
     assert torch.equal(tensors.dense_x, torch.from_numpy(np.array(structural_features(graph))))

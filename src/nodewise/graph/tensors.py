@@ -123,20 +123,20 @@ class GraphTensors:
         self.degree = torch.tensor(graph.degree, device=self.device, dtype=dtype)
         self.max_degree = int(graph.degree.max(initial=0))
         self.y = torch.tensor(np.full(graph.num_nodes, -1) if graph.y is None else graph.y, device=self.device, dtype=torch.int64)
-        x = graph.x
-        if x is None:
+        x, offset = graph.x, graph.x_offset
+        if x is None or not graph.has_features:
             from nodewise.graph.structural import structural_features
 
-            x = structural_features(graph)
+            x, offset = structural_features(graph), None
         self.num_features = int(x.shape[1])
         self.sparse_x: Sparse | None = None
         self.dense_x: torch.Tensor | None = None
         self.offset: torch.Tensor | None = None
         if sp.issparse(x):
             self.sparse_x = Sparse(x, self.device, dtype)
-            self.offset = None if graph.x_offset is None else torch.tensor(graph.x_offset, device=self.device, dtype=dtype)
+            self.offset = None if offset is None else torch.tensor(offset, device=self.device, dtype=dtype)
         else:
-            dense = x if graph.x_offset is None else x - graph.x_offset
+            dense = x if offset is None else x - offset
             self.dense_x = torch.tensor(dense, device=self.device, dtype=dtype)
 
     @cached_property
