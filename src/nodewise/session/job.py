@@ -51,6 +51,8 @@ class Job:
         self._given: dict[int, str] = {}
         if self.settings.use_labels and self.graph.y is not None:
             self._given = {int(node): self.graph.class_names[self.graph.y[node]] for node in np.flatnonzero(self.graph.y >= 0)}
+        self._free = self._candidates.copy()  # candidates without a label of their own
+        self._free[list(self._given)] = False
         self._audit = self._draw_audit()
         self._history = fold(log.events)
         self._learner: Learner | None = None
@@ -73,7 +75,7 @@ class Job:
         """Whether there is nothing left to ask: the budget is spent, or no node is left, and the audit is complete."""
         with self._lock:
             history = self.refresh()
-            left = [node for node in np.flatnonzero(self._candidates).tolist() if node not in self._given and node not in history.labels]
+            left = self._free.sum() > sum(1 for node in history.labels if self._free[node])
             return self.rules().done(history) or not left
 
     @property
@@ -166,6 +168,6 @@ class Job:
         return tuple(used)
 
     def _draw_audit(self) -> tuple[int, ...]:
-        free = [node for node in np.flatnonzero(self._candidates).tolist() if node not in self._given]
+        free = np.flatnonzero(self._free).tolist()
         order = numpy_generator(self.settings.seed, "audit").permutation(len(free))[: self.settings.audit]
         return tuple(free[place] for place in order)
