@@ -6,7 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev,images,reddit,tensorboard
 READY := $(VENV)/.ready
-ARGS :=  # for pytest, such as ARGS='-n 2 -k graph'
+ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
+# two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: help demo check quick test clean
 .DEFAULT_GOAL := help
@@ -27,10 +29,10 @@ check: $(READY)
 	$(BIN)/mypy
 
 quick: $(READY)
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
 
 test: check
-	$(BIN)/python -m pytest $(ARGS)
+	$(PYTEST) $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
