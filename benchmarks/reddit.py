@@ -15,13 +15,13 @@ import bz2
 import contextlib
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +249,8 @@ def main() -> None:
     if sys.argv[1:2] == ["pack"]:
         pack(Path(sys.argv[2]), Path(sys.argv[3]))
         return
+    from machine import describe_machine  # imports torch, which would weigh on the build's own process
+
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--posts", type=int, default=1_000_000, help="posts of the large month; the small one has a quarter")
     options.add_argument("--seed", type=int, default=0)
@@ -290,14 +292,6 @@ def main() -> None:
 def ratio(large: dict[str, Any], small: dict[str, Any], kind: str, figure: str) -> float:
     """1 where the time is linear in the lines."""
     return round(large[kind][figure] / large[kind]["lines"] / (small[kind][figure] / small[kind]["lines"]), 3)
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor()
 
 
 if __name__ == "__main__":
