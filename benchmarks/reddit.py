@@ -265,12 +265,7 @@ def main() -> None:
         large = measure(given.posts, given.seed, {**both, "plain_quarter_memory": ("", 2.0)}, Path(folder))
     result = {
         "schema": 1,
-        "machine": {
-            "cores": os.cpu_count(),
-            "platform": platform.platform(),
-            "python": platform.python_version(),
-            "processor": processor(),
-        },
+        "machine": {**describe_machine(), "duckdb": version("duckdb")},
         "seed": given.seed,
         "tiny": tiny,
         "small": small,
