@@ -109,7 +109,7 @@ def test_ctrl_c_keeps_what_was_read_and_the_next_run_goes_on(tmp_path: Path, cle
     arguments = ["--submissions", submissions, "--comments", comments, "--glove", glove, "--out", tmp_path / "out", *NUMBERS]
     line = [sys.executable, "-m", "nodewise", "reddit", "build", *map(str, arguments)]
     running = subprocess.Popen(line, env=clean_environment, stderr=subprocess.PIPE, text=True)
-    while not list((tmp_path / "out" / ".reddit-work").glob("lines/RC*")) and running.poll() is None:
+    while not list((tmp_path / "out" / ".reddit-work").glob("lines/comments*")) and running.poll() is None:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate()

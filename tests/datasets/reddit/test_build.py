@@ -92,6 +92,18 @@ def test_several_files_folders_and_globs(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "reddit1.npz").read_bytes() == (tmp_path / "one" / "out" / "reddit1.npz").read_bytes()
 
 
+def test_folders_that_look_like_patterns_and_files_of_the_same_name(tmp_path: Path) -> None:
+    build(tmp_path / "one")
+    folder = tmp_path / "it's [a] ünusual {b} folder"
+    for part, (posts, comments) in enumerate(
+        [(SUBMISSION_LINES[:4], COMMENT_LINES[:8]), (SUBMISSION_LINES[4:], [b"", *COMMENT_LINES[8:]])]
+    ):
+        write_month(folder / str(part), "", posts, comments)
+    parts = [folder / "0", folder / "1"]
+    build_reddit(parts, parts, folder / "0" / "glove.txt", folder / "out", SETTINGS, limits=LIMITS)
+    assert (folder / "out" / "reddit1.npz").read_bytes() == (tmp_path / "one" / "out" / "reddit1.npz").read_bytes()
+
+
 def test_vectors_from_a_zip(tmp_path: Path) -> None:
     submissions, comments, _ = write_month(tmp_path / "in")
     build_reddit(submissions, comments, zipped(tmp_path / "glove.zip", glove_840B_3d=GLOVE), tmp_path / "out", SETTINGS, limits=LIMITS)

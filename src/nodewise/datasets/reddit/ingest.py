@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -82,7 +83,8 @@ def _read_all(work: Work, record: Record, files: Sequence[Path], chunk_bytes: in
     for path in files:
         name = str(path)
         if name not in finished:
-            with closing(prefetch(_to_disk(work, path, chunk_bytes, done.get(name, 0)))) as chunks:
+            skip, scratch = done.get(name, 0), work.lines_folder / f"{record.kind}-{files.index(path)}"
+            with closing(prefetch(_to_disk(path, chunk_bytes, skip, scratch))) as chunks:
                 for chunk, plain in chunks:
                     _store(work, record, name, chunk, plain, base)
                     plain.unlink()
@@ -95,14 +97,14 @@ def _read_all(work: Work, record: Record, files: Sequence[Path], chunk_bytes: in
     reporter(Progress(f"read {record.kind} (MB)", _megabytes(total), _megabytes(total), {"lines": float(base)}))
 
 
-def _to_disk(work: Work, path: Path, chunk_bytes: int, skip: int) -> Iterator[tuple[Chunk, Path]]:
+def _to_disk(path: Path, chunk_bytes: int, skip: int, scratch: Path) -> Iterator[tuple[Chunk, Path]]:
     """Chunks that are not done yet, each also as a plain file that DuckDB can read with all its threads.
 
     No two files have the same name: DuckDB may remember what it read from one.
     """
     for chunk in read_chunks(path, chunk_bytes):
         if chunk.number >= skip:
-            plain = work.lines_folder / f"{path.name}-{chunk.number}.ndjson"
+            plain = scratch.with_name(f"{scratch.name}-{chunk.number}.ndjson")
             plain.write_bytes(chunk.data)
             yield chunk, plain
 
@@ -127,7 +129,7 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
             again = plain.with_suffix(".rescued")
             again.write_text("\n".join(json.dumps(fields) for fields in rescued), encoding="utf-8")
             found = _parsed(("place", *record.fields))
-            work.con.execute(f"INSERT INTO {record.kind} SELECT {base} + place::BIGINT, {record.values} FROM {found}", [str(again)])
+            work.con.execute(f"INSERT INTO {record.kind} SELECT {base} + place::BIGINT, {record.values} FROM {found}", [_literal(again)])
             again.unlink()
         rows = _scalar(work, f"SELECT count(*) FROM {record.kind} WHERE seq >= {base}")
         if rows + sum(rejected.values()) != chunk.lines:
@@ -144,13 +146,18 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
 
 def _parse(work: Work, record: Record, plain: Path) -> int:
     """Fills the table ``raw`` and returns its length. Outside a transaction: only then are its row numbers the lines' places."""
-    work.con.execute(f"CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM {_parsed(record.fields)}", [str(plain)])
+    work.con.execute(f"CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM {_parsed(record.fields)}", [_literal(plain)])
     return _scalar(work, "SELECT count(*) FROM raw")
 
 
 def _parsed(fields: Sequence[str]) -> str:
     columns = ", ".join(f"{field}: 'VARCHAR'" for field in fields)
     return f"read_json(?, format = 'newline_delimited', columns = {{{columns}}}, ignore_errors = true, maximum_object_size = 8388608)"
+
+
+def _literal(path: Path) -> str:
+    """The path as a pattern that matches nothing else: DuckDB takes every path for a glob."""
+    return re.sub(r"[\[*?]", r"[\g<0>]", str(path))
 
 
 def _look_again(
