@@ -15,7 +15,8 @@ __all__ = ["resolve_device"]
 def resolve_device(name: str = "auto") -> torch.device:
     """The device of that name; ``"auto"`` is a GPU where there is one, else the CPU.
 
-    An explicit request is honoured or refused, never replaced.
+    An explicit request is honoured or refused, never replaced. A GPU asked for by number becomes torch's current one: kernels and recorded
+    steps run there.
 
     Raises:
         InputError: the device is unknown or not there.
@@ -36,5 +37,7 @@ def resolve_device(name: str = "auto") -> torch.device:
             raise InputError(
                 f"device {name!r} was asked for, but there are {torch.cuda.device_count()} GPUs: use cuda:0 to cuda:{torch.cuda.device_count() - 1}"
             )
-        return torch.device(kind, int(index or torch.cuda.current_device()))
+        if index:
+            torch.cuda.set_device(int(index))
+        return torch.device(kind, torch.cuda.current_device())
     return torch.device("cpu")

@@ -126,7 +126,8 @@ def test_a_policy_can_be_given_in_every_form(tmp_path: Path) -> None:
     for result in results.values():
         assert result.strategy == "policy"
         assert (result.queries == results["given"].queries).all() and (result.micro_f1 == results["given"].micro_f1).all()
-    assert evaluate(graph, "random", policy=policy, runs=1, **FEW).policy is None
+    with pytest.raises(InputError, match="strategy 'random' uses no policy, but one was given"):
+        evaluate(graph, "random", policy=policy, runs=1, **FEW)
 
 
 def test_the_budget_is_five_a_class_by_default() -> None:

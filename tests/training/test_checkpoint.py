@@ -206,3 +206,12 @@ def test_killed_at_any_moment_and_resumed_it_ends_with_the_same_bits(tmp_path: P
     assert kills >= 5 and starts > kills
     left = files_of(tmp_path / "killed")
     assert {name: content for name, content in left.items() if not name.endswith(".part")} == files_of(tmp_path / "whole")
+
+
+def test_a_training_that_has_ended_is_not_done_again(tmp_path: Path) -> None:
+    out = tmp_path / "p.safetensors"
+    first = train_policy(graphs(), out=out, **SHORT)
+    before, stamp = files_of(tmp_path), out.stat().st_mtime_ns
+    again = train_policy(graphs(), out=out, resume=True, **SHORT)
+    assert again.origin == first.origin and torch.equal(again.output, first.output)
+    assert files_of(tmp_path) == before and out.stat().st_mtime_ns == stamp

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 
 from nodewise.classifiers import make_classifier
+from nodewise.datasets import default_budget
 from nodewise.device import resolve_device
 from nodewise.environment import Environment, SplitSizes, Strategy, draw_splits, rollout
 from nodewise.errors import InputError
@@ -109,7 +110,7 @@ def evaluate(
         strategy: a name, a strategy, or a trained policy.
         policy: which policy the strategy ``"policy"`` uses.
         classifier: a name.
-        budget: queries in each run; five a class by default.
+        budget: queries in each run; by default the paper's for its graphs, else five a class.
         runs: independent runs, each with its own split, weights and dropout.
         seed: everything random follows from it; splits are the same for every strategy, classifier and device.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
@@ -121,7 +122,8 @@ def evaluate(
         raise InputError(f"the number of runs must be at least 1, got {runs}")
     chosen, where = make_strategy(strategy, policy), resolve_device(device)
     tensors = GraphTensors(graph, where)
-    budget = 5 * graph.num_classes if budget is None else budget
+    if budget is None:  # a graph without classes is refused by the splits, which say more
+        budget = default_budget(graph) if graph.num_classes else 1
     begin = time.perf_counter()
     report = reporter or Silent()
     task = f"{graph.name} {chosen.name}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nodewise.environment import Strategy
-from nodewise.errors import UnknownNameError
+from nodewise.errors import InputError, UnknownNameError
 from nodewise.policy import Policy, find_policy
 from nodewise.strategies.age import Age
 from nodewise.strategies.anrmab import Anrmab
@@ -46,6 +46,8 @@ def make_strategy(name: str | Strategy | Policy, policy: str | Path | Policy | N
         return name
     if name not in STRATEGIES:
         raise UnknownNameError("strategy", name, STRATEGIES)
+    if policy is not None and name != "policy":
+        raise InputError(f"strategy {name!r} uses no policy, but one was given: leave it out, or choose the strategy 'policy'")
     if name == "policy":
         return Learned(policy if isinstance(policy, Policy) else find_policy(policy))
     return STRATEGIES[name]()

@@ -23,6 +23,8 @@ class Centrality:
         if measure not in ("degree", "pagerank"):
             raise InputError(f"unknown centrality {measure!r}: use degree or pagerank")
         self.measure = measure
+        if measure == "pagerank":
+            self.name = "centrality-pagerank"
 
     def begin(self, environment: Environment) -> None:
         """Rank the nodes, once for the graph."""

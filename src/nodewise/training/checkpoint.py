@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 
 from nodewise.errors import InputError
 from nodewise.graph import Graph
-from nodewise.policy import Policy, save_policy
+from nodewise.policy import Policy, load_policy, save_policy
 from nodewise.training.returns import RunningScale
 
 __all__ = ["Checkpoint", "describe_sources"]
@@ -81,6 +81,14 @@ class Checkpoint:
                 f"{str(self._beside('.checkpoint'))!r} holds an unfinished training: use --resume to go on with it, or delete it"
             )
         return 0
+
+    def finished(self) -> Policy | None:
+        """The policy, if this very training has ended already: there is nothing to resume."""
+        if self._out is None or not self._out.is_file() or self._beside(".checkpoint").exists():
+            return None
+        policy = load_policy(self._out)
+        same = {key: policy.origin.get(key) for key in self._settings} == json.loads(json.dumps(self._settings))
+        return policy if same else None
 
     def restore(self, recent: deque[float]) -> int:
         """Take up the training where the checkpoint left it. Returns the first episode to play."""

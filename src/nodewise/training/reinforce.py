@@ -11,6 +11,7 @@ from typing import Any, Literal
 import torch
 
 from nodewise.classifiers import GcnSettings, make_classifier
+from nodewise.datasets import default_budget
 from nodewise.device import resolve_device
 from nodewise.environment import CLOSING_EPOCHS, Environment, draw_splits, rollout
 from nodewise.errors import InputError
@@ -96,9 +97,10 @@ def train_policy(
 
     Args:
         graphs: the source graphs, their features as they are to be used.
-        settings: how to train; or give its fields as keyword arguments. Budgets are five a class by default.
+        settings: how to train; or give its fields as keyword arguments. Budgets are by default the paper's for its graphs, else five a class.
         out: the policy file. Beside it are kept the last policy, the log (JSON lines) and, while training lasts, a checkpoint.
-        resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed.
+        resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed. A training that has
+            ended is not done again.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         reporter: told the mean rewards after every episode.
         each_episode: called with every line of the log.
@@ -114,7 +116,7 @@ def train_policy(
     if settings is not None and options:
         raise InputError(f"train_policy got settings and {', '.join(options)}: give a TrainingSettings or its fields, not both")
     if settings is None:
-        settings = TrainingSettings(**{"budgets": tuple(5 * graph.num_classes for graph in graphs), **options})
+        settings = TrainingSettings(**{"budgets": tuple(default_budget(graph) for graph in graphs), **options})
     if len(settings.budgets) != len(graphs):
         raise InputError(f"{len(graphs)} source graphs but {len(settings.budgets)} budgets: give one budget a graph")
     where, report = resolve_device(device), reporter or Silent()
@@ -124,6 +126,9 @@ def train_policy(
     policy.origin = describe_sources(graphs, settings)
     the_same = {key: policy.origin[key] for key in ("source_graphs", "training")}
     checkpoint = Checkpoint(out, policy, adam, [source.scale for source in sources], the_same)
+    done = checkpoint.finished() if resume else None
+    if done is not None:
+        return done
     recent: deque[float] = deque(maxlen=100)
     first = checkpoint.restore(recent) if resume else checkpoint.start()
     try:
