@@ -48,14 +48,13 @@ def test_a_policy_trained_on_two_built_graphs_transfers_to_a_third(
     posts, comments, vectors = month()
     submissions, answers, glove = map(str, write_month(tmp_path / "in", "", posts, comments, vectors))
     graphs, policy, result = str(tmp_path / "graphs"), str(tmp_path / "p.safetensors"), tmp_path / "result.json"
+    build = f"reddit build --submissions {submissions} --comments {answers} --glove {glove} --out {graphs}"
     for command in (
-        ("reddit", "build", "--submissions", submissions, "--comments", answers, "--glove", glove, "--out", graphs)
-        + ("--group-size", str(GROUP), "--ranks", "1-4", "--width", "16"),
-        ("train", "reddit1", "reddit2", "--data-dir", graphs, "--episodes", "12", "--budget", "8", "--out", policy, "--device", "cpu"),
-        ("evaluate", "reddit3", "--data-dir", graphs, "--strategy", "policy", "--policy", policy, "--budget", "12", "--runs", "10")
-        + ("--device", "cpu", "--json", str(result)),
+        f"{build} --group-size {GROUP} --ranks 1-4 --width 16",
+        f"train reddit1 reddit2 --data-dir {graphs} --episodes 12 --budget 8 --out {policy} --device cpu",
+        f"evaluate reddit3 --data-dir {graphs} --strategy policy --policy {policy} --budget 12 --runs 10 --device cpu --json {result}",
     ):
-        done = nodewise(*command)
+        done = nodewise(*command.split())
         assert done.returncode == 0, done.stderr
     found = json.loads(result.read_text())
     assert (found["graph"], found["budget"], found["runs"]) == ("reddit3", 12, 10)
