@@ -86,6 +86,8 @@ def check(folder: Path, expected: dict[str, bytes]) -> None:
     out = folder / "out"
     for path in out.glob("*.npz") if out.exists() else ():
         assert path.read_bytes() == expected[path.name]  # whole, or not there
+    if (out / "reddit-report.json").exists():  # the last to come
+        assert expected.keys() <= {path.name for path in out.iterdir()}
     assert build(folder, "out") == expected
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -129,7 +128,7 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
             again = plain.with_suffix(".rescued")
             again.write_text("\n".join(json.dumps(fields) for fields in rescued), encoding="utf-8")
             found = _parsed(("place", *record.fields))
-            work.con.execute(f"INSERT INTO {record.kind} SELECT {base} + place::BIGINT, {record.values} FROM {found}", [_literal(again)])
+            work.con.execute(f"INSERT INTO {record.kind} SELECT {base} + place::BIGINT, {record.values} FROM {found}", [str(again)])
             again.unlink()
         rows = _scalar(work, f"SELECT count(*) FROM {record.kind} WHERE seq >= {base}")
         if rows + sum(rejected.values()) != chunk.lines:
@@ -146,18 +145,13 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
 
 def _parse(work: Work, record: Record, plain: Path) -> int:
     """Fills the table ``raw`` and returns its length. Outside a transaction: only then are its row numbers the lines' places."""
-    work.con.execute(f"CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM {_parsed(record.fields)}", [_literal(plain)])
+    work.con.execute(f"CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM {_parsed(record.fields)}", [str(plain)])
     return _scalar(work, "SELECT count(*) FROM raw")
 
 
 def _parsed(fields: Sequence[str]) -> str:
     columns = ", ".join(f"{field}: 'VARCHAR'" for field in fields)
     return f"read_json(?, format = 'newline_delimited', columns = {{{columns}}}, ignore_errors = true, maximum_object_size = 8388608)"
-
-
-def _literal(path: Path) -> str:
-    """The path as a pattern that matches nothing else: DuckDB takes every path for a glob."""
-    return re.sub(r"[\[*?]", r"[\g<0>]", str(path))
 
 
 def _look_again(
