@@ -24,7 +24,8 @@ def blocks(path: Path, language: str) -> list[str]:
 
 def commands() -> list[str]:
     """Every command line of ours that a document shows, without the words beside it."""
-    lines = (line for path in DOCUMENTS for block in blocks(path, "") + blocks(path, "bash") for line in block.splitlines())
+    whole = (re.sub(r"\\\n\s*", "", block) for path in DOCUMENTS for block in blocks(path, "") + blocks(path, "bash"))
+    lines = (line for block in whole for line in block.splitlines())
     return sorted({re.split(r"\s{2,}|\s#", line.strip())[0] for line in lines if line.startswith("nodewise ")})
 
 
