@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,10 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
+
+# What is started in the background by a shell ignores Ctrl-C, and so would every command that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test fails for being slow: machines differ.
 settings.register_profile("nodewise", deadline=None)
