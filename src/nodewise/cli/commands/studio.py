@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.pending import refuse_until_built
 from nodewise.cli.screen import Screen
 
 __all__ = ["register", "studio"]
@@ -16,7 +16,11 @@ __all__ = ["register", "studio"]
 EXAMPLES = """
 nodewise studio
 nodewise studio job.nodewise
+nodewise studio job.nodewise --port 9000 --no-browser
+nodewise studio job.nodewise --host 0.0.0.0
 """
+
+_PORT = 8080
 
 
 def studio(
@@ -24,9 +28,72 @@ def studio(
     session: Annotated[
         Path | None, typer.Argument(metavar="[SESSION]", help="The session's file; without it, a page that makes one.", show_default=False)
     ] = None,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; others can reach any but 127.0.0.1.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option("--port", metavar="N", min=0, max=65535, help="The port; 0 for any.", show_default="8080, or the next free one"),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token", metavar="T", help="What whoever connects must know.", show_default="none on 127.0.0.1, else one is made and shown"
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A further name that the page is reached by; repeatable.", show_default=False),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder", metavar="DIR", help="Where sessions are found and made.", show_default="the session's folder, else this one"
+        ),
+    ] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", metavar="DIR", help="Where the nodes' pictures lie.", show_default="the folder of sessions"),
+    ] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser.")] = True,
 ) -> None:
-    """Label in the browser; without a session, from an uploaded CSV."""
-    refuse_until_built(screen, "studio")
+    """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the file."""
+    import secrets
+
+    from nodewise.errors import MissingExtraError
+    from nodewise.studio.origins import is_loopback
+    from nodewise.studio.settings import StudioSettings
+
+    try:
+        from nodewise.studio import bind, create_app, make_server
+    except ImportError as error:
+        raise MissingExtraError(error.name or "fastapi", "studio") from None
+    from nodewise.session import Session
+
+    if token is None and not is_loopback(host):
+        token = secrets.token_urlsafe(24)
+    where = folder if folder is not None else session.absolute().parent if session is not None else Path()
+    opened = None if session is None else Session.open(session)
+    try:
+        listening = bind(host, _PORT if port is None else port, exactly=port is not None)
+        number = listening.getsockname()[1]
+        settings = StudioSettings(
+            host=host, port=number, token=token, allowed_hosts=tuple(allow_host or ()), folder=where, pictures=pictures
+        )
+        app = create_app(settings, opened)
+    except BaseException:
+        if opened is not None:
+            opened.close()
+        raise
+    address = f"http://{'localhost' if is_loopback(host) else host}:{number}/" + (f"?token={token}" if token else "")
+    screen.line(address)
+    if browser:
+        import threading
+        import webbrowser
+
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    with suppress(KeyboardInterrupt):
+        make_server(app).run(sockets=[listening])
 
 
 def register(app: typer.Typer) -> None:

@@ -1,0 +1,63 @@
+"""The studio as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from nodewise import __version__
+from nodewise.studio import api, updates
+from nodewise.studio.failures import answer_failures
+from nodewise.studio.guard import Guard
+from nodewise.studio.settings import StudioSettings
+from nodewise.studio.studio import Studio
+from nodewise.studio.worker import Priority
+
+if TYPE_CHECKING:
+    from nodewise.session import Session
+
+__all__ = ["create_app"]
+
+_PAGE = Path(__file__).parent / "page"
+
+
+def create_app(settings: StudioSettings, session: Session | None = None) -> Guard:
+    """The studio.
+
+    Args:
+        settings: where it listens and whom it lets in.
+        session: the session to begin with; it is closed when the application ends.
+    """
+    studio = Studio(settings, session)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        await studio.start()
+        yield
+        await studio.stop()
+
+    app = FastAPI(
+        title="nodewise studio", version=__version__, openapi_url="/api/openapi.json", docs_url=None, redoc_url=None, lifespan=lifespan
+    )
+    app.state.studio = studio
+    answer_failures(app)
+    app.include_router(api.router)
+    app.include_router(updates.router)
+
+    @app.get("/", include_in_schema=False)
+    async def work_page() -> Response:
+        is_open = await studio.worker.run(Priority.READ, lambda: studio.workplace.is_open)
+        return FileResponse(_PAGE / "work.html") if is_open else RedirectResponse("/new", 303)
+
+    @app.get("/new", include_in_schema=False)
+    async def new_page() -> Response:
+        return FileResponse(_PAGE / "new.html")
+
+    app.mount("/page", StaticFiles(directory=_PAGE))
+    return Guard(app, settings.rules())

@@ -1,0 +1,117 @@
+"""From errors to answers: a status and one sentence as JSON."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import sqlite3
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from nodewise.errors import InputError, NodewiseError, SessionError
+from nodewise.studio.worker import BusyError, StoppedError
+
+__all__ = ["ConflictError", "MissingError", "NoSessionError", "TypoError", "answer_failures", "status_of"]
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class MissingError(NodewiseError):
+    """There is no such node, session or file."""
+
+
+class ConflictError(NodewiseError):
+    """It cannot be done as things stand."""
+
+
+class NoSessionError(ConflictError):
+    """No session is open."""
+
+    def __init__(self) -> None:
+        super().__init__("no session is open: open one of those in the studio's folder, or make one from a table")
+
+
+class TypoError(ConflictError):
+    """A label that looks like a misspelt class.
+
+    Attributes:
+        suggestion: the class that was probably meant.
+    """
+
+    def __init__(self, message: str, suggestion: str) -> None:
+        super().__init__(message)
+        self.suggestion = suggestion
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status that tells an error."""
+    if isinstance(error, MissingError):
+        return 404
+    if isinstance(error, ConflictError):
+        return 409
+    if isinstance(error, (BusyError, StoppedError)):
+        return 503
+    cause = error if isinstance(error, OSError) else error.__cause__
+    if isinstance(cause, sqlite3.Error):
+        return 507 if "full" in str(cause) else 503
+    if isinstance(cause, OSError):
+        return 507 if cause.errno in _FULL else 503
+    if isinstance(error, SessionError):
+        return 409
+    if isinstance(error, InputError):
+        return 400
+    return 500
+
+
+def answer_failures(app: FastAPI) -> None:
+    """Makes every failure of the application an answer ``{"error": …}``."""
+
+    async def refused(request: Request, error: Exception) -> JSONResponse:
+        status = status_of(error)
+        body: dict[str, Any] = {"error": _sentence(error)}
+        if isinstance(error, TypoError):
+            body["suggestion"] = error.suggestion
+        return JSONResponse(body, status, headers={"Retry-After": "1"} if status == 503 else None)
+
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        return JSONResponse({"error": _invalid_sentence(error)}, 400)
+
+    async def http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        said = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not possible at {request.url.path}"}
+        where = ": see /api/docs for what there is" if error.status_code in said else ""
+        return JSONResponse({"error": f"{said.get(error.status_code, error.detail)}{where}"}, error.status_code, headers=error.headers)
+
+    async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        logging.getLogger("uvicorn.error").error("unexpected failure at %s", request.url.path, exc_info=error)
+        return JSONResponse(
+            {"error": f"unexpected failure, {type(error).__name__}: see the terminal that the studio was started from"}, 500
+        )
+
+    app.add_exception_handler(NodewiseError, refused)
+    app.add_exception_handler(OSError, refused)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(Exception, unexpected)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"it cannot be read or written: {error.strerror or error}; check the folder, its permissions and the space left"
+    return " ".join(str(error).split())
+
+
+def _invalid_sentence(error: RequestValidationError) -> str:
+    """The first thing that is wrong with a request, and where."""
+    first: dict[str, Any] = dict(error.errors()[0])
+    where = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    if first["type"] == "json_invalid":
+        return f"the request's body is no JSON: {first.get('ctx', {}).get('error', first['msg'])}"
+    received = "" if first["type"] == "missing" else f", received {str(first.get('input'))[:60]!r}"
+    message = str(first["msg"])
+    return f"{where!r} is not as it should be: {message[:1].lower()}{message[1:]}{received}; see /api/docs"
