@@ -97,7 +97,10 @@ def _malformed(scope: Mapping[str, Any], headers: _Headers) -> Refusal | None:
         return Refusal(400, "the request's path cannot be used: give it as it is in the API's description")
     if (twice := headers.repeated()) is not None:
         return Refusal(400, f"the header {twice} was sent twice: send it once")
-    if headers.one(b"transfer-encoding") is not None and headers.one(b"content-length") is not None:
+    length = headers.one(b"content-length")
+    if length is not None and not re.fullmatch(r"[0-9]{1,18}", length):
+        return Refusal(400, f"Content-Length must be a number of bytes, got {length[:30]!r}")
+    if headers.one(b"transfer-encoding") is not None and length is not None:
         return Refusal(400, "the request tells its length in two ways: send either Content-Length or Transfer-Encoding")
     return None
 
