@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.requests import HTTPConnection
@@ -116,7 +116,7 @@ async def card(node: NodeId, here: Here, annotator: Annotated[str | None, Query(
 
 @router.get("/nodes/{node}/neighbourhood")
 async def neighbourhood(
-    node: NodeId, here: Here, hops: Literal[1, 2] = 1, limit: Annotated[int, Query(ge=10, le=400)] = 150
+    node: NodeId, here: Here, hops: Annotated[int, Query(ge=1, le=2)] = 1, limit: Annotated[int, Query(ge=10, le=400)] = 150
 ) -> dict[str, Any]:
     """What lies around a node."""
     return await here.worker.run(Priority.READ, lambda: here.workplace.neighbourhood(node, hops, limit))
