@@ -1,0 +1,86 @@
+// The documented REST API, and what is said when it does not answer. The token, where there is one, travels in a cookie.
+
+const BASE = "/api/v1";
+const PATIENCE = 90_000;
+
+/** A request that failed. `status` is 0 where no answer came, so that nobody knows whether it was done. */
+export class ApiError extends Error {
+  constructor(status, message, suggestion = null) {
+    super(message);
+    this.status = status;
+    this.suggestion = suggestion;
+  }
+}
+
+export const get = (path, signal) => call("GET", path, undefined, signal);
+export const post = (path, body) => call("POST", path, body);
+
+async function call(method, path, body, signal) {
+  const options = { method, headers: { Accept: "application/json" }, credentials: "same-origin", signal: signal ?? AbortSignal.timeout(PATIENCE) };
+  if (body !== undefined) {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  let answer;
+  try {
+    answer = await fetch(BASE + path, options);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, error.name === "TimeoutError" ? "the studio has not answered for a long time" : "the studio does not answer");
+  }
+  if (!answer.ok) throw await failure(answer);
+  try {
+    return await answer.json();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "the studio's answer broke off");
+  }
+}
+
+async function failure(answer) {
+  let told = {};
+  try { told = await answer.json(); } catch { /* an answer without JSON is told by its number */ }
+  return new ApiError(answer.status, words(answer.status, told.error), told.suggestion ?? null);
+}
+
+function words(status, said) {
+  if (status === 401) return "the studio wants its token: open the address that it showed when it was started";
+  return said || `the studio answered with an error (${status})`;
+}
+
+/** Fetch a file and hand it to the browser to save; errors can be told, unlike with a plain link. */
+export async function download(path) {
+  let answer;
+  try {
+    answer = await fetch(BASE + path, { credentials: "same-origin" });
+  } catch {
+    throw new ApiError(0, "the studio does not answer");
+  }
+  if (!answer.ok) throw await failure(answer);
+  const named = /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") ?? "");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = named ? named[1] : path.split("/").pop();
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return link.download;
+}
+
+/** Send a form with files. `sent` is told the share that has left this browser. */
+export function upload(path, form, sent = () => {}) {
+  return new Promise((done, failed) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", BASE + path);
+    request.responseType = "json";
+    request.upload.addEventListener("progress", (event) => event.lengthComputable && sent(event.loaded / event.total));
+    request.addEventListener("load", () => {
+      const told = request.response ?? {};
+      if (request.status >= 200 && request.status < 300) done(told);
+      else failed(new ApiError(request.status, words(request.status, told.error), told.suggestion ?? null));
+    });
+    request.addEventListener("error", () => failed(new ApiError(0, "the studio does not answer, or refused the file")));
+    request.send(form);
+  });
+}

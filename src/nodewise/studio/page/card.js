@@ -1,0 +1,96 @@
+// The node that is shown: title, text, link, picture, further attributes; where one is, and what is known of its label.
+
+import { byId, count, h, short, show } from "./dom.js";
+import { back, home, look } from "./flow.js";
+import { icon } from "./icons.js";
+import { atHome, on, state } from "./store.js";
+import { classMark } from "./marks.js";
+
+/** What a node is called in one line: its title, its name, or "node 17" where the graph has no names. */
+export const called = (card) => card.title || (/^\d+$/.test(card.name) ? `Node ${card.name}` : card.name);
+
+export function startCard() {
+  on("card nothing query", draw);
+  on("trail query", drawTrail);
+  on("phase", () => {
+    byId("card").setAttribute("aria-busy", String(["loading", "asking"].includes(state.phase)));
+    document.body.dataset.phase = state.phase;
+  });
+  document.body.dataset.phase = state.phase;
+}
+
+function draw() {
+  const place = byId("card");
+  const { card } = state;
+  place.classList.toggle("looking", !atHome());
+  if (card === null) return; // the closing view draws itself here
+  place.scrollTop = 0;
+  const title = called(card);
+  show(place, eyebrow(card),
+    h("h1", { class: title.length > 90 ? "long" : null, dir: "auto" }, title),
+    h("p", { class: "facts" }, facts(card), card.link && link(card.link)),
+    card.picture && picture(card, title),
+    card.text && h("div", { class: "text", role: "region", "aria-label": "Text", tabindex: "0", dir: "auto" }, card.text),
+    card.cut && h("p", { class: "quiet" }, "It is longer than this; what is beyond is not shown."),
+    attributes(card.attributes),
+    !card.text && !card.picture && !card.title && Object.keys(card.attributes).length === 0
+      && h("p", { class: "quiet" }, "The graph holds no text, picture or other attribute for this node: its place among its neighbours is all there is."));
+}
+
+function eyebrow(card) {
+  if (!atHome()) {
+    return h("p", { class: "eyebrow" }, h("span", { class: "pill" }, "Looking around"), label(card));
+  }
+  const { query } = state;
+  return h("p", { class: "eyebrow" },
+    query?.audit
+      ? h("span", { class: "pill audit", title: "Drawn at random: it measures how accurate the predictions are, and trains nothing." }, "Audit: drawn at random")
+      : h("span", { class: "pill asked" }, "Label this node"));
+}
+
+/** What the label of a node that is looked at is, and who said so. */
+function label(card) {
+  if (card.label === null) return h("span", { class: "quiet" }, "not labelled yet");
+  const from = { told: "labelled", audit: "labelled for the audit", given: "came with the graph" }[card.from] ?? "labelled";
+  const voters = Object.entries(card.votes);
+  const split = new Set(voters.map(([, said]) => said)).size > 1;
+  return h("span", { class: "known" }, classMark(card.label), h("b", {}, card.label), h("span", { class: "quiet" },
+    ` ${from}${voters.length && !split ? ` by ${short(voters.map(([who]) => who).join(", "), 60)}` : ""}`),
+    split && h("span", { class: "quiet" }, `: ${voters.map(([who, said]) => `${short(who, 20)} says ${short(said, 30)}`).join(", ")}`));
+}
+
+function facts(card) {
+  const said = [];
+  if (card.title && card.title !== card.name) said.push(/^\d+$/.test(card.name) ? `node ${card.name}` : short(card.name, 80));
+  said.push(count(card.degree, "neighbour"));
+  if (card.skipped_by.length) said.push(`skipped by ${short(card.skipped_by.join(", "), 60)}`);
+  return h("span", {}, said.join(" · "));
+}
+
+function link(address) {
+  return h("a", { class: "outward", href: address, rel: "noopener noreferrer", target: "_blank", title: address }, short(address.replace(/^https?:\/\//, ""), 60), icon("out"));
+}
+
+function picture(card, title) {
+  const image = h("img", { class: "picture", src: card.picture, alt: `Picture of ${short(title, 100)}` });
+  image.addEventListener("error", () => image.replaceWith(h("p", { class: "quiet" }, "Its picture cannot be shown.")));
+  return image;
+}
+
+function attributes(found) {
+  const entries = Object.entries(found);
+  return entries.length > 0 && h("dl", { class: "attributes" }, entries.map(([name, text]) => [h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, text)]));
+}
+
+/** The way back: the asked node, then every node looked at since. */
+function drawTrail() {
+  const place = byId("trail");
+  place.hidden = atHome();
+  if (atHome()) { show(place); return; }
+  const step = (text, action, here) => h("li", {}, h("button", { type: "button", class: "step", "aria-current": here ? "page" : null, on: { click: action } }, text));
+  const shown = state.trail.slice(-3);
+  show(place, h("button", { type: "button", class: "back", on: { click: home } }, icon("back"), state.query ? "Back to the asked node" : "Back", h("kbd", { "aria-hidden": "true" }, "Esc")),
+    h("ol", {}, state.trail.length > shown.length && h("li", { class: "quiet" }, "…"),
+      shown.map((node, place) => step(short(node.name, 28), () => (place === shown.length - 1 ? null : look(node.node)), place === shown.length - 1))),
+    state.trail.length > 1 && h("button", { type: "button", class: "step", title: "One step back", on: { click: back } }, "one step back"));
+}

@@ -1,0 +1,169 @@
+// The classes to choose from: buttons with number keys, a filter where there are many, a new class, skip and undo.
+
+import { byId, h, key, short, show } from "./dom.js";
+import { addClass, choose, skip, undo } from "./flow.js";
+import { icon } from "./icons.js";
+import { keyOf, mark } from "./marks.js";
+import { atHome, classes, on, secret, state, target } from "./store.js";
+
+const MANY = 10;
+let filter = "";
+let aimed = 0; // which of the filtered classes Enter takes
+let naming = false;
+
+const parts = {};
+
+export function startChoices() {
+  parts.buttons = h("div", { class: "classes", role: "group", "aria-label": "Give this class" });
+  parts.head = h("p", { class: "dock-head" });
+  parts.filter = h("input", { type: "search", class: "filter", placeholder: "Type to choose a class, Enter takes it", "aria-label": "Filter the classes; Enter takes the marked one",
+    autocomplete: "off", spellcheck: "false", on: { input: filtered, keydown: filterKey } });
+  parts.filterRow = h("div", { class: "filter-row", hidden: true }, parts.filter, key("f"));
+  parts.add = h("button", { type: "button", class: "ghost", on: { click: () => openNaming() } }, icon("plus"), "Class", key("n"));
+  parts.skip = h("button", { type: "button", class: "ghost", title: "It cannot be told: skip it. This spends no budget.", on: { click: skip } }, "Skip", key("s"));
+  parts.undo = h("button", { type: "button", class: "ghost", title: "Take back your last change", on: { click: () => undo() } }, "Undo", key("u"));
+  parts.form = namingForm();
+  put();
+  on("status query trail card", draw);
+  on("phase sending", drawPhase);
+}
+
+function put() {
+  const dock = byId("choices");
+  dock.prepend(h("div", { class: "dock-top" }, parts.head, h("div", { class: "actions" }, parts.skip, parts.undo, parts.add)), parts.filterRow, parts.buttons, parts.form);
+}
+
+function shown() {
+  const wanted = filter.toLowerCase();
+  const all = classes().map((name, place) => ({ name, place }));
+  if (!wanted) return all;
+  const begins = all.filter(({ name }) => name.toLowerCase().startsWith(wanted));
+  return [...begins, ...all.filter(({ name }) => name.toLowerCase().includes(wanted) && !name.toLowerCase().startsWith(wanted))];
+}
+
+function draw() {
+  const { card, status } = state;
+  if (!status) return;
+  byId("choices").hidden = card === null;
+  if (card === null) return;
+  const many = classes().length > MANY;
+  parts.filterRow.hidden = !many;
+  if (!many && filter) { filter = ""; parts.filter.value = ""; }
+  const mine = card.votes[state.me] ?? (Object.keys(card.votes).length ? null : card.label);
+  show(parts.head, atHome() ? "Which class is it?" : mine ? "Change its label" : "Label it too");
+  parts.skip.hidden = !atHome();
+  const focused = document.activeElement?.dataset?.label;
+  const list = shown();
+  aimed = Math.min(aimed, Math.max(0, list.length - 1));
+  const guess = atHome() && !secret(state.query?.node) ? state.query?.predicted[0]?.[0] : null;
+  show(parts.buttons, list.map(({ name, place }, row) => classButton(name, place, {
+    chosen: !atHome() && name === mine, guess: name === guess, aimed: many && filter !== "" && row === aimed })),
+  list.length === 0 && classes().length > 0 && h("p", { class: "quiet" }, `No class is called like “${short(filter, 40)}”. `,
+    h("button", { type: "button", class: "small", on: { click: () => openNaming(filter) } }, "Make it a new class")));
+  if (classes().length === 0) openNaming("", false);
+  if (focused !== undefined) [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
+  drawPhase();
+}
+
+function classButton(name, place, { chosen, guess, aimed: marked }) {
+  const number = keyOf(place);
+  return h("button", { type: "button", class: `class${chosen ? " chosen" : ""}${guess ? " guess" : ""}${marked ? " aimed" : ""}`, title: name, data: { label: name },
+    "aria-pressed": chosen ? "true" : null, "aria-keyshortcuts": number || null, on: { click: () => choose(name) } },
+  mark(place), h("span", { class: "name", dir: "auto" }, name), number && key(number));
+}
+
+function drawPhase() {
+  const busy = state.phase !== "ready";
+  const sent = state.sending?.body.labels?.[0].label;
+  for (const button of parts.buttons.querySelectorAll("button.class")) {
+    button.setAttribute("aria-disabled", String(busy));
+    button.classList.toggle("sending", sent !== undefined && button.dataset.label === sent);
+  }
+  parts.skip.setAttribute("aria-disabled", String(busy));
+  parts.undo.setAttribute("aria-disabled", String(["saving", "asking", "loading"].includes(state.phase)));
+}
+
+/** The class of a number key. */
+export function chooseNumber(digit) {
+  const place = digit === 0 ? 9 : digit - 1;
+  const name = classes()[place];
+  if (name !== undefined && target() !== null) choose(name);
+}
+
+export function focusFilter() {
+  if (!parts.filterRow.hidden) parts.filter.focus();
+}
+
+function filtered() {
+  filter = parts.filter.value.trim();
+  aimed = 0;
+  draw();
+}
+
+function filterKey(event) {
+  const list = shown();
+  if (event.key === "Enter") {
+    event.preventDefault();
+    if (filter && list[aimed] && !event.repeat) {
+      choose(list[aimed].name);
+      parts.filter.value = "";
+      filter = "";
+      draw();
+    }
+  } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    event.preventDefault();
+    aimed = Math.max(0, Math.min(list.length - 1, aimed + (event.key === "ArrowDown" ? 1 : -1)));
+    draw();
+    parts.buttons.children[aimed]?.scrollIntoView({ block: "nearest" });
+  } else if (event.key === "Escape") {
+    event.stopPropagation();
+    parts.filter.value = "";
+    filtered();
+    parts.filter.blur();
+  }
+}
+
+function namingForm() {
+  parts.name = h("input", { id: "class-name", maxlength: "200", autocomplete: "off", spellcheck: "false", placeholder: "Name of the new class",
+    "aria-label": "Name of the new class", on: { keydown: (event) => { if (event.key === "Escape") { event.stopPropagation(); closeNaming(); } } } });
+  parts.cancel = h("button", { type: "button", class: "ghost", on: { click: () => closeNaming() } }, "Cancel");
+  return h("form", { class: "naming", hidden: true, on: { submit: named } }, parts.name, h("button", { class: "primary" }, "Add class"), parts.cancel);
+}
+
+/** Ask for the name of a new class. */
+export function openNaming(text = "", focus = true) {
+  naming = true;
+  parts.form.hidden = false;
+  parts.cancel.hidden = classes().length === 0;
+  if (text) parts.name.value = text;
+  if (focus) parts.name.focus();
+}
+
+function closeNaming() {
+  naming = classes().length === 0;
+  parts.form.hidden = !naming;
+  parts.name.value = "";
+  parts.add.focus();
+}
+
+/** The class is declared; its button gets the focus, so that Enter gives it to the node. */
+async function named(event) {
+  event.preventDefault();
+  const name = parts.name.value.trim();
+  if (!name || state.phase === "saving") return;
+  if (classes().includes(name)) { closeNaming(); focusClass(name); return; }
+  if (await addClass(name)) {
+    parts.name.value = "";
+    parts.form.hidden = true;
+    naming = false;
+    filter = parts.filter.value = "";
+    draw();
+    focusClass(name);
+  }
+}
+
+function focusClass(name) {
+  const button = [...parts.buttons.children].find((each) => each.dataset.label === name);
+  button?.scrollIntoView({ block: "nearest" });
+  button?.focus({ preventScroll: true });
+}

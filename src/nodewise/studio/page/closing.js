@@ -1,0 +1,54 @@
+// When there is nothing to ask: why, what was reached, and what can be done next.
+
+import { byId, count, h, percent, show } from "./dom.js";
+import { exportButtons } from "./exporting.js";
+import { ask, setBudget, undo } from "./flow.js";
+import { lastReport } from "./progress.js";
+import { atHome, on, state } from "./store.js";
+
+const STEP = 10;
+
+export function startClosing() {
+  on("card nothing status", draw);
+  document.addEventListener("report", draw);
+}
+
+function draw() {
+  const { card, nothing, status } = state;
+  document.body.classList.toggle("closed", card === null && atHome() && nothing !== "");
+  if (card !== null || !atHome() || !nothing || !status) return;
+  const busy = byId("card").contains(document.activeElement) && document.activeElement.tagName === "INPUT";
+  if (busy) return; // somebody is typing the new budget
+  show(byId("card"), status.done ? spent(status) : waiting(nothing));
+}
+
+function waiting(nothing) {
+  return h("div", { class: "closing" }, h("h1", {}, "Nothing to ask at the moment"), h("p", {}, `${capital(nothing)}.`),
+    h("p", { class: "quiet" }, "The page asks again by itself as soon as something changes."),
+    h("div", { class: "buttons" }, h("button", { type: "button", class: "primary", on: { click: () => ask() } }, "Ask again")), more());
+}
+
+function spent(status) {
+  const report = lastReport();
+  const reached = report?.audit ? `The audit says that ${percent(report.audit.mean)} of the predictions are right (${percent(report.audit.low)} to ${percent(report.audit.high)}).` : null;
+  return h("div", { class: "closing" }, h("p", { class: "eyebrow" }, h("span", { class: "pill asked" }, "Done")), h("h1", {}, "The budget is spent"),
+    h("p", { class: "lead" }, `${count(status.told, "label")} of yours${status.audit.of ? ` and an audit of ${status.audit.labelled}` : ""} now predict all ${status.nodes.toLocaleString("en")} nodes. `, reached),
+    report && h("ul", { class: "reasons" }, report.words.map((line) => h("li", {}, capital(line)))),
+    h("h2", {}, "What next?"), more());
+}
+
+function more() {
+  const { status } = state;
+  const field = h("input", { type: "number", id: "new-budget", min: "1", max: status.nodes, value: Math.min(status.nodes, Math.max(status.budget, status.told) + STEP) });
+  const form = h("form", { class: "raise" }, h("label", { for: "new-budget" }, "Label more: raise the budget to"), field, h("button", { class: "primary" }, "Go on"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    field.blur();
+    setBudget(Math.round(Number(field.value)));
+  });
+  return [form,
+    h("p", {}, h("button", { type: "button", class: "ghost", on: { click: () => undo() } }, "Undo my last label", h("kbd", { "aria-hidden": "true" }, "u")), " or look around in the map and change any label."),
+    h("h3", {}, "Take it along"), h("div", { class: "forms" }, exportButtons().map((button) => { button.removeAttribute("role"); return button; }))];
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

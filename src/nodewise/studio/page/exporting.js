@@ -1,0 +1,56 @@
+// Taking the work along: labels and predictions in several forms, or the whole session.
+
+import { download } from "./api.js";
+import { announce, h } from "./dom.js";
+import { icon } from "./icons.js";
+import { set } from "./store.js";
+
+const FORMS = [
+  ["/export/csv", "CSV", "one row a node: label, prediction, probabilities"],
+  ["/export/json", "JSON", "the same, for programs"],
+  ["/export/npz", "npz", "the graph with labels and predictions, for numpy"],
+  ["/export/pt", "PyTorch", "tensors, for PyTorch Geometric"],
+  ["/backup", "Backup", "the whole session in one file, to go on with elsewhere"],
+];
+
+/** Buttons for every form. */
+export function exportButtons(done = () => {}) {
+  return FORMS.map(([path, name, what]) => {
+    const button = h("button", { type: "button", class: "form", role: "menuitem", data: { export: name.toLowerCase() } }, h("b", {}, name), h("span", { class: "quiet" }, what));
+    button.addEventListener("click", async () => {
+      button.setAttribute("aria-busy", "true");
+      try {
+        announce(`${await download(path)} is downloaded`);
+        done();
+      } catch (error) {
+        done();
+        set({ error: { words: `The ${name} could not be made: ${error.message}.` } });
+      }
+      button.removeAttribute("aria-busy");
+    });
+    return button;
+  });
+}
+
+/** A button that opens a menu of them. */
+export function exportMenu() {
+  const menu = h("div", { class: "menu", role: "menu", "aria-label": "Export", hidden: true });
+  const button = h("button", { type: "button", class: "tool", id: "export-button", "aria-haspopup": "menu", "aria-expanded": "false", title: "Export labels and predictions (e)" }, icon("export"), h("span", { class: "tool-name" }, "Export"));
+  const open = (now) => {
+    menu.hidden = !now;
+    button.setAttribute("aria-expanded", String(now));
+    if (now) menu.querySelector("button").focus();
+  };
+  menu.append(...exportButtons(() => { open(false); button.focus(); }));
+  const box = h("div", { class: "menu-box", on: { keydown: (event) => {
+    const items = [...menu.querySelectorAll("button")];
+    const at = items.indexOf(document.activeElement);
+    if (event.key === "Escape" && !menu.hidden) { event.preventDefault(); open(false); button.focus(); }
+    else if (event.key === "ArrowDown" && at >= 0) { event.preventDefault(); items[(at + 1) % items.length].focus(); }
+    else if (event.key === "ArrowUp" && at >= 0) { event.preventDefault(); items[(at - 1 + items.length) % items.length].focus(); }
+  } } }, button, menu);
+  button.addEventListener("click", () => open(menu.hidden));
+  document.addEventListener("pointerdown", (event) => { if (!box.contains(event.target)) open(false); });
+  box.addEventListener("focusout", (event) => { if (event.relatedTarget && !box.contains(event.relatedTarget)) open(false); });
+  return { box, toggle: () => open(menu.hidden) };
+}

@@ -1,0 +1,188 @@
+// The flow of the work: ask, tell, skip, undo, look around. Nothing counts as saved before the server has said so.
+
+import { ApiError, get, post } from "./api.js";
+import { announce, kept, settle, short } from "./dom.js";
+import { atHome, on, set, state, target } from "./store.js";
+import * as unsaved from "./unsaved.js";
+
+const SETTLE = 500; // a second press of the same key must not label the node that has just come
+let timer = null;
+let turn = 0; // counts views, so that an answer for one that was left is thrown away
+
+/** Open the page's session, or go where one is made. */
+export async function start() {
+  const studio = await get("/studio");
+  if (!studio.session) { location.replace("/new"); return; }
+  set({ studio, status: await get("/status") });
+  unsaved.restore();
+  await ask();
+}
+
+/** Fetch the node to label: the one that is open for this annotator, or the next. */
+export async function ask() {
+  const mine = ++turn;
+  set({ phase: "asking", error: null });
+  try {
+    const { queries } = await post("/ask", { annotator: state.me, k: 1 });
+    if (mine !== turn) return;
+    const query = queries[0];
+    const moved = state.query?.event !== query.event;
+    set({ query, nothing: "", gone: null, ...(atHome() ? { card: query.card } : {}) });
+    if (atHome() && moved) announce(`${state.saved ? `${state.saved.words}. ` : ""}Next node: ${short(query.card.title || query.name, 120)}`);
+    rest();
+    refresh();
+  } catch (error) {
+    if (mine !== turn) return;
+    if (error.status === 409) {
+      set({ query: null, nothing: error.message, gone: null, ...(atHome() ? { card: null } : {}) });
+      rest();
+      refresh();
+    } else set({ phase: "stuck", error: { words: `The next node could not be fetched: ${error.message}.`, again: ask } });
+  }
+}
+
+/** A node as this annotator may see it. */
+const card = (node) => get(`/nodes/${node}?annotator=${encodeURIComponent(state.me)}`);
+
+/** Show the node that is there now, and take no label for a moment. */
+function rest() {
+  clearTimeout(timer);
+  set({ phase: "settling", hint: "" });
+  timer = setTimeout(() => set({ phase: state.query || state.trail.length ? "ready" : "idle", hint: "" }), SETTLE);
+}
+
+/** Whether a label may be given now; otherwise says softly why not. */
+export function free() {
+  if (state.phase === "ready") return true;
+  const why = { saving: "one moment, the last one is being saved", asking: "one moment, the next node is coming",
+    settling: "that press was ignored: this node has just appeared", idle: "there is no node to label now" };
+  set({ hint: why[state.phase] ?? "one moment" });
+  return false;
+}
+
+export function choose(label, newClass = false) {
+  const node = target();
+  if (node === null || !free()) return;
+  const words = `“${short(state.card.title || state.card.name, 60)}” is ${short(label, 60)}`;
+  send({ path: "/tell", body: { annotator: state.me, labels: [{ node, label }], new_class: newClass }, words, node, home: atHome() });
+}
+
+export function skip() {
+  if (state.query === null || !atHome() || !free()) return;
+  const words = `skipped “${short(state.card.title || state.card.name, 60)}”`;
+  send({ path: "/skip", body: { annotator: state.me, node: state.query.node }, words, node: state.query.node, home: true });
+}
+
+/** Take back the last change of this annotator, or the event of that number. */
+export function undo(event = null) {
+  if (!["ready", "idle", "settling"].includes(state.phase)) { free(); return; }
+  send({ path: "/undo", body: { annotator: state.me, event }, words: "undone", node: null, home: atHome() });
+}
+
+export function addClass(name) {
+  return send({ path: "/classes", body: { annotator: state.me, name }, words: `new class ${short(name, 60)}`, node: null, home: false });
+}
+
+export function setBudget(budget) {
+  return send({ path: "/budget", body: { annotator: state.me, budget }, words: `the budget is ${budget} now`, node: null, home: true });
+}
+
+/** Send a change; true once the server has it on its disk. One that did not get through is kept for another try. */
+export async function send(request) {
+  const before = state.phase;
+  set({ phase: "saving", sending: request, error: null, hint: "" });
+  try {
+    const answer = await post(request.path, request.body);
+    unsaved.drop(request);
+    const event = answer.event ?? answer.events?.[0] ?? null;
+    const words = answer.undone ? undoneWords(answer.undone) : request.words;
+    set({ status: answer.status, sending: null, saved: { words, event, undo: !answer.undone, label: request.body.labels?.[0].label ?? null } });
+    announce(`Saved: ${words}`);
+    if (request.home || (request.node !== null && request.node === state.query?.node)) await ask();
+    else if (atHome()) rest();
+    else await reload();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    set({ phase: before === "idle" ? "idle" : "ready", sending: null });
+    const lasting = error.status >= 400 && error.status < 500; // the same again would be refused again
+    if (lasting) set({ error: { words: `Not saved: ${error.message}`, suggestion: error.suggestion, request } });
+    else unsaved.keep(request, error.message);
+    return false;
+  }
+}
+
+function undoneWords(undone) {
+  const what = { tell: `label ${undone.label}`, skip: "skip", class: `class ${undone.label ?? undone.name ?? ""}`, budget: "budget", undo: "undo" }[undone.kind];
+  const of = undone.node === null || undone.node === undefined ? "" : ` of “${short(undone.name ?? undone.node, 50)}”`;
+  return `undone: ${what ?? undone.kind}${of}`;
+}
+
+/** Try everything again that did not get through. */
+export async function retry() {
+  if (state.error?.again) { const { again } = state.error; set({ error: null }); await again(); return; }
+  for (const request of [...unsaved.all()]) if (!(await send(request))) break;
+}
+
+/** Look at another node; the asked one stays asked. */
+export async function look(node) {
+  if (node === null || node === undefined) return;
+  if (state.phase === "saving" || state.phase === "asking") { free(); return; }
+  if (node === state.query?.node) { home(); return; }
+  const place = state.trail.findIndex((step) => step.node === node);
+  const mine = ++turn;
+  set({ phase: "asking" });
+  try {
+    const found = await card(node);
+    if (mine !== turn) return;
+    const trail = place >= 0 ? state.trail.slice(0, place + 1) : [...state.trail, { node, name: found.title || found.name }];
+    set({ trail, card: found });
+    announce(`Looking at ${short(found.title || found.name, 120)}`);
+    rest();
+  } catch (error) {
+    if (mine === turn) set({ phase: "ready", error: { words: `The node could not be shown: ${error.message}.` } });
+  }
+}
+
+export function home() {
+  if (atHome()) return;
+  turn++;
+  set({ trail: [], card: state.query?.card ?? null });
+  announce(state.query ? `Back at the node to label: ${short(state.card.title || state.card.name, 120)}` : "Back");
+  rest();
+}
+
+export function back() {
+  if (state.trail.length <= 1) home();
+  else look(state.trail.at(-2).node);
+}
+
+async function reload() {
+  const mine = ++turn;
+  try {
+    const found = await card(state.trail.at(-1).node);
+    if (mine === turn) { set({ card: found }); rest(); }
+  } catch { if (mine === turn) rest(); }
+}
+
+/** Work under another name; the query of the other one stays theirs. */
+export async function rename(name) {
+  set({ me: name, trail: [], saved: null });
+  kept.write("annotator", name);
+  await ask();
+}
+
+/** Something has changed, here or elsewhere: fetch the status, and see whether the asked node is still ours to label. */
+export const refresh = settle(async () => {
+  try {
+    const status = await get("/status");
+    set({ status });
+    const { query } = state;
+    const taken = query && status.last >= query.event && state.phase === "ready" && !(status.open[state.me] ?? []).includes(query.name);
+    if (taken) set({ gone: (await card(query.node)).votes });
+    else if (state.gone) set({ gone: null });
+    if (!query && !status.done && state.phase === "idle") await ask();
+  } catch { /* the banner says that the connection is lost; the next message brings it up to date */ }
+}, 250, 1000);
+
+on("online", () => { if (state.online && state.phase === "stuck") retry(); });

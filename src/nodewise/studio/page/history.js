@@ -1,0 +1,65 @@
+// What was done, the newest first; any one of it can be taken back, an undo too.
+
+import { get } from "./api.js";
+import { ago, h, settle, short, show } from "./dom.js";
+import { look, undo } from "./flow.js";
+import { classMark } from "./marks.js";
+import { on, state } from "./store.js";
+
+const PAGE = 60;
+let visible = false;
+let events = [];
+let more = false;
+let drawn = null;
+const parts = {};
+
+/** The history's view, to be put into a tab. */
+export function historyView() {
+  parts.list = h("ol", { class: "events", "aria-label": "What was done, the newest first" });
+  parts.more = h("button", { type: "button", class: "small", hidden: true, on: { click: () => load(events.at(-1)?.event) } }, "Show older ones");
+  on("status", settle(() => load(), 200, 800));
+  return h("div", { class: "view history" }, parts.list, parts.more);
+}
+
+export function showHistory(now) {
+  visible = now;
+  if (now) load();
+}
+
+async function load(before = null) {
+  if (!visible || (before === null && drawn === state.status?.last && drawn !== null)) return;
+  try {
+    const found = (await get(`/events?limit=${PAGE}${before === null ? "" : `&before=${before}`}`)).events;
+    events = before === null ? found : [...events, ...found];
+    more = found.length === PAGE;
+    drawn = events[0]?.event ?? null;
+    draw();
+  } catch (error) {
+    if (events.length === 0) show(parts.list, h("li", { class: "quiet" }, `The history could not be fetched: ${error.message}.`));
+  }
+}
+
+function draw() {
+  const done = events.filter((event) => event.kind !== "ask");
+  show(parts.list, done.map(row), done.length === 0 && h("li", { class: "quiet" }, "Nothing yet. What you do appears here, and can be taken back."));
+  parts.more.hidden = !more;
+}
+
+function row(event) {
+  const name = event.name === null || event.name === undefined ? null : short(event.name, 60);
+  const node = event.node !== null && event.node !== undefined
+    && h("button", { type: "button", class: "link", title: "Look at this node", on: { click: () => look(event.node) } }, /^\d+$/.test(name ?? "") ? `node ${name}` : name);
+  const said = {
+    tell: () => [node, " is ", classMark(event.label), h("b", {}, short(event.label, 60))],
+    skip: () => ["skipped ", node],
+    undo: () => ["undo", event.label ? [" of ", h("b", {}, short(event.label, 40))] : "", node ? [" at ", node] : ""],
+    class: () => ["new class ", h("b", {}, short(event.label ?? name ?? "", 60))],
+    budget: () => ["budget set", event.label ? ` to ${event.label}` : ""],
+  }[event.kind]?.() ?? [event.kind];
+  return h("li", { class: event.undone ? "undone" : null }, h("span", { class: "what" }, said),
+    h("span", { class: "quiet who" }, `${short(event.annotator, 20)} · ${when(event.time)}${event.undone ? " · undone" : ""}`),
+    !event.undone && h("button", { type: "button", class: "small", "aria-label": `Undo event ${event.event}`, on: { click: () => undo(event.event) } }, event.kind === "undo" ? "Redo" : "Undo"));
+}
+
+/** A time of the API: seconds since 1970, or as ISO 8601 writes it. */
+const when = (time) => ago(typeof time === "number" ? time : Date.parse(time) / 1000);

@@ -1,0 +1,52 @@
+// Why the node was asked, in words, and what is predicted now.
+
+import { bar, mark } from "./marks.js";
+import { byId, count, h, percent, short, show } from "./dom.js";
+import { ask } from "./flow.js";
+import { atHome, classes, on, secret, state } from "./store.js";
+
+const SHOWN = 4;
+
+export function startInsight() {
+  on("card query gone trail nothing", draw);
+  on("status", () => { if (state.card) draw(); });
+}
+
+function draw() {
+  const place = byId("insight");
+  place.hidden = state.card === null;
+  if (state.card === null) return;
+  const asked = atHome() ? state.query : null;
+  show(place, state.gone && atHome() && gone(), h("section", { class: "predicted", "aria-label": "Predicted now" }, h("h2", {}, asked ? "Predicted now" : "Predicted"), predicted(asked)),
+    asked && h("section", { class: "why", "aria-label": "Why this node" }, h("h2", {}, "Why this node"), why(asked)));
+}
+
+function predicted(asked) {
+  if (asked?.audit) return h("p", { class: "quiet" }, "Hidden on purpose: this node was drawn at random to measure the accuracy, and a prediction could sway you.");
+  if (asked && secret(asked.node) && state.status.told + state.status.given > 0) {
+    return h("p", { class: "quiet" }, "Hidden on purpose: others are asked about this node too, and your own opinion is wanted.");
+  }
+  const chances = asked ? asked.predicted : state.card.predicted;
+  if (!chances?.length) {
+    return h("p", { class: "quiet" }, state.status && state.status.told + state.status.given === 0
+      ? "Nothing yet: predictions begin with the first label." : "No prediction is shown for this node.");
+  }
+  const known = classes();
+  return h("ul", { class: "bars" }, chances.slice(0, SHOWN).map(([name, chance]) => {
+    const number = known.indexOf(name);
+    return h("li", {}, mark(number, true), h("span", { class: "name", title: name }, name), bar(chance, number, ""), h("span", { class: "figure" }, percent(chance)));
+  }), chances.length > SHOWN && h("li", { class: "quiet rest" }, `${count(chances.length - SHOWN, "other class", "other classes")} less likely`));
+}
+
+function why(asked) {
+  const [first, ...rest] = asked.why;
+  return h("ul", { class: "reasons" }, first && h("li", {}, capital(first)), rest.map((reason) => h("li", {}, capital(reason))));
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function gone() {
+  const said = Object.entries(state.gone).map(([who, label]) => `${short(who, 30)} says ${short(label, 40)}`).join(", ");
+  return h("p", { class: "notice", role: "status" }, h("span", {}, said ? `Labelled meanwhile: ${said}.` : "This node is no longer asked of you."),
+    h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Next node"));
+}

@@ -1,0 +1,62 @@
+// The keyboard. Keys work everywhere but in fields and dialogs; what a canvas understands it takes first.
+
+import { chooseNumber, focusFilter, openNaming } from "./choices.js";
+import { back, home, retry, skip, undo } from "./flow.js";
+import { atHome, state } from "./store.js";
+
+/** Every key with what it does, for the help. */
+export const KEYS = [
+  ["1 … 9, 0", "give the first ten classes"],
+  ["f", "filter the classes (where there are more than ten)"],
+  ["n or +", "add a class"],
+  ["s", "skip: it cannot be told, and spends no budget"],
+  ["u or Ctrl Z", "undo your last change"],
+  ["r", "send again what could not be saved"],
+  ["Esc", "back to the asked node"],
+  ["Backspace", "one step back while looking around"],
+  ["/", "search for a node"],
+  ["g", "switch between neighbourhood and map"],
+  ["h", "one or two hops"],
+  ["p", "progress, history, annotators in turn"],
+  ["e", "export"],
+  ["t", "theme: auto, dark, light"],
+  ["?", "this help"],
+];
+
+export const CANVAS_KEYS = [
+  ["arrows", "move the picture, when it has the focus"],
+  ["+  −", "closer, further"],
+  ["0", "see all"],
+  ["Enter", "look at the node in the middle"],
+];
+
+/** @param {Record<string, () => void>} actions what the keys of other parts do, by key. */
+export function startKeys(actions) {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || inField(event.target) || document.querySelector("dialog[open]")) return;
+    if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "z") {
+      event.preventDefault();
+      if (!event.repeat) undo();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const digit = digitOf(event);
+    if (digit !== null) { event.preventDefault(); if (!event.repeat) chooseNumber(digit); return; }
+    const action = { n: openNaming, "+": openNaming, f: focusFilter, s: skip, u: () => undo(), r: retry, Escape: home, Backspace: back, ...actions }[event.key];
+    if (!action) return;
+    if (event.key === "Escape" && atHome()) return;
+    event.preventDefault();
+    if (!event.repeat && state.phase !== "loading") action();
+  });
+}
+
+/** The digit of a key, also where digits are typed with Shift; null for any other. */
+function digitOf(event) {
+  if (/^\d$/.test(event.key)) return Number(event.key);
+  const row = /^Digit(\d)$/.exec(event.code ?? "");
+  return row && !event.shiftKey && !/^[a-z?/]$/i.test(event.key) ? Number(row[1]) : null;
+}
+
+function inField(element) {
+  return element instanceof HTMLElement && (element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName));
+}

@@ -1,0 +1,42 @@
+// One websocket that says that something has changed. It is opened again for as long as the page is open.
+
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 8000;
+
+/**
+ * Listen to the studio.
+ *
+ * @param {(message: object) => void} heard called with every message.
+ * @param {(up: boolean, again: boolean) => void} changed called when the connection comes (`again`: not for the first time) or is lost.
+ */
+export function listen(heard, changed) {
+  let wait = FIRST_WAIT;
+  let known = false;
+  let timer = null;
+
+  function open() {
+    timer = null;
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/v1/updates`);
+    socket.addEventListener("open", () => {
+      wait = FIRST_WAIT;
+      changed(true, known);
+      known = true;
+    });
+    socket.addEventListener("message", (event) => {
+      let message = null;
+      try { message = JSON.parse(event.data); } catch { return; }
+      heard(message);
+    });
+    socket.addEventListener("close", () => {
+      changed(false, known);
+      timer = setTimeout(open, wait * (0.75 + Math.random() / 2));
+      wait = Math.min(LONGEST_WAIT, wait * 1.7);
+    });
+  }
+
+  // A phone that wakes, or a network that is back, should not wait for the next attempt.
+  const now = () => { if (timer !== null) { clearTimeout(timer); open(); } };
+  addEventListener("online", now);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) now(); });
+  open();
+}

@@ -1,0 +1,148 @@
+// The map of the whole graph: a fixed layout, labelled nodes bold, predicted ones faint, the asked one marked.
+
+import { get } from "./api.js";
+import { paintOf, paints, shapeOf, trace } from "./colours.js";
+import { h, settle, show } from "./dom.js";
+import { look } from "./flow.js";
+import { icon } from "./icons.js";
+import { legend } from "./legend.js";
+import { classWords, peek, unpeek } from "./peek.js";
+import { Scene } from "./scene.js";
+import { classes, on, secret, state } from "./store.js";
+
+let scene = null;
+let layout = null;
+let colours = null;
+let visible = false;
+let loading = false;
+const parts = {};
+
+/** The map's view, to be put into a tab. */
+export function mapView() {
+  const canvas = h("canvas", { class: "canvas", role: "img", "aria-label": "Map of the whole graph" });
+  parts.note = h("p", { class: "quiet note", role: "status" });
+  parts.legend = h("div", { class: "legend" });
+  const zoom = (text, label, action) => h("button", { type: "button", class: "segment", "aria-label": label, on: { click: action } }, text);
+  scene = new Scene(canvas, { paint, find, hover, pick: (item) => look(layout.nodes[item]) });
+  on("status", settle(() => recolour(), 900, 3000));
+  on("card query", () => scene.redraw());
+  return h("div", { class: "view map" },
+    h("div", { class: "stage" }, canvas, h("div", { class: "segments corner", role: "group", "aria-label": "Zoom" },
+      zoom(icon("minus"), "Further away", () => scene.zoom(1 / 1.5)), zoom(icon("plus"), "Closer", () => scene.zoom(1.5)), zoom(icon("fit"), "See all", () => scene.fit()))),
+    h("div", { class: "below" }, parts.note, parts.legend));
+}
+
+export function showMap(now) {
+  visible = now;
+  if (now) load();
+}
+
+async function load() {
+  if (layout !== null) { recolour(); return; }
+  if (loading) return;
+  loading = true;
+  show(parts.note, h("span", { class: "spinner", "aria-hidden": "true" }), "The map is being laid out …");
+  try {
+    const found = await get("/map");
+    const place = new Map(found.nodes.map((node, item) => [node, item]));
+    layout = { ...found, place };
+    drawWords();
+    scene.fit();
+    await recolour();
+  } catch (error) {
+    show(parts.note, `The map could not be fetched: ${error.message}. `, h("button", { type: "button", class: "small", on: { click: load } }, "Try again"));
+  }
+  loading = false;
+}
+
+async function recolour() {
+  if (!visible || layout === null) return;
+  try {
+    colours = await get("/map/colours");
+    drawWords();
+    scene.redraw();
+  } catch { /* the colours stay as they are; the next change brings new ones */ }
+}
+
+const labelOf = (item) => colours?.labelled[item] ?? -1;
+const guessOf = (item) => (secret(layout.nodes[item]) ? -1 : colours?.predicted[item] ?? -1);
+
+function paint(context) {
+  if (layout === null) return;
+  const tints = paints();
+  const { nodes, x, y } = layout;
+  const spots = nodes.map((_, item) => [scene.toX(x[item]), scene.toY(y[item])]);
+  const inside = ([left, top]) => left > -20 && top > -20 && left < scene.width + 20 && top < scene.height + 20;
+  if (layout.edges.length) {
+    context.strokeStyle = tints.edge;
+    context.lineWidth = 0.7;
+    context.globalAlpha = Math.min(0.6, 0.1 + 250 / layout.edges.length);
+    context.beginPath();
+    for (const [one, other] of layout.edges) { context.moveTo(...spots[one]); context.lineTo(...spots[other]); }
+    context.stroke();
+  }
+  const size = Math.max(1.8, Math.min(5, 60 / Math.sqrt(nodes.length))) * Math.min(3, scene.scale ** 0.5);
+  for (let item = 0; item < nodes.length; item++) {
+    if (labelOf(item) >= 0 || !inside(spots[item])) continue;
+    const guess = guessOf(item);
+    context.globalAlpha = guess < 0 ? 0.45 : 0.35 + 0.35 * (colours?.sure[item] ?? 0);
+    context.fillStyle = paintOf(guess);
+    trace(context, shapeOf(guess), ...spots[item], size);
+    context.fill();
+  }
+  context.globalAlpha = 1;
+  for (let item = 0; item < nodes.length; item++) {
+    const label = labelOf(item);
+    if (label < 0 || !inside(spots[item])) continue;
+    trace(context, shapeOf(label), ...spots[item], Math.max(4.6, size * 1.5));
+    context.fillStyle = paintOf(label);
+    context.fill();
+    context.strokeStyle = tints.ink;
+    context.lineWidth = 1.8;
+    context.stroke();
+  }
+  ring(context, tints, spots, state.card?.node, 9, 1.6);
+  ring(context, tints, spots, state.query?.node, 11, 3);
+  if (scene.hovered >= 0) ring(context, { ...tints, accent: tints.ink }, spots, nodes[scene.hovered], 7, 1.6);
+  scene.cross(context, tints.ink);
+}
+
+function ring(context, tints, spots, node, reach, width) {
+  const item = layout.place.get(node);
+  if (item === undefined) return;
+  context.beginPath();
+  context.arc(...spots[item], reach, 0, 7);
+  context.strokeStyle = tints.panel;
+  context.lineWidth = width + 3;
+  context.stroke();
+  context.strokeStyle = tints.accent;
+  context.lineWidth = width;
+  context.stroke();
+}
+
+function find(x, y, reach) {
+  let best = -1;
+  let nearest = reach;
+  for (let item = 0; item < (layout?.nodes.length ?? 0); item++) {
+    const away = Math.hypot(scene.toX(layout.x[item]) - x, scene.toY(layout.y[item]) - y);
+    if (away < nearest) { nearest = away; best = item; }
+  }
+  return best;
+}
+
+function hover(item, x, y) {
+  if (item < 0) { unpeek(); return; }
+  const known = colours?.classes ?? classes();
+  const name = (number) => (number >= 0 ? known[number] : null);
+  const node = layout.nodes[item];
+  peek(node, "", classWords(node, name(labelOf(item)), name(guessOf(item)), colours?.sure[item] ?? null), x, y);
+}
+
+function drawWords() {
+  const { nodes, total, sampled } = layout;
+  const what = sampled ? `${nodes.length.toLocaleString("en")} of ${total.toLocaleString("en")} nodes, a sample` : `${total.toLocaleString("en")} nodes`;
+  const from = colours?.predictions_from;
+  const away = state.query && !layout.place.has(state.query.node) ? " The asked node is not in the sample." : "";
+  show(parts.note, `${what}${from ? ` · predicted from ${from} ${from === 1 ? "label" : "labels"}` : ""}.${away}`);
+  if (colours) show(parts.legend, legend(nodes.map((_, item) => [labelOf(item), guessOf(item)])));
+}

@@ -1,0 +1,206 @@
+// The neighbourhood of the node that is shown: labelled ones solid with a ring, predicted ones lighter and hollow, the rest grey.
+
+import { get } from "./api.js";
+import { inkOn, paintOf, paints, shapeOf, trace } from "./colours.js";
+import { count, h, kept, settle, short, show } from "./dom.js";
+import { look } from "./flow.js";
+import { legend } from "./legend.js";
+import { mark } from "./marks.js";
+import { classWords, peek, unpeek } from "./peek.js";
+import { Scene } from "./scene.js";
+import { classes, on, secret, state } from "./store.js";
+
+const LIMIT = 150;
+const NAMED = 26; // with more nodes than this, names would lie on top of each other
+const LISTED = 60;
+
+let scene = null;
+let data = null;
+let hops = Number(kept.read("hops", "1")) === 2 ? 2 : 1;
+let asking = null;
+let visible = true;
+const parts = {};
+
+/** The neighbourhood's view, to be put into a tab. */
+export function neighbourhoodView() {
+  const canvas = h("canvas", { class: "canvas", role: "img", "aria-label": "The neighbourhood, drawn" });
+  parts.canvas = canvas;
+  parts.hops = [1, 2].map((number) => h("button", { type: "button", class: "segment", "aria-pressed": String(number === hops), on: { click: () => setHops(number) } }, number === 1 ? "1 hop" : "2 hops"));
+  parts.note = h("p", { class: "quiet note" });
+  parts.legend = h("div", { class: "legend" });
+  parts.list = h("ul", { class: "neighbours" });
+  parts.summary = h("summary", {}, "As a list");
+  parts.details = h("details", { class: "as-list" }, parts.summary, parts.list);
+  parts.details.addEventListener("toggle", drawList);
+  scene = new Scene(canvas, { paint, find, hover, pick: (item) => look(data.nodes[item].node) });
+  on("card", () => { if (state.card?.node !== data?.centre) load(); else scene.redraw(); });
+  on("status", settle(() => load(true), 700, 2500));
+  on("query", () => scene.redraw());
+  return h("div", { class: "view neighbourhood" },
+    h("div", { class: "stage" }, canvas, h("div", { class: "segments corner", role: "group", "aria-label": "How far to look" }, parts.hops)),
+    h("div", { class: "below" }, parts.note, parts.legend, parts.details));
+}
+
+export function showNeighbourhood(now) {
+  visible = now;
+  if (now) load(true);
+}
+
+export function setHops(number = hops === 1 ? 2 : 1) {
+  hops = number;
+  kept.write("hops", String(hops));
+  parts.hops.forEach((button, place) => button.setAttribute("aria-pressed", String(place + 1 === hops)));
+  load();
+}
+
+async function load(again = false) {
+  const node = state.card?.node;
+  if (!visible || node === undefined) return;
+  asking?.abort();
+  asking = new AbortController();
+  parts.canvas.classList.toggle("waiting", !again);
+  try {
+    const found = await get(`/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}`, asking.signal);
+    if (found.centre !== state.card?.node) return;
+    const moved = data?.centre !== found.centre || data?.hops !== hops;
+    data = { ...found, hops, near: adjacency(found) };
+    if (moved) { unpeek(); scene.hovered = -1; scene.fit(); }
+    drawWords();
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (!again) { data = null; show(parts.note, `The neighbourhood could not be fetched: ${error.message}.`); }
+  }
+  parts.canvas.classList.remove("waiting");
+  scene.redraw();
+}
+
+function adjacency({ nodes, edges }) {
+  const near = nodes.map(() => []);
+  for (const [one, other] of edges) { near[one].push(other); near[other].push(one); }
+  return near;
+}
+
+const place = (name) => (name === null ? -1 : classes().indexOf(name));
+const guess = (node) => (secret(node.node) ? -1 : place(node.predicted));
+
+function radius(node) {
+  if (node.hop === 0) return 13;
+  const size = data.nodes.length > 80 ? 0.72 : data.nodes.length > 30 ? 0.86 : 1;
+  return size * (node.hop === 1 ? 8.5 + Math.min(3.5, Math.log2(1 + node.degree) / 2) : 6.5) * Math.min(1.5, Math.max(1, scene.scale ** 0.4));
+}
+
+function paint(context) {
+  if (data === null) return;
+  const colours = paints();
+  const spots = data.nodes.map((node) => [scene.toX(node.x), scene.toY(node.y)]);
+  const active = scene.hovered;
+  context.lineWidth = 1;
+  context.strokeStyle = colours.edge;
+  context.globalAlpha = data.edges.length > 800 ? 0.35 : 0.75;
+  context.beginPath();
+  for (const [one, other] of data.edges) { context.moveTo(...spots[one]); context.lineTo(...spots[other]); }
+  context.stroke();
+  context.globalAlpha = 1;
+  if (active >= 0) {
+    context.strokeStyle = colours.ink;
+    context.lineWidth = 1.6;
+    context.beginPath();
+    for (const other of data.near[active]) { context.moveTo(...spots[active]); context.lineTo(...spots[other]); }
+    context.stroke();
+  }
+  for (let item = data.nodes.length - 1; item >= 0; item--) paintNode(context, colours, data.nodes[item], spots[item], item === active);
+  if (data.nodes.length <= NAMED) paintNames(context, colours, spots);
+  scene.cross(context, colours.ink);
+}
+
+function paintNode(context, colours, node, [x, y], active) {
+  const reach = radius(node);
+  const label = place(node.label);
+  const asked = node.node === state.query?.node;
+  const number = label >= 0 ? label : asked ? -1 : guess(node);
+  const colour = paintOf(number);
+  context.fillStyle = colours.panel;
+  trace(context, shapeOf(number), x, y, reach + 2);
+  context.fill();
+  if (asked || node.hop === 0) {
+    context.strokeStyle = colours.accent;
+    context.lineWidth = asked ? 3 : 1.5;
+    context.beginPath();
+    context.arc(x, y, reach + 6, 0, 7);
+    context.stroke();
+  }
+  trace(context, shapeOf(number), x, y, reach);
+  context.fillStyle = colour;
+  context.globalAlpha = label >= 0 ? 1 : number >= 0 ? 0.12 + 0.22 * (node.sure ?? 0) : 0.12;
+  context.fill();
+  context.globalAlpha = 1;
+  context.lineWidth = label >= 0 ? 2.4 : active ? 2.6 : 1.6;
+  context.strokeStyle = label >= 0 ? colours.ink : colour;
+  if (label < 0 && number >= 0) context.setLineDash([3, 2.2]);
+  context.stroke();
+  context.setLineDash([]);
+  if (reach < 6.5 || (number < 0 && !asked)) return;
+  context.fillStyle = label >= 0 ? inkOn(colour) : colours.ink;
+  context.font = `600 ${Math.round(reach * (number >= 9 ? 0.95 : 1.12))}px system-ui, sans-serif`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(asked && label < 0 ? "?" : String(number + 1), x, y + 0.5);
+}
+
+function paintNames(context, colours, spots) {
+  context.font = "11.5px system-ui, sans-serif";
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  context.lineWidth = 3;
+  context.strokeStyle = colours.panel;
+  context.fillStyle = colours.muted;
+  data.nodes.forEach((node, item) => {
+    const text = short(node.title || node.name, 22);
+    const [x, y] = [Math.max(40, Math.min(scene.width - 40, spots[item][0])), spots[item][1] + radius(node) + 6];
+    context.strokeText(text, x, y);
+    context.fillText(text, x, y);
+  });
+}
+
+function find(x, y, reach) {
+  let best = -1;
+  let nearest = Infinity;
+  data?.nodes.forEach((node, item) => {
+    const away = Math.hypot(scene.toX(node.x) - x, scene.toY(node.y) - y) - radius(node);
+    if (away < reach && away < nearest) { nearest = away; best = item; }
+  });
+  return best;
+}
+
+function words(node) {
+  return classWords(node.node, node.label, node.predicted, node.sure);
+}
+
+function hover(item, x, y) {
+  if (item < 0) { unpeek(); return; }
+  const node = data.nodes[item];
+  peek(node.node, node.title || node.name, `${words(node)} · ${count(node.degree, "neighbour")}`, x, y);
+}
+
+function drawWords() {
+  const around = data.nodes.length - 1;
+  const within = data.hops === 1 ? "neighbour" : "node within two hops";
+  show(parts.note, around === 0 ? "It has no neighbours." : data.hidden > 0
+    ? `Showing ${around.toLocaleString("en")} of ${(data.total - 1).toLocaleString("en")} ${data.hops === 1 ? "neighbours" : "nodes within two hops"}: labelled ones and the best connected first.`
+    : count(around, within, data.hops === 1 ? "neighbours" : "nodes within two hops"));
+  const used = data.nodes.slice(0).map((node) => [place(node.label), node.node === state.query?.node ? -1 : guess(node)]);
+  show(parts.legend, legend(used));
+  parts.summary.textContent = `As a list (${around.toLocaleString("en")})`;
+  drawList();
+}
+
+function drawList() {
+  if (data === null || !parts.details.open) return;
+  const listed = data.nodes.slice(1, LISTED + 1);
+  show(parts.list, listed.map((node) => {
+    const label = place(node.label);
+    const title = node.title || node.name;
+    return h("li", {}, h("button", { type: "button", class: "row", on: { click: () => look(node.node) } },
+      mark(label >= 0 ? label : guess(node), label < 0), h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title), h("span", { class: "quiet" }, words(node))));
+  }), data.nodes.length - 1 > LISTED && h("li", { class: "quiet" }, `… and ${data.nodes.length - 1 - LISTED} more in the picture.`));
+}

@@ -1,0 +1,49 @@
+// What a tooltip says of a node: at once what the picture knows, and its title and text as soon as they are fetched.
+
+import { get } from "./api.js";
+import { percent, short } from "./dom.js";
+import { secret, state } from "./store.js";
+import { tip, untip } from "./tooltip.js";
+
+const WAIT = 140;
+const KEPT = 400;
+const known = new Map();
+let timer = null;
+let wanted = null;
+
+/** Show a tooltip for a node; `word` says what the picture knows of its class. */
+export function peek(node, name, word, x, y) {
+  wanted = node;
+  clearTimeout(timer);
+  tip(x, y, lines(node, name, word));
+  if (known.has(node)) return;
+  timer = setTimeout(async () => {
+    try {
+      const card = await get(`/nodes/${node}?annotator=${encodeURIComponent(state.me)}`);
+      if (known.size >= KEPT) known.delete(known.keys().next().value);
+      known.set(node, { name: card.title || card.name, text: card.title ? "" : card.text });
+    } catch { return; } // the tooltip stays as short as it is
+    if (wanted === node) tip(x, y, lines(node, name, word));
+  }, WAIT);
+}
+
+export function unpeek() {
+  wanted = null;
+  clearTimeout(timer);
+  untip();
+}
+
+function lines(node, name, word) {
+  const more = known.get(node);
+  const called = more?.name ?? name ?? "";
+  const title = called === "" || /^\d+$/.test(called) ? `Node ${called || node}` : called;
+  return [short(title, 140), more?.text ? short(more.text, 160) : "", word];
+}
+
+/** A node's class in words, for tooltips and lists. */
+export function classWords(node, label, predicted, sure) {
+  if (state.query?.node === node) return "asked now";
+  if (label !== null) return `labelled ${short(label, 60)}`;
+  if (predicted !== null && !secret(node)) return `predicted ${short(predicted, 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
+  return "not predicted";
+}

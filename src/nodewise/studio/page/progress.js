@@ -1,0 +1,80 @@
+// How far the job is: budget, audit, class balance, and the report on when to stop with its curve.
+
+import { get } from "./api.js";
+import { curve } from "./curve.js";
+import { byId, count, h, percent, settle, short, show } from "./dom.js";
+import { bar, mark } from "./marks.js";
+import { on, state } from "./store.js";
+
+let visible = true;
+let report = null;
+let waiting = false;
+const parts = {};
+
+/** The progress view, to be put into a tab. */
+export function progressView() {
+  parts.figures = h("dl", { class: "figures" });
+  parts.balance = h("div", { class: "balance" });
+  parts.report = h("div", { class: "report" });
+  on("status", draw);
+  on("status", settle(() => fetchReport(), 1500, 6000));
+  return h("div", { class: "view progress" }, parts.figures, h("div", { class: "columns" },
+    h("section", {}, h("h3", {}, "Labels by class"), parts.balance), h("section", {}, h("h3", { id: "curve-title" }, "How accurate?"), parts.report)));
+}
+
+export function showProgress(now) {
+  visible = now;
+  if (now) fetchReport();
+}
+
+export const lastReport = () => report;
+
+async function fetchReport() {
+  const { status } = state;
+  if (!visible || !status || waiting || report?.from === status.last) return;
+  if (status.told + status.given === 0) { report = null; drawReport("The curve begins with the first label."); return; }
+  waiting = true;
+  try {
+    report = await get("/report");
+    drawReport();
+  } catch (error) {
+    if (report === null) drawReport(error.status === 409 ? "The curve begins with the first label." : `The report could not be fetched: ${error.message}.`);
+  }
+  waiting = false;
+  document.dispatchEvent(new CustomEvent("report"));
+}
+
+function draw() {
+  const { status } = state;
+  if (!status) return;
+  drawBudget(status);
+  const figure = (name, value, title) => [h("div", { title }, h("dt", {}, name), h("dd", {}, value))];
+  show(parts.figures,
+    figure("labels", `${status.told} of ${status.budget}`, "Nodes labelled, of the budget"),
+    status.audit.of > 0 && figure("audit", `${status.audit.labelled} of ${status.audit.of}`, "Nodes drawn at random, on top of the budget, that measure the accuracy"),
+    status.given > 0 && figure("given", status.given.toLocaleString("en"), "Labels that came with the graph"),
+    figure("skipped", status.skipped, "Nodes that somebody could not tell"),
+    figure("nodes", status.nodes.toLocaleString("en"), "Nodes of the graph"));
+  const most = Math.max(1, ...Object.values(status.balance));
+  show(parts.balance, h("ul", { class: "bars" }, status.classes.map((name, place) => h("li", {}, mark(place), h("span", { class: "name", title: name }, name),
+    bar((status.balance[name] ?? 0) / most, place, ""), h("span", { class: "figure" }, status.balance[name] ?? 0)))),
+  status.classes.length === 0 && h("p", { class: "quiet" }, "There are no classes yet."));
+}
+
+/** The bar in the head of the page. */
+function drawBudget(status) {
+  const share = Math.min(1, status.told / Math.max(1, status.budget));
+  const fill = h("span", { class: "fill" });
+  fill.style.setProperty("width", `${share * 100}%`);
+  show(byId("budget"), h("span", { class: "words" }, h("b", {}, status.told), ` of ${status.budget} labels`,
+    status.audit.of > 0 && h("span", { class: "quiet" }, ` · audit ${status.audit.labelled}/${status.audit.of}`)),
+  h("span", { class: "track", role: "progressbar", "aria-label": "Budget", "aria-valuemin": "0", "aria-valuemax": status.budget, "aria-valuenow": Math.min(status.told, status.budget) }, fill));
+}
+
+function drawReport(instead = null) {
+  if (instead !== null) { show(parts.report, h("p", { class: "quiet" }, instead)); return; }
+  const { audit } = report;
+  show(parts.report, audit && h("p", { class: "headline" }, h("b", {}, percent(audit.mean)), h("span", { class: "quiet" }, ` accurate, ${percent(audit.low)} to ${percent(audit.high)}`)),
+    curve(report), h("ul", { class: "reasons" }, report.words.map((line) => h("li", {}, line.charAt(0).toUpperCase() + short(line, 400).slice(1)))),
+    state.status && report.from < state.status.last && h("p", { class: "quiet" }, `As of ${count(report.labels, "label")}.`));
+}

@@ -1,0 +1,83 @@
+// Find a node by its name: a combobox, the arrows choose, Enter looks at it.
+
+import { get } from "./api.js";
+import { byId, h, key, settle, show } from "./dom.js";
+import { look } from "./flow.js";
+import { classMark } from "./marks.js";
+
+let found = [];
+let aimed = -1;
+let asked = "";
+const parts = {};
+
+export function startSearch() {
+  parts.input = h("input", { type: "search", id: "search-field", placeholder: "Find a node", "aria-label": "Find a node by its name", role: "combobox", "aria-expanded": "false",
+    "aria-controls": "search-list", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false", maxlength: "200" });
+  parts.list = h("ul", { id: "search-list", role: "listbox", class: "hits", hidden: true, "aria-label": "Nodes" });
+  parts.input.addEventListener("input", settle(fetchHits, 160, 400));
+  parts.input.addEventListener("keydown", typed);
+  parts.input.addEventListener("blur", () => setTimeout(close, 120));
+  byId("search").append(parts.input, key("/"), parts.list);
+  byId("search").addEventListener("submit", (event) => event.preventDefault());
+}
+
+export function focusSearch() {
+  parts.input.focus();
+  parts.input.select();
+}
+
+async function fetchHits() {
+  asked = parts.input.value.trim();
+  if (!asked) { close(); return; }
+  const mine = asked;
+  try {
+    const { nodes } = await get(`/nodes?q=${encodeURIComponent(mine)}&limit=12`);
+    if (mine !== asked || document.activeElement !== parts.input) return;
+    found = nodes;
+    aimed = nodes.length ? 0 : -1;
+    draw();
+  } catch (error) {
+    show(parts.list, h("li", { class: "quiet" }, `Not found: ${error.message}.`));
+    parts.list.hidden = false;
+  }
+}
+
+function draw() {
+  show(parts.list, found.map((node, place) => {
+    const title = node.title || node.name;
+    const hit = h("li", { role: "option", id: `hit-${place}`, "aria-selected": String(place === aimed) }, node.label !== null && node.label !== undefined ? classMark(node.label) : null,
+      h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title));
+    hit.addEventListener("pointerdown", (event) => { event.preventDefault(); take(place); });
+    return hit;
+  }), found.length === 0 && h("li", { class: "quiet" }, "No node is called so."));
+  parts.list.hidden = false;
+  parts.input.setAttribute("aria-expanded", "true");
+  if (aimed >= 0) parts.input.setAttribute("aria-activedescendant", `hit-${aimed}`);
+  else parts.input.removeAttribute("aria-activedescendant");
+}
+
+function close() {
+  parts.list.hidden = true;
+  parts.input.setAttribute("aria-expanded", "false");
+  parts.input.removeAttribute("aria-activedescendant");
+}
+
+function take(place) {
+  const node = found[place];
+  if (!node) return;
+  parts.input.value = "";
+  asked = "";
+  close();
+  parts.input.blur();
+  look(node.node);
+}
+
+function typed(event) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (by && found.length) { aimed = (aimed + by + found.length) % found.length; draw(); }
+  else if (event.key === "Enter") { if (!parts.list.hidden) take(aimed); }
+  else if (event.key === "Escape") { parts.input.value = ""; close(); parts.input.blur(); }
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}

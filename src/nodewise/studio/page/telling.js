@@ -1,0 +1,51 @@
+// One line under the classes: what has been saved, what is being saved, what went wrong and how to go on.
+
+import { byId, h, key, show } from "./dom.js";
+import { choose, retry, send, undo } from "./flow.js";
+import { icon } from "./icons.js";
+import { classMark } from "./marks.js";
+import { on, set, state } from "./store.js";
+import * as unsaved from "./unsaved.js";
+
+export function startTelling() {
+  const line = h("div", { class: "telling", id: "telling" });
+  byId("choices").append(line);
+  on("saved sending failed error hint phase", () => draw(line));
+  draw(line);
+}
+
+function draw(line) {
+  const { failed, error, sending, saved, hint } = state;
+  if (error) show(line, problem(error));
+  else if (failed) show(line, kept(failed));
+  else if (sending) show(line, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …"));
+  else if (hint) show(line, h("p", { class: "quiet hint", role: "status" }, capital(hint), "."));
+  else if (saved) show(line, done(saved));
+  else show(line, h("p", { class: "quiet" }, "Everything you choose is saved at once."));
+}
+
+function done(saved) {
+  return h("p", { class: "saved" }, icon("tick"), h("b", {}, "Saved"), saved.label !== null && classMark(saved.label),
+    h("span", { class: "words" }, capital(saved.words)), saved.undo && h("button", { type: "button", class: "small", on: { click: () => undo(saved.event) } }, "Undo"));
+}
+
+/** What did not reach the studio: it is kept here, and can be sent again. */
+function kept(failed) {
+  const last = failed.at(-1);
+  const more = failed.length > 1 ? ` and ${failed.length - 1} more` : "";
+  return h("p", { class: "bad", role: "alert" }, h("b", {}, "Not saved yet: "), h("span", { class: "words" }, `${last.words}${more} (${last.why}). It is kept here.`),
+    h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
+    h("button", { type: "button", class: "small", on: { click: unsaved.discard } }, "Discard"));
+}
+
+function problem(error) {
+  const { suggestion, request } = error;
+  const typed = request?.body.labels?.[0]?.label;
+  return h("p", { class: "bad", role: "alert" }, h("span", { class: "words" }, error.words),
+    error.again && h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
+    suggestion && h("button", { type: "button", class: "small primary", on: { click: () => choose(suggestion) } }, `Use ${suggestion}`),
+    suggestion && typed && h("button", { type: "button", class: "small", on: { click: () => send({ ...request, body: { ...request.body, new_class: true } }) } }, `${typed} is a new class`),
+    h("button", { type: "button", class: "small", "aria-label": "Dismiss", on: { click: () => set({ error: null }) } }, icon("close")));
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

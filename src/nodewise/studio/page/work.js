@@ -1,0 +1,73 @@
+// The work page: puts the parts together and keeps them up to date.
+
+import { annotatorsView } from "./annotators.js";
+import { startCard } from "./card.js";
+import { startChoices } from "./choices.js";
+import { startClosing } from "./closing.js";
+import { askName, showHelp } from "./dialogs.js";
+import { byId, h, show } from "./dom.js";
+import { exportMenu } from "./exporting.js";
+import { ask, refresh, rename, start } from "./flow.js";
+import { historyView, showHistory } from "./history.js";
+import { startInsight } from "./insight.js";
+import { startKeys } from "./keys.js";
+import { listen } from "./live.js";
+import { mapView, showMap } from "./map.js";
+import { neighbourhoodView, setHops, showNeighbourhood } from "./neighbourhood.js";
+import { progressView, showProgress } from "./progress.js";
+import { focusSearch, startSearch } from "./search.js";
+import { on, set, state } from "./store.js";
+import { makeTabs } from "./tabs.js";
+import { startTelling } from "./telling.js";
+import { helpButton, nameButton, nextTheme, themeButton } from "./tools.js";
+
+startCard();
+startInsight();
+startChoices();
+startTelling();
+startClosing();
+startSearch();
+
+const pictures = makeTabs(byId("pictures"), "Graph", [
+  { name: "neighbourhood", title: "Neighbourhood", view: neighbourhoodView(), shown: showNeighbourhood },
+  { name: "map", title: "Map of the graph", view: mapView(), shown: showMap },
+]);
+const panels = makeTabs(byId("state"), "Progress", [
+  { name: "progress", title: "Progress", view: progressView(), shown: showProgress },
+  { name: "history", title: "History", view: historyView(), shown: showHistory },
+  { name: "annotators", title: "Annotators", view: annotatorsView() },
+]);
+
+const openName = () => askName(state.me, rename);
+const name = nameButton(openName);
+const menu = exportMenu();
+byId("tools").append(name.button, menu.box, themeButton(), helpButton(showHelp));
+name.draw(state.me);
+on("me", () => name.draw(state.me));
+on("studio", () => {
+  const { session } = state.studio;
+  show(byId("job"), session.name);
+  document.title = `${session.name} · nodewise studio`;
+});
+
+startKeys({ "/": focusSearch, "?": showHelp, g: pictures.next, h: () => setHops(), p: panels.next, e: menu.toggle, t: nextTheme });
+
+// Nothing that was acknowledged can be lost with the connection; the page says so instead of looking frozen.
+function connection(up, again) {
+  set({ online: up });
+  const banner = byId("connection");
+  banner.hidden = up;
+  if (!up) show(banner, h("span", { class: "spinner", "aria-hidden": "true" }), "Connection lost, your labels are safe. Trying again …");
+  if (up && again) refresh();
+}
+
+function heard(message) {
+  if (message.type === "changed" && message.last !== state.status?.last) refresh();
+  else if (message.type === "session" && state.studio && message.name !== state.studio.session.name) location.reload();
+}
+
+start().then(() => listen(heard, connection)).catch((error) => {
+  show(byId("card"), h("div", { class: "closing" }, h("h1", {}, "The session cannot be shown"), h("p", {}, `${error.message}.`),
+    h("div", { class: "buttons" }, h("button", { type: "button", class: "primary", on: { click: () => location.reload() } }, "Try again"))));
+});
+addEventListener("pageshow", (event) => { if (event.persisted) ask(); }); // back from the browser's memory: the node may be another one
