@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.events import Progress, Reporter, Silent
 from nodewise.seeds import derive_seed, numpy_generator
 from nodewise.session.labels import Label
 
@@ -54,7 +55,13 @@ def audit_accuracy(best: npt.NDArray[np.int64], classes: Sequence[str], audit: M
 
 
 def cross_validated(
-    tensors: GraphTensors, labels: Sequence[Label], classes: Sequence[str], classifier: str, seed: int, epochs: int
+    tensors: GraphTensors,
+    labels: Sequence[Label],
+    classes: Sequence[str],
+    classifier: str,
+    seed: int,
+    epochs: int,
+    reporter: Reporter | None = None,
 ) -> Accuracy | None:
     """The accuracy on labels that were left out in turn, five folds at once; None with fewer than five labels or a single class.
 
@@ -66,6 +73,7 @@ def cross_validated(
     from nodewise.classifiers import make_classifier
     from nodewise.session.quiet import one_thread
 
+    report = reporter or Silent()
     count = len(labels)
     if count < _FOLDS or len({label.label for label in labels}) < 2:
         return None
@@ -82,8 +90,9 @@ def cross_validated(
         runs.reserve(kept.shape[1])
         for column in torch.from_numpy(kept.T.copy()):
             runs.add_labels(nodes[column], numbers[column])
-        for _ in range(min(count, epochs) + epochs):
+        for done in range(total := min(count, epochs) + epochs):
             runs.epoch()
+            report(Progress("cross-validate", done + 1, total))
         guesses = runs.logits().argmax(-1)
     right: dict[int, bool] = {}
     for fold, part in enumerate(left_out.tolist()):

@@ -15,7 +15,7 @@ from typing import Any
 from nodewise.errors import InputError, SessionError
 from nodewise.session.log import Event
 
-__all__ = ["KINDS", "History", "OpenQuery", "fold", "majority", "undoable"]
+__all__ = ["KINDS", "History", "OpenQuery", "fold", "majority", "undoable", "undone"]
 
 KINDS = ("ask", "tell", "skip", "undo", "class", "budget")
 """What an event may be."""
@@ -117,7 +117,7 @@ def fold(events: Iterable[Event]) -> History:
 
 def effective(events: Sequence[Event]) -> list[Event]:
     """The events that no undo takes back, undos left out."""
-    gone = {int(undo.body["event"]) for undo in _standing_undos(events)}
+    gone = undone(events)
     return [event for event in events if event.kind != "undo" and event.id not in gone]
 
 
@@ -151,17 +151,15 @@ def undoable(events: Sequence[Event], history: History, number: int | None, anno
     target = events[number - 1]
     if target.kind == "ask":
         raise InputError(f"event {number} is a query, which cannot be undone: skip its node instead")
-    gone = {int(event.body["event"]) for event in _standing_undos(events)}
-    if number in gone:
+    if number in undone(events):
         raise InputError(f"event {number} has been undone already: to have it back, undo the undo")
     return target
 
 
-def _standing_undos(events: Sequence[Event]) -> list[Event]:
+def undone(events: Sequence[Event]) -> set[int]:
+    """The numbers of the events that an undo takes back which is not taken back itself."""
     gone: set[int] = set()
-    found = []
     for event in reversed(events):
         if event.kind == "undo" and event.id not in gone:
             gone.add(int(event.body["event"]))
-            found.append(event)
-    return found
+    return gone

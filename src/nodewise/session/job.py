@@ -56,6 +56,7 @@ class Job:
         self._audit = self._draw_audit()
         self._history = fold(log.events)
         self._learner: Learner | None = None
+        self._apart: Learner | None = None
         self._cache: dict[str, tuple[Any, Any]] = {}
 
     @property
@@ -83,6 +84,13 @@ class Job:
         """The labels that the classifier learns from, in order, without the given ones."""
         with self._lock:
             return [(label.node, label.label) for label in self._training(self.refresh())]
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """Everything in the log, the oldest first."""
+        with self._lock:
+            self.refresh()
+            return tuple(self._log.events)
 
     @property
     def audit_labels(self) -> dict[int, str]:
@@ -115,19 +123,17 @@ class Job:
 
     def follow(self, history: History) -> Learner:
         """The classifier brought to the labels that count."""
-        import torch
-
-        from nodewise.session.choice import make_stored_strategy
-        from nodewise.session.learner import Learner
-
         given = self._given_now(history)
         if self._learner is None:
-            strategy = make_stored_strategy(self.settings.strategy, self._log.part("policy"))
-            mask = self._candidates.copy()
-            mask[list(self._audit)] = False
-            self._learner = Learner(self.graph, self.settings, strategy, given, torch.from_numpy(mask))
+            self._learner = self._new_learner(given)
         self._learner.follow(self._training(history), given)
         return self._learner
+
+    def apart(self, history: History) -> Learner:
+        """Another classifier, as `follow` left it when it was last used: for long work that gives its reporter the chance to ask and tell."""
+        if self._apart is None:
+            self._apart = self._new_learner(self._given_now(history))
+        return self._apart
 
     def training(self, history: History) -> tuple[list[Label], list[Label]]:
         """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""
@@ -149,6 +155,17 @@ class Job:
     def candidates(self) -> npt.NDArray[np.bool_]:
         """The nodes that may be asked, [node]."""
         return self._candidates
+
+    def _new_learner(self, given: Sequence[Label]) -> Learner:
+        import torch
+
+        from nodewise.session.choice import make_stored_strategy
+        from nodewise.session.learner import Learner
+
+        strategy = make_stored_strategy(self.settings.strategy, self._log.part("policy"))
+        mask = self._candidates.copy()
+        mask[list(self._audit)] = False
+        return Learner(self.graph, self.settings, strategy, given, torch.from_numpy(mask))
 
     def _append(self, drafts: Sequence[Draft]) -> Sequence[Event]:
         events = self._log.append(drafts)

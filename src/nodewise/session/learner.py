@@ -13,6 +13,7 @@ import torch
 
 from nodewise.environment import CLOSING_EPOCHS, Observation, Strategy
 from nodewise.errors import UnknownNameError
+from nodewise.events import Progress, Reporter, Silent
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.session.desk import Desk
@@ -73,15 +74,17 @@ class Learner:
         """How many labels it has learned from, given ones included."""
         return self.desk.step
 
-    def follow(self, history: Sequence[Label], given: Sequence[Label] | None = None) -> None:
+    def follow(self, history: Sequence[Label], given: Sequence[Label] | None = None, reporter: Reporter | None = None) -> None:
         """Bring classifier and scores to a history, from the last place that it shares with the one before.
 
         Args:
             history: what was told, in order, without the given labels.
             given: the labels from before the session, if they have changed.
+            reporter: told after each label; it may use anything but this object.
         """
         history = tuple(history)
         given = self._given if given is None else tuple(given)
+        report = reporter or Silent()
         with one_thread():
             if given != self._given:
                 self._start(given)
@@ -94,6 +97,7 @@ class Learner:
                 self._return_to(same)
             for label in history[len(self._history) :]:
                 self._learn(label)
+                report(Progress("learn", len(self._history), len(history)))
 
     def scores(self) -> torch.Tensor:
         """How much the strategy wants each node now: [node]."""
@@ -122,15 +126,18 @@ class Learner:
         with one_thread():
             return self.observation.probabilities[0]
 
-    def closed(self, epochs: int = CLOSING_EPOCHS) -> torch.Tensor:
-        """The predictions of a copy that was trained the closing epochs: [node, class]."""
+    def closed(self, epochs: int = CLOSING_EPOCHS, reporter: Reporter | None = None) -> torch.Tensor:
+        """The predictions of a copy that was trained the closing epochs: [node, class]. The reporter is told after each, as in `follow`."""
+        report = reporter or Silent()
         with one_thread():
             kept = self.classifier.snapshot()
-            for _ in range(epochs):
-                self.classifier.epoch()
-            logits = self.classifier.logits()[0]
-            self.classifier.restore(kept)
-            return torch.softmax(logits, -1)
+            try:
+                for done in range(epochs):
+                    self.classifier.epoch()
+                    report(Progress("predict", done + 1, epochs))
+                return torch.softmax(self.classifier.logits()[0], -1)
+            finally:
+                self.classifier.restore(kept)
 
     def forget_snapshots(self) -> None:
         """Drop the cache; nothing but time depends on it."""

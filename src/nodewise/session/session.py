@@ -231,8 +231,12 @@ class Session(Job):
                 return target
             raise SessionError(f"the session {str(self.path)!r} is being written to without a pause: try again")
 
-    def predict(self) -> Prediction:
+    def predict(self, reporter: Reporter | None = None) -> Prediction:
         """Probabilities for all nodes, from a copy of the classifier that was trained the closing epochs; the session itself stays as it is.
+
+        Args:
+            reporter: told the progress. The work is then done on a classifier of its own, so that the reporter may ask and tell meanwhile;
+                the numbers are the same.
 
         Raises:
             SessionError: nothing has been told yet.
@@ -241,14 +245,16 @@ class Session(Job):
 
         with self._lock:
             history = self.refresh()
-            learner = self.follow(history)
-            if not learner.count:
+            training, given = self.training(history)
+            if not training and not given:
                 raise SessionError("nothing can be predicted before the first label: tell at least one")
-            key = (tuple(self._training(history)), tuple(self._given_now(history)), self._classes(history))
+            key = (tuple(training), tuple(given), self._classes(history))
             kept = self._cache.get("predict")
             if kept is None or kept[0] != key:
-                closed = learner.closed().numpy()
-                names = (*learner.classes, *(name for name in self._classes(history) if name not in learner.classes))
+                learner = self.follow(history) if reporter is None else self.apart(history)
+                learner.follow(training, given, reporter)
+                closed = learner.closed(reporter=reporter).numpy()
+                names = (*learner.classes, *(name for name in key[2] if name not in learner.classes))
                 table = np.zeros((self.graph.num_nodes, len(names)), np.float32)
                 table[:, : closed.shape[1]] = closed
                 table.flags.writeable = False

@@ -72,27 +72,31 @@ class StopReport:
 
 
 def make_report(session: Session, history: History, reporter: Reporter | None = None) -> StopReport:
-    """The report on a session as it is now. It trains the closing epochs at up to eight places of the history, and five folds."""
+    """The report on a session as it is now. It trains the closing epochs at up to eight places of the history, and five folds.
+
+    It works on a classifier of its own: the reporter may ask and tell meanwhile, and the next `ask` need not learn everything again.
+    """
     report = reporter or Silent()
     training, given = session.training(history)
     audit = session.audit_labels
-    learner = session.follow(history)
+    learner = session.apart(history)
     places = _places(len(training), bool(given))
     points: list[CurvePoint] = []
     before = None
     for number, place in enumerate(places):
-        learner.follow(training[:place])
-        table = learner.closed().numpy()
+        learner.follow(training[:place], given, report)
+        table = learner.closed(reporter=report).numpy()
         best = np.array([learner.classes[column] for column in table.argmax(1)], dtype=object)
         changed = None if before is None else float((best != before).mean())
         found = audit_accuracy(table.argmax(1).astype(np.int64), learner.classes, audit)
         points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), found))
         before = best
         report(Progress("curve", number + 1, len(places)))
-    learner.follow(training)
     labels = [*given, *training]
     crossed = (
-        cross_validated(learner.tensors, labels, learner.classes, session.settings.classifier, session.settings.seed, CLOSING_EPOCHS)
+        cross_validated(
+            learner.tensors, labels, learner.classes, session.settings.classifier, session.settings.seed, CLOSING_EPOCHS, report
+        )
         if labels
         else None
     )
