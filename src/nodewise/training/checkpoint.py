@@ -20,7 +20,10 @@ from nodewise.graph import Graph
 from nodewise.policy import Policy, load_policy, save_policy
 from nodewise.training.returns import RunningScale
 
-__all__ = ["Checkpoint", "describe_sources"]
+__all__ = ["DEAD_AFTER", "Checkpoint", "describe_sources"]
+
+DEAD_AFTER = 20
+"""Episodes in a row without a living hidden unit after which a policy counts as dead; Adam's momentum has died away by then."""
 
 _SECONDS = 20.0  # between two checkpoints
 
@@ -68,6 +71,7 @@ class Checkpoint:
         self._policy, self._adam, self._scales, self._settings = policy, adam, scales, dict(settings)
         self._best, self._best_score, self._best_episode = deepcopy(policy.state_dict()), float("-inf"), -1
         self._episode, self._saved_at, self._recent = -1, time.monotonic(), deque[float]()
+        self._idle, self._restarts = 0, list[int]()
         self._moment: _Moment | None = None
 
     def _beside(self, ending: str) -> Path:
@@ -117,11 +121,25 @@ class Checkpoint:
             )
         recent.extend(record["recent"])
         self._best_score, self._best_episode, self._episode = record["best_score"], record["best_episode"], record["episode"]
+        self._idle, self._restarts = record["idle"], record["restarts"]
         self._recent, self._moment = recent, _Moment(tensors, record)
         log = self._beside(".jsonl")
         lines = log.read_text().splitlines(keepends=True) if log.exists() else []
         log.write_text("".join(lines[: self._episode + 1]))
         return self._episode + 1
+
+    def is_dead(self, alive: bool) -> bool:
+        """Told of every episode whether the policy was alive: whether it has been dead for too long."""
+        self._idle = 0 if alive else self._idle + 1
+        return self._idle >= DEAD_AFTER
+
+    def begin_anew(self, episode: int, recent: deque[float]) -> None:
+        """Forget what the dead policy reached, but for this episode, whose line is still to be written."""
+        self._restarts.append(episode + 1)
+        self._idle, self._best_score, self._best_episode = 0, float("-inf"), -1
+        last = recent[-1]
+        recent.clear()
+        recent.append(last)
 
     def after_episode(self, episode: int, rewards: Mapping[str, float], recent: deque[float]) -> dict[str, Any]:
         """Note an episode: the log, the best policy so far, from time to time a checkpoint. Returns the log's line."""
@@ -152,6 +170,8 @@ class Checkpoint:
         for ending, weights, episode in ((".last.safetensors", last, self._episode), (".safetensors", self._best, self._best_episode)):
             self._policy.load_state_dict(weights)
             self._policy.origin = {**origin, "episode": episode + 1, "best_mean_reward_of_100": self._best_score}
+            if self._restarts:
+                self._policy.origin["restarts"] = self._restarts
             if self._out is not None:
                 save_policy(self._policy, self._beside(ending))
         if self._out is not None:
@@ -168,7 +188,7 @@ class Checkpoint:
             tensors |= {f"scale.{number}.mean": scale.mean, f"scale.{number}.square": scale.square}
         record = {
             "settings": self._settings, "episode": self._episode, "recent": list(self._recent),
-            "best_score": self._best_score, "best_episode": self._best_episode,
+            "best_score": self._best_score, "best_episode": self._best_episode, "idle": self._idle, "restarts": list(self._restarts),
         }  # fmt: skip
         return _Moment({name: t.detach().clone() for name, t in tensors.items()}, record)
 

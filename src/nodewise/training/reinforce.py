@@ -15,12 +15,12 @@ from nodewise.datasets import default_budget
 from nodewise.device import resolve_device
 from nodewise.environment import CLOSING_EPOCHS, Environment, draw_splits, rollout
 from nodewise.errors import InputError
-from nodewise.events import Progress, Reporter, Silent
+from nodewise.events import Progress, Reporter, Silent, Warned
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy, PolicySettings
 from nodewise.seeds import derive_seed
-from nodewise.training.checkpoint import Checkpoint, describe_sources
+from nodewise.training.checkpoint import DEAD_AFTER, Checkpoint, describe_sources
 from nodewise.training.explorer import Explorer
 from nodewise.training.returns import RunningScale, policy_loss, stepwise_returns
 
@@ -133,13 +133,17 @@ def train_policy(
     first = checkpoint.restore(recent) if resume else checkpoint.start()
     try:
         for episode in range(first, settings.episodes):
-            rewards = {}
+            rewards, alive = {}, episode < settings.first_update
             for number, source in enumerate(sources):
                 reward, advantages = _play(source, number, episode, settings)
                 if episode >= settings.first_update:
-                    _update(policy, adam, source, advantages)
+                    alive |= _update(policy, adam, source, advantages)
                 rewards[source.name if len({s.name for s in sources}) == len(sources) else f"{source.name}#{number}"] = reward
             recent.append(sum(rewards.values()) / len(rewards))
+            if checkpoint.is_dead(alive):
+                report(Warned(f"no unit of the policy was alive for {DEAD_AFTER} episodes up to {episode + 1}: it begins anew"))
+                _begin_anew(policy, adam, derive_seed(settings.seed, "policy", episode))
+                checkpoint.begin_anew(episode, recent)
             line = checkpoint.after_episode(episode, rewards, recent)
             report(Progress("train", episode + 1, settings.episodes, {**rewards, "mean of last 100": line["mean_100"]}))
             if each_episode is not None:
@@ -161,8 +165,12 @@ def _play(source: _Source, number: int, episode: int, settings: TrainingSettings
         return float(reward.mean()), source.scale(returns)
 
 
-def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages: torch.Tensor) -> None:
-    """One step of Adam on the gradient over all steps of the episode at once."""
+def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages: torch.Tensor) -> bool:
+    """One step of Adam on the gradient over all steps of the episode at once.
+
+    Returns:
+        Whether any hidden unit was alive: without one every score is exactly 0, and so is the gradient.
+    """
     environment, states = source.environment, source.explorer.states
     runs, steps, nodes, _ = states.shape
     scores = policy(source.tensors, states.view(runs * steps, nodes, -1)).view(runs, steps, nodes)
@@ -170,3 +178,14 @@ def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages:
     adam.zero_grad()
     loss.backward()
     adam.step()
+    return bool(scores.detach().any())
+
+
+def _begin_anew(policy: Policy, adam: torch.optim.Adam, seed: int) -> None:
+    """Fresh weights in place, since environments hold on to the policy, and an Adam that remembers nothing.
+
+    The paper does not say what becomes of a policy whose hidden units are all 0 on every node: it has no gradient, and would choose at random
+    to the end.
+    """
+    policy.load_state_dict(Policy(policy.settings, seed).state_dict())
+    adam.state.clear()

@@ -66,7 +66,7 @@ def test_age_takes_its_weights_from_the_graphs_that_gpa_was_trained_on() -> None
 
 def test_every_training_is_needed_and_every_one_needed_is_listed() -> None:
     used = {training for _, part in PARTS for row in part.rows for training in trainings(row)}
-    assert used == set(TRAININGS) and len(TRAININGS) == 20
+    assert used == set(TRAININGS) and len(TRAININGS) == 25
     assert {source for _, part in PARTS for row in part.rows for source in row.age_sources} == set(AGE_SOURCES)
 
 

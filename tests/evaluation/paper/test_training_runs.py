@@ -77,4 +77,4 @@ def test_names_are_checked_before_anything_is_trained(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean"):
         train_missing(["reddit1", "reddit12"], tmp_path)
     assert not any(tmp_path.iterdir())
-    assert len(all_names()) == 30
+    assert len(all_names()) == 35

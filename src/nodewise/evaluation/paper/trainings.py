@@ -15,6 +15,7 @@ from nodewise.training import TrainingSettings
 __all__ = [
     "AGE_SOURCES",
     "TRAININGS",
+    "WITHOUT",
     "Training",
     "age_weights",
     "find_trained",
@@ -24,8 +25,13 @@ __all__ = [
     "released_policy",
 ]
 
-KL = ("kl_from_neighbours", "kl_to_neighbours")
-"""The two divergences, which the paper's ablation removes together."""
+WITHOUT = {
+    "entropy": ("entropy",),
+    "degree": ("degree",),
+    "kl": ("kl_from_neighbours", "kl_to_neighbours"),
+    "indicator": ("labelled",),
+}
+"""The paper's ablation: what is left out, the two divergences together."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +79,12 @@ TRAININGS = {
         Training("acmv9+dblpv7", ("acmv9", "dblpv7")),
         Training("citationv1+dblpv7", ("citationv1", "dblpv7")),
         Training("reddit1+2", _reddit(2)),
-        Training("reddit1+2-without-entropy", _reddit(2), without=("entropy",)),
-        Training("reddit1+2-without-degree", _reddit(2), without=("degree",)),
-        Training("reddit1+2-without-kl", _reddit(2), without=KL),
-        Training("reddit1+2-without-indicator", _reddit(2), without=("labelled",)),
+        Training("reddit1+2-seed1", _reddit(2), seed=1),
+        *(
+            Training(f"reddit1+2-without-{name}{'-seed1' if seed else ''}", _reddit(2), without=without, seed=seed)
+            for seed in (0, 1)
+            for name, without in WITHOUT.items()
+        ),
         *(Training(f"reddit1+2-budget{budget}", _reddit(2), budget=budget) for budget in (10, 20, 30, 100)),
         Training("reddit1", _reddit(1)),
         Training("reddit1+2+3", _reddit(3)),
