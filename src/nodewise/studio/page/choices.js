@@ -4,7 +4,7 @@ import { byId, h, key, short, show } from "./dom.js";
 import { addClass, choose, skip, undo } from "./flow.js";
 import { icon } from "./icons.js";
 import { keyOf, mark } from "./marks.js";
-import { atHome, classes, on, secret, state, target } from "./store.js";
+import { atHome, classes, on, state, target } from "./store.js";
 
 const MANY = 10;
 let filter = "";
@@ -55,9 +55,8 @@ function draw() {
   const focused = document.activeElement?.dataset?.label;
   const list = shown();
   aimed = Math.min(aimed, Math.max(0, list.length - 1));
-  const guess = atHome() && !secret(state.query?.node) ? state.query?.predicted[0]?.[0] : null;
   show(parts.buttons, list.map(({ name, place }, row) => classButton(name, place, {
-    chosen: !atHome() && name === mine, guess: name === guess, aimed: many && filter !== "" && row === aimed })),
+    chosen: !atHome() && name === mine, aimed: many && filter !== "" && row === aimed })),
   list.length === 0 && classes().length > 0 && h("p", { class: "quiet" }, `No class is called like “${short(filter, 40)}”. `,
     h("button", { type: "button", class: "small", on: { click: () => openNaming(filter) } }, "Make it a new class")));
   if (classes().length === 0) openNaming("", false);
@@ -65,9 +64,9 @@ function draw() {
   drawPhase();
 }
 
-function classButton(name, place, { chosen, guess, aimed: marked }) {
+function classButton(name, place, { chosen, aimed: marked }) {
   const number = keyOf(place);
-  return h("button", { type: "button", class: `class${chosen ? " chosen" : ""}${guess ? " guess" : ""}${marked ? " aimed" : ""}`, title: name, data: { label: name },
+  return h("button", { type: "button", class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`, title: name, data: { label: name },
     "aria-pressed": chosen ? "true" : null, "aria-keyshortcuts": number || null, on: { click: () => choose(name) } },
   mark(place), h("span", { class: "name", dir: "auto" }, name), number && key(number));
 }

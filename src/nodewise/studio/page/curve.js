@@ -2,8 +2,8 @@
 
 import { h, percent, s } from "./dom.js";
 
-const WIDTH = 320;
-const HEIGHT = 150;
+const WIDTH = 270;
+const HEIGHT = 142;
 const EDGE = { left: 34, right: 10, top: 8, bottom: 24 };
 
 /** A figure for a report of the API. */

@@ -19,7 +19,7 @@ export function legend(used) {
   const known = classes();
   const rows = [...tally].sort(([one], [other]) => one - other);
   return [
-    h("ul", { class: "legend-classes" }, rows.slice(0, SHOWN).map(([number, [labelled, predicted]]) =>
+    rows.length > 0 && h("ul", { class: "legend-classes" }, rows.slice(0, SHOWN).map(([number, [labelled, predicted]]) =>
       h("li", { title: `${known[number]}: ${labelled} labelled, ${predicted} predicted` }, mark(number), h("span", { class: "name" }, known[number]),
         h("span", { class: "quiet" }, `${labelled}+${predicted}`))),
     rows.length > SHOWN && h("li", { class: "quiet" }, `and ${rows.length - SHOWN} more`)),

@@ -13,6 +13,7 @@ import { classes, on, secret, state } from "./store.js";
 const LIMIT = 150;
 const NAMED = 26; // with more nodes than this, names would lie on top of each other
 const LISTED = 60;
+const FONT = getComputedStyle(document.body).fontFamily;
 
 let scene = null;
 let data = null;
@@ -141,14 +142,14 @@ function paintNode(context, colours, node, [x, y], active) {
   context.setLineDash([]);
   if (reach < 6.5 || (number < 0 && !asked)) return;
   context.fillStyle = label >= 0 ? inkOn(colour) : colours.ink;
-  context.font = `600 ${Math.round(reach * (number >= 9 ? 0.95 : 1.12))}px system-ui, sans-serif`;
+  context.font = `600 ${Math.round(reach * (number >= 9 ? 0.95 : 1.12))}px ${FONT}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillText(asked && label < 0 ? "?" : String(number + 1), x, y + 0.5);
 }
 
 function paintNames(context, colours, spots) {
-  context.font = "11.5px system-ui, sans-serif";
+  context.font = `11.5px ${FONT}`;
   context.textAlign = "center";
   context.textBaseline = "top";
   context.lineWidth = 3;

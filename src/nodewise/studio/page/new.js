@@ -1,0 +1,126 @@
+// The page that makes a session from a CSV, or goes on with one that is there.
+
+import { ApiError, get, post, upload } from "./api.js";
+import { announce, byId, count, h, show } from "./dom.js";
+import { dropZone } from "./dropzone.js";
+import { icon } from "./icons.js";
+import { listen } from "./live.js";
+import { creationForm } from "./creation.js";
+import { themeButton } from "./tools.js";
+
+const place = byId("start");
+const parts = { chosen: h("div", { class: "chosen" }), form: h("div"), progress: h("div", { class: "making", role: "status", hidden: true }), trouble: h("p", { class: "trouble bad", role: "alert", hidden: true }) };
+let studio = null;
+let making = false;
+
+byId("tools").append(themeButton());
+
+async function start() {
+  studio = await get("/studio");
+  show(place, h("div", { class: "hero" }, h("h1", {}, "Label your own data"),
+    h("p", { class: "lead" }, "A table of texts is all it takes. nodewise joins similar rows to a graph, asks you about the few that teach the most, and predicts the rest.")),
+  others(), studio.can_create ? maker() : h("p", { class: "notice" }, "This studio was started for one session only. To make another one, start it without a session: nodewise studio"));
+}
+
+/** The sessions that can be gone on with. */
+function others() {
+  const open = studio.session?.name;
+  if (studio.sessions.length === 0 && !open) return null;
+  return h("section", { class: "box", "aria-labelledby": "others" }, h("h2", { id: "others" }, "Go on with a session"), h("ul", { class: "sessions" },
+    [...new Set([...(open ? [open] : []), ...studio.sessions])].map((name) => h("li", {}, icon("file"), h("span", { class: "name", title: name, dir: "auto" }, name),
+      name === open && h("span", { class: "pill asked" }, "open"),
+      h("button", { type: "button", class: name === open ? "primary" : "", "aria-label": `Open ${name}`, on: { click: (event) => openSession(name, event.currentTarget) } }, name === open ? "Go on" : "Open")))));
+}
+
+async function openSession(name, button) {
+  if (name === studio.session?.name) { location.assign("/"); return; }
+  button.setAttribute("aria-busy", "true");
+  trouble("");
+  try {
+    await post("/session/open", { name });
+    location.assign("/");
+  } catch (error) {
+    button.removeAttribute("aria-busy");
+    trouble(`${name} could not be opened: ${error.message}`);
+  }
+}
+
+function maker() {
+  const zone = dropZone({ id: "nodes-file", title: "Choose a CSV, or drop it here", hint: "One row for each thing to label, with a line of column names at the top.", chosen: preview });
+  return h("section", { class: "box", "aria-labelledby": "maker" }, h("h2", { id: "maker" }, "Start a new one"), zone, parts.chosen, parts.trouble, parts.form, parts.progress);
+}
+
+function trouble(text) {
+  if (!parts.trouble.isConnected) place.append(parts.trouble);
+  parts.trouble.hidden = text === "";
+  parts.trouble.textContent = text && `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
+
+/** Let the studio read the file, and show what it found. */
+async function preview(file) {
+  if (making) return;
+  trouble("");
+  show(parts.form);
+  const limit = studio.limits.upload_bytes;
+  if (file.size > limit) { trouble(`The file has ${megabytes(file.size)}; the studio takes up to ${megabytes(limit)}. Larger ones can be made into a session on the command line: nodewise session new`); return; }
+  show(parts.chosen, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), `Reading ${file.name} …`));
+  const form = new FormData();
+  form.append("nodes", file);
+  try {
+    const found = await upload("/preview", form);
+    show(parts.chosen, h("p", { class: "file-name" }, icon("file"), h("b", { dir: "auto" }, file.name), h("span", { class: "quiet" }, `${count(found.rows, "row")}, ${count(found.columns.length, "column")}`)), columns(found));
+    show(parts.form, creationForm(file, found, studio.sessions, create));
+    announce(`${file.name}: ${count(found.rows, "row")}, ${count(found.columns.length, "column")}`);
+  } catch (error) {
+    show(parts.chosen);
+    trouble(error.message);
+  }
+}
+
+const megabytes = (bytes) => `${Math.max(1, Math.round(bytes / 2 ** 20)).toLocaleString("en")} MB`;
+
+/** What is in the columns, with what they were taken for. */
+function columns({ columns: found, guess }) {
+  const role = (name) => Object.entries(guess).filter(([, column]) => column === name).map(([what]) => what)[0];
+  return h("div", { class: "columns-table", tabindex: "0", role: "region", "aria-label": "Columns" }, h("table", {}, h("thead", {}, h("tr", {}, ["Column", "Looks like", "Examples"].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, found.map((column) => h("tr", {}, h("th", { scope: "row", dir: "auto" }, column.name), h("td", {}, h("span", { class: role(column.name) ? "pill asked" : "pill" }, role(column.name) ?? column.kind)),
+      h("td", { class: "examples" }, column.examples.map((text) => h("span", { dir: "auto" }, text))))))));
+}
+
+/** Send everything; the studio tells how far it is while it works. */
+async function create(form, name) {
+  if (making) return;
+  making = true;
+  trouble("");
+  parts.form.inert = true;
+  say("Sending the file", 0, 1);
+  parts.progress.hidden = false;
+  parts.progress.scrollIntoView({ block: "nearest" });
+  try {
+    await upload("/session", form, (share) => say(share < 1 ? "Sending the file" : "Making the graph", share < 1 ? share : 0, share < 1 ? 1 : 0));
+    say("Ready", 1, 1);
+    location.assign("/");
+  } catch (error) {
+    making = false;
+    parts.form.inert = false;
+    parts.progress.hidden = true;
+    trouble(error instanceof ApiError && error.status === 0 ? `${error.message}; if “${name}” is in the list after a reload, it was made` : error.message);
+  }
+}
+
+/** A line and a bar; a total of 0 means that nobody knows how long it takes. */
+function say(what, done, total) {
+  const fill = h("span", { class: "fill" });
+  fill.style.setProperty("width", `${total ? (100 * done) / total : 100}%`);
+  show(parts.progress, h("p", {}, h("span", { class: "spinner", "aria-hidden": "true" }), what, total > 1 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : " …"),
+    h("span", { class: total ? "track" : "track unsure" }, fill), notes.length > 0 && h("ul", { class: "notes quiet" }, notes.slice(-4).map((text) => h("li", {}, text))));
+}
+
+const notes = [];
+function heard(message) {
+  if (!making) return;
+  if (message.type === "progress") say(message.what.charAt(0).toUpperCase() + message.what.slice(1), message.done, message.total ?? 0);
+  else if (message.type === "note") { notes.push(message.text); say("Making the session", 0, 0); }
+}
+
+start().then(() => listen(heard, () => {})).catch((error) => show(place, h("div", { class: "hero" }, h("h1", {}, "The studio does not answer"), h("p", { class: "lead" }, `${error.message}.`))));
