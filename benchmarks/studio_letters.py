@@ -10,7 +10,7 @@ from nodewise.seeds import numpy_generator
 
 TOPICS = {
     "opening hours": (
-        ["Sunday opening", "Closed too early", "Hours during the holidays", "Open on Monday mornings?", "Longer evenings, please"],
+        ["A locked door", "Open on Sundays?", "Which hours are right?", "A late evening", "The day after the holiday", "Closed before time"],
         [
             "I stood before a locked door at half past six, although the notice at the entrance says that you close at seven.",
             "Could the library open on Sunday afternoons, at least in winter, when there is little else to do in town?",
@@ -21,7 +21,7 @@ TOPICS = {
         ],
     ),
     "loans": (
-        ["Overdue notice", "A book I returned", "Renewing by telephone", "Reservation never arrived", "A fee that is not mine"],
+        ["A book I returned", "My reservation", "Four more weeks", "A fee that is not mine", "More than ten at once?", "The reminder came late"],
         [
             "I returned the book on the third of the month, yet my account still shows it as borrowed and overdue.",
             "The reservation that I made five weeks ago has not arrived, while the catalogue lists three copies on the shelf.",
@@ -32,7 +32,7 @@ TOPICS = {
         ],
     ),
     "events": (
-        ["Reading on Thursday", "Story hour for children", "Writers' workshop", "Lecture about the river", "Sign up for the book club"],
+        ["Thursday evening", "Saturday mornings", "Two places, please", "The lecture was full", "Our poster", "The puppet theatre"],
         [
             "The reading on Thursday evening was wonderful, and I hope that the author will be invited again.",
             "Is the story hour for children still held on Saturday mornings, and do we need to sign up for it?",
@@ -43,7 +43,7 @@ TOPICS = {
         ],
     ),
     "computers": (
-        ["Printer out of order", "Wireless network", "Cannot sign in", "E-books do not open", "Slow catalogue"],
+        ["Second floor, again", "My laptop", "Cannot sign in", "It does not open", "A minute for a search", "After the third page"],
         [
             "The printer on the second floor has been out of order for a week and shows a message about a paper jam.",
             "My laptop finds the wireless network, but the page where the password is entered never loads.",
@@ -54,7 +54,7 @@ TOPICS = {
         ],
     ),
     "building": (
-        ["Too cold to read", "The lift again", "Noise in the quiet room", "Bicycle stands", "Lights in the basement"],
+        ["In coat and scarf", "Out of reach", "Not so quiet", "Always taken", "The lower shelves", "Some fresh air"],
         [
             "The heating in the reading room does not work, and everybody sits there in a coat and scarf.",
             "The lift has been broken since Tuesday, so I cannot reach the upper floor with a wheelchair.",
@@ -88,7 +88,7 @@ def letters(count: int = 240, seed: int = 7) -> list[dict[str, str]]:
         day = 1 + number % 28
         rows.append(
             {
-                "id": f"letter {number + 1}", "title": titles[draw.integers(len(titles))], "text": " ".join(filter(None, said)),
+                "id": f"letter {number + 1}", "title": titles[first], "text": " ".join(filter(None, said)),
                 "received": f"2024-{1 + number // 28 % 12:02d}-{day:02d}", "topic": topic,
             }
         )  # fmt: skip

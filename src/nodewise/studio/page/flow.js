@@ -28,7 +28,7 @@ export async function ask() {
     const query = queries[0];
     const moved = state.query?.event !== query.event;
     set({ query, nothing: "", gone: null, ...(atHome() ? { card: query.card } : {}) });
-    if (atHome() && moved) announce(`${state.saved ? `${state.saved.words}. ` : ""}Next node: ${short(query.card.title || query.name, 120)}`);
+    if (atHome() && moved) announce(`${state.saved ? `${state.saved.undo ? "Saved" : "Undone"}: ${state.saved.words}. ` : ""}Next node: ${short(query.card.title || query.name, 120)}`);
     rest();
     refresh();
   } catch (error) {
@@ -97,7 +97,7 @@ export async function send(request) {
     const event = answer.event ?? answer.events?.[0] ?? null;
     const words = answer.undone ? undoneWords(answer.undone) : request.words;
     set({ status: answer.status, sending: null, saved: { words, event, undo: !answer.undone, label: request.body.labels?.[0].label ?? null } });
-    announce(`Saved: ${words}`);
+    announce(`${answer.undone ? "Undone" : "Saved"}: ${words}`);
     if (request.home || (request.node !== null && request.node === state.query?.node)) await ask();
     else if (atHome()) rest();
     else await reload();
@@ -115,7 +115,7 @@ export async function send(request) {
 function undoneWords(undone) {
   const what = { tell: `label ${undone.label}`, skip: "skip", class: `class ${undone.label ?? undone.name ?? ""}`, budget: "budget", undo: "undo" }[undone.kind];
   const of = undone.node === null || undone.node === undefined ? "" : ` of “${short(undone.name ?? undone.node, 50)}”`;
-  return `undone: ${what ?? undone.kind}${of}`;
+  return `${what ?? undone.kind}${of}`;
 }
 
 /** Try everything again that did not get through. */

@@ -23,7 +23,7 @@ export function legend(used) {
       h("li", { title: `${known[number]}: ${labelled} labelled, ${predicted} predicted` }, mark(number), h("span", { class: "name" }, known[number]),
         h("span", { class: "quiet" }, `${labelled}+${predicted}`))),
     rows.length > SHOWN && h("li", { class: "quiet" }, `and ${rows.length - SHOWN} more`)),
-    h("p", { class: "legend-key quiet" }, h("span", { class: "mark", "data-colour": "none" }), "labelled", h("span", { class: "mark hollow", "data-colour": "none" }), "predicted",
+    h("p", { class: "legend-key quiet" }, h("span", { class: "mark", "data-colour": "none" }), "labelled +", h("span", { class: "mark hollow", "data-colour": "none" }), "predicted",
       h("span", { class: "mark asked-mark" }), "asked"),
   ];
 }

@@ -99,7 +99,7 @@ export class Scene {
       if (!held || this.moved > CLICK) return;
       const { x, y } = this.at(event);
       const item = this.parts.find(x, y, event.pointerType === "touch" ? 22 : 9);
-      if (item >= 0) this.parts.pick(item);
+      if (item >= 0) { canvas.blur(); this.parts.pick(item); }
     });
     for (const type of ["pointercancel", "lostpointercapture"]) canvas.addEventListener(type, (event) => this.pointers.delete(event.pointerId));
     canvas.addEventListener("pointerleave", () => this.leave());

@@ -25,7 +25,7 @@ function draw(line) {
 }
 
 function done(saved) {
-  return h("p", { class: "saved" }, icon("tick"), h("b", {}, "Saved"), saved.label !== null && classMark(saved.label),
+  return h("p", { class: "saved" }, icon("tick"), h("b", {}, saved.undo ? "Saved" : "Undone"), saved.label !== null && classMark(saved.label),
     h("span", { class: "words" }, capital(saved.words)), saved.undo && h("button", { type: "button", class: "small", on: { click: () => undo(saved.event) } }, "Undo"));
 }
 
