@@ -27,12 +27,13 @@ export function showHistory(now) {
 }
 
 async function load(before = null) {
-  if (!visible || (before === null && drawn === state.status?.last && drawn !== null)) return;
+  if (!visible || (before === null && drawn === state.status?.last && events.length > 0)) return;
+  const last = state.status?.last ?? null;
   try {
     const found = (await get(`/events?limit=${PAGE}${before === null ? "" : `&before=${before}`}`)).events;
     events = before === null ? found : [...events, ...found];
     more = found.length === PAGE;
-    drawn = events[0]?.event ?? null;
+    drawn = last;
     draw();
   } catch (error) {
     if (events.length === 0) show(parts.list, h("li", { class: "quiet" }, `The history could not be fetched: ${error.message}.`));
@@ -52,9 +53,9 @@ function row(event) {
   const said = {
     tell: () => [node, " is ", classMark(event.label), h("b", {}, short(event.label, 60))],
     skip: () => ["skipped ", node],
-    undo: () => ["undo", event.label ? [" of ", h("b", {}, short(event.label, 40))] : "", node ? [" at ", node] : ""],
+    undo: () => [event.undoes ? `undo of #${event.undoes}` : "undo", event.label ? [": ", h("b", {}, short(event.label, 40))] : "", node ? [" at ", node] : ""],
     class: () => ["new class ", h("b", {}, short(event.label ?? name ?? "", 60))],
-    budget: () => ["budget set", event.label ? ` to ${event.label}` : ""],
+    budget: () => ["budget set", event.budget ? ` to ${event.budget}` : ""],
   }[event.kind]?.() ?? [event.kind];
   return h("li", { class: event.undone ? "undone" : null }, h("span", { class: "what" }, said),
     h("span", { class: "quiet who" }, `${short(event.annotator, 20)} · ${when(event.time)}${event.undone ? " · undone" : ""}`),

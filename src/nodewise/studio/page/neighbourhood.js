@@ -61,7 +61,7 @@ async function load(again = false) {
   asking = new AbortController();
   parts.canvas.classList.toggle("waiting", !again);
   try {
-    const found = await get(`/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}`, asking.signal);
+    const found = await get(`/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}&annotator=${encodeURIComponent(state.me)}`, asking.signal);
     if (found.centre !== state.card?.node) return;
     const moved = data?.centre !== found.centre || data?.hops !== hops;
     data = { ...found, hops, near: adjacency(found) };

@@ -62,7 +62,7 @@ function connection(up, again) {
 }
 
 function heard(message) {
-  if (message.type === "changed" && message.last !== state.status?.last) refresh();
+  if (message.type === "changed") refresh(); // also where only the predictions are new
   else if (message.type === "session" && state.studio && message.name !== state.studio.session.name) location.reload();
 }
 

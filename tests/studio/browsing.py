@@ -1,0 +1,192 @@
+"""A real studio in a process of its own and a real Chromium that visits it, for the tests of the page."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+ROOT = Path(__file__).parents[2]
+EVIL = "<img src=x onerror=window.hacked=1>"
+"""A name that must stay text wherever it is shown."""
+
+
+class Server:
+    """``nodewise studio`` as a user starts it. It can be killed, and started again at the same address."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self._folder, self._arguments = folder, arguments
+        self._port = "0"
+        self.start()
+
+    def start(self) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
+        command = [sys.executable, "-m", "nodewise", "studio", *self._arguments, "--port", self._port, "--no-browser"]
+        self._process = subprocess.Popen(
+            command, cwd=self._folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+        )
+        assert self._process.stdout is not None
+        said = self._process.stdout.readline()
+        assert said.startswith("http://"), said + self._process.stdout.read()
+        self.address = said.strip().split("?")[0].rstrip("/")
+        self._port = str(urlsplit(self.address).port)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._end()
+
+    def stop(self) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        self._end()
+
+    def _end(self) -> None:
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def get(self, path: str) -> Any:
+        return httpx.get(f"{self.address}/api/v1{path}", timeout=120).raise_for_status().json()
+
+    def post(self, path: str, **body: Any) -> Any:
+        return httpx.post(f"{self.address}/api/v1{path}", json=body, timeout=120).raise_for_status().json()
+
+
+@contextmanager
+def studio(folder: Path, *arguments: str) -> Iterator[Server]:
+    """A studio that ends with the block."""
+    server = Server(folder, *arguments)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The browser; skips where there is none."""
+    driver = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("needs Chromium on the PATH")
+    with driver.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Visit:
+    """A page that is open, and everything that went wrong on it.
+
+    Attributes:
+        page: Playwright's page.
+        troubles: console errors (refusals of the content security policy are among them), uncaught errors, requests to other machines.
+    """
+
+    page: Page
+    context: BrowserContext
+    troubles: list[str] = field(default_factory=list)
+
+    def ready(self) -> None:
+        """Wait until the page takes a label for the node that it shows."""
+        self.page.locator("body[data-phase=ready]").wait_for()
+
+    def title(self) -> str:
+        return self.page.locator("#card h1").inner_text()
+
+    def label(self, key: str) -> str:
+        """Label the node that is shown by a key, and wait for the next one; returns the title of the one labelled."""
+        self.ready()
+        before = self.title()
+        with self.page.expect_response(re.compile("/tell$")) as told:
+            self.page.keyboard.press(key)
+        assert told.value.ok
+        self.ready()
+        return before
+
+    def overflow(self) -> int:
+        """How many pixels the page is wider than its window."""
+        found: int = self.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        return found
+
+    def spot(self, canvas: str, x: float, y: float) -> tuple[float, float]:
+        """The point of the window where a canvas shows a point of its world."""
+        place = self.page.locator(canvas)
+        place.scroll_into_view_if_needed()
+        box = place.bounding_box()
+        assert box is not None
+        left, top, across, down = map(float, (place.get_attribute("data-view") or "").split())
+        return box["x"] + left + x * across, box["y"] + top + y * down
+
+
+@contextmanager
+def visit(browser: Browser, address: str, *, allowed: Sequence[str] = (), **options: Any) -> Iterator[Visit]:
+    """Open an address in a fresh profile; at the end nothing may have gone wrong on the page.
+
+    Args:
+        browser: Chromium.
+        address: where to go.
+        allowed: parts of console messages that the test provokes itself.
+        **options: of Playwright's context, such as viewport or color_scheme.
+    """
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options})
+    context.set_default_timeout(120_000)
+    page = context.new_page()
+    seen = Visit(page, context)
+    own = urlsplit(address).netloc
+    page.on("console", lambda message: seen.troubles.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: seen.troubles.append(str(error)))
+    page.on("request", lambda request: None if _is_own(request.url, own) else seen.troubles.append(f"a request left: {request.url}"))
+    try:
+        page.goto(address)
+        yield seen
+        left = [text for text in seen.troubles if not any(part in text for part in allowed)]
+        assert not left, left
+    finally:
+        context.close()
+
+
+def _is_own(url: str, own: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("blob", "data") or parts.netloc == own
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, str]]) -> Path:
+    """A table, as a person has it."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def notes(count: int = 60) -> list[dict[str, str]]:
+    """Short texts of two kinds, each a little different."""
+    things = ["lamp", "table", "chair", "shelf", "mirror", "carpet"]
+    plants = ["fern", "oak", "moss", "reed", "willow", "clover"]
+    made = []
+    for number in range(count):
+        thing, plant = things[number % 6], plants[number // 2 % 6]
+        home = f"The {thing} stands in the room beside the wooden {things[(number + 2) % 6]} and needs repair number {number}."
+        wild = f"The {plant} grows by the river under the {plants[(number + 1) % 6]} and flowers late, seen {number} times."
+        made.append({"id": f"note {number}", "title": f"Note {number}", "text": wild if number % 2 else home, "kind": "plant" if number % 2 else "thing"})
+    return made

@@ -1,0 +1,206 @@
+"""The page in a real Chromium: from a CSV to an export, by mouse and by keys; nothing is lost on the way."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nodewise.graph.knn import knn_from_table
+from nodewise.session import Session
+from tests.studio.browsing import chromium, notes, studio, visit, write_csv
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """A session of sixty notes with two classes and room for twelve labels."""
+    rows = write_csv(tmp_path / "notes.csv", notes())
+    graph = knn_from_table(rows, 5, text="text", label="")
+    Session.create(tmp_path / "job.nodewise", graph, budget=12, classes=["thing", "plant"]).close()
+    return tmp_path / "job.nodewise"
+
+
+def told(page: Page) -> None:
+    """Wait until the page says that the last choice is on the disk."""
+    page.locator("#telling .saved").wait_for()
+
+
+def test_from_a_csv_to_an_export(browser: Browser, tmp_path: Path) -> None:
+    rows = [{name: row[name] for name in ("id", "title", "text")} for row in notes()]
+    table = write_csv(tmp_path / "my notes.csv", rows)
+    with studio(tmp_path) as server, visit(browser, server.address) as seen:
+        page = seen.page
+        page.wait_for_url("**/new")
+        page.locator("#nodes-file").set_input_files(table)
+        page.get_by_role("region", name="Columns").get_by_text("The lamp stands").first.wait_for()
+        assert page.get_by_label("Text to show and compare").input_value() == "text"
+        page.get_by_label("Classes").fill("thing, plant")
+        page.get_by_label("Budget").fill("10")
+        page.get_by_label("Audit").fill("0")
+        page.get_by_role("button", name="Make the session").click()
+        page.wait_for_url(f"{server.address}/")
+        assert (tmp_path / "my notes.nodewise").is_file()
+
+        seen.ready()
+        first = seen.title()
+        page.locator("button.class", has_text="thing").click()  # by mouse
+        told(page)
+        second = seen.label("2")  # by key
+        third = seen.label("1")
+        assert len({first, second, third}) == 3
+
+        seen.ready()
+        page.keyboard.press("u")
+        page.locator("#telling", has_text="Undone").wait_for()
+        seen.ready()
+        assert seen.title() == third, "what was undone is asked again"
+
+        page.keyboard.press("n")
+        page.keyboard.type("neither")
+        page.keyboard.press("Enter")
+        page.locator("button.class[data-label=neither]:focus").wait_for()
+        seen.ready()
+        page.keyboard.press("Enter")  # the new class has the focus
+        page.locator("#telling", has_text=f"“{third}” is neither").wait_for()
+
+        seen.ready()
+        asked = seen.title()
+        page.reload()
+        seen.ready()
+        assert seen.title() == asked, "a reload asks the same node"
+
+        with page.expect_download() as downloaded:
+            page.keyboard.press("e")
+            page.locator("[data-export=csv]").click()
+        assert downloaded.value.suggested_filename.endswith(".csv")
+        lines = list(csv.DictReader(Path(downloaded.value.path()).open(encoding="utf-8", newline="")))
+        by_title = {row["title"]: row["id"] for row in rows}
+        label, name = (next(column for column in lines[0] if column in names) for names in ({"label"}, {"node", "name", "id"}))
+        given = {line[name]: line[label] for line in lines if line[label]}
+        assert given == {by_title[first]: "thing", by_title[second]: "plant", by_title[third]: "neither"}
+        assert len(lines) == 60
+        assert server.get("/status")["balance"] == {"thing": 1, "plant": 1, "neither": 1}
+
+
+def test_the_keyboard_alone_is_enough(browser: Browser, tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "notes.csv", notes())
+    with studio(tmp_path) as server, visit(browser, server.address) as seen:
+        page = seen.page
+        page.wait_for_url("**/new")
+        page.locator(".drop").wait_for()
+        tab_to(page, "nodes-file")
+        with page.expect_file_chooser() as chooser:
+            page.keyboard.press("Enter")
+        chooser.value.set_files(table)
+        page.locator("#create").wait_for()
+        tab_to(page, "classes")
+        page.keyboard.type("thing, plant")
+        tab_to(page, "create")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{server.address}/")
+        before = seen.label("2")
+        assert seen.title() != before
+        assert server.get("/status")["told"] + server.get("/status")["audit"]["labelled"] == 1
+
+
+def tab_to(page: Page, identity: str) -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(60):
+        if page.evaluate("() => document.activeElement.id") == identity:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{identity} cannot be reached by Tab")
+
+
+def test_a_double_press_labels_one_node(browser: Browser, job: Path) -> None:
+    with studio(job.parent, job.name) as server, visit(browser, server.address) as seen:
+        seen.ready()
+        seen.page.keyboard.press("1")
+        seen.page.keyboard.press("1")
+        seen.page.locator("button.class").first.dblclick()
+        told(seen.page)
+        seen.ready()
+        assert server.get("/status")["told"] == 1
+
+
+def test_looking_around_and_changing_a_label(browser: Browser, job: Path) -> None:
+    with studio(job.parent, job.name) as server, visit(browser, server.address) as seen:
+        page = seen.page
+        first = seen.label("1")
+        asked = seen.title()
+        page.keyboard.press("p")
+        page.get_by_role("tabpanel", name="History").get_by_role("button", name=re.compile("note")).first.click()
+        page.locator("#card .known", has_text="thing").wait_for()
+        assert seen.title() == first
+        seen.ready()
+        page.keyboard.press("2")
+        page.locator("#card .known", has_text="plant").wait_for()
+        assert server.get("/status")["balance"] == {"thing": 0, "plant": 1}
+        seen.ready()
+        page.keyboard.press("Escape")
+        page.locator("#card h1", has_text=re.compile(f"^{asked}$")).wait_for()
+        page.get_by_role("button", name="Undo event", exact=False).first.click()  # the newest: the change
+        page.locator("#telling", has_text="Undone").wait_for()
+        assert server.get("/status")["balance"] == {"thing": 1, "plant": 0}
+
+
+def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browser, job: Path) -> None:
+    with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["ERR_", "WebSocket"]) as seen:
+        page = seen.page
+        first = seen.label("1")
+        asked = seen.title()
+        server.kill()
+        page.get_by_text("Connection lost, your labels are safe").wait_for()
+        page.keyboard.press("2")
+        page.locator("#telling", has_text="Not saved yet").wait_for()
+        assert seen.title() == asked, "the page does not go on before the label is saved"
+        server.start()
+        page.get_by_text("Connection lost").wait_for(state="hidden")
+        page.keyboard.press("r")
+        told(page)
+        seen.ready()
+        assert seen.title() not in {first, asked}
+        assert server.get("/status")["balance"] == {"thing": 1, "plant": 1}
+
+
+def test_the_end_of_the_budget_says_what_can_be_done(browser: Browser, job: Path) -> None:
+    with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["409"]) as seen:
+        page = seen.page
+        for number in range(11):
+            seen.label("1" if number % 2 else "2")
+        seen.ready()
+        page.keyboard.press("1")
+        page.get_by_role("heading", name="The budget is spent").wait_for()
+        page.get_by_label("raise the budget").fill("14")
+        page.get_by_role("button", name="Go on").click()
+        seen.ready()
+        assert server.get("/status")["budget"] == 14
+        seen.label("2")
+        assert server.get("/status")["told"] == 13
+
+
+def test_another_annotator_is_seen_at_once(browser: Browser, job: Path) -> None:
+    with studio(job.parent, job.name) as server, visit(browser, server.address) as seen:
+        page = seen.page
+        seen.label("1")
+        (node,) = (event["node"] for event in server.get("/events")["events"] if event["kind"] == "tell")
+        page.get_by_role("tab", name="Annotators").click()
+        server.post("/tell", annotator="ada", labels=[{"node": node, "label": "plant"}])
+        page.get_by_role("tabpanel", name="Annotators").get_by_text("1 disagreement").wait_for()
+        page.get_by_role("tabpanel", name="Annotators").get_by_role("button", name=re.compile("note")).click()
+        page.locator("#card .known", has_text="ada says plant").wait_for()

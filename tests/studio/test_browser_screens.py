@@ -1,0 +1,99 @@
+"""The page on a phone and on a laptop, in dark and light, in a real Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nodewise.graph.knn import knn_from_table
+from nodewise.session import Session
+from tests.studio.browsing import Server, chromium, notes, studio, visit, write_csv
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("screens")
+    rows = [{**row, "text": row["text"] + " " + "x" * 500} for row in notes()]
+    graph = knn_from_table(write_csv(folder / "notes.csv", rows), 5, text="text", label="")
+    many = ["thing", "plant", "a class with a very long name that will not fit into any button at all", *(f"class {n}" for n in range(20))]
+    Session.create(folder / "job.nodewise", graph, budget=12, classes=many, audit=4).close()
+    with studio(folder, "job.nodewise") as running:
+        asked = running.post("/ask", annotator="somebody", k=3)["queries"]
+        running.post("/tell", annotator="somebody", labels=[{"node": query["node"], "label": "thing"} for query in asked])
+        yield running
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_phone_never_scrolls_sideways(browser: Browser, server: Server, theme: str) -> None:
+    options = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "color_scheme": theme}
+    with visit(browser, f"{server.address}/", **options) as seen:
+        page = seen.page
+        seen.ready()
+        for name in ("Neighbourhood", "Map of the graph", "Progress", "History", "Annotators"):
+            page.get_by_role("tab", name=name).tap()
+            page.get_by_role("tabpanel", name=name).wait_for()
+            assert seen.overflow() <= 0, name
+        for control in page.locator("button.class:visible, .actions button:visible").all()[:12]:
+            box = control.bounding_box()
+            assert box is not None and box["height"] >= 44, "large enough for a thumb"
+        page.goto(f"{server.address}/new")
+        page.locator(".drop").wait_for()
+        assert seen.overflow() <= 0
+
+
+def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, server: Server) -> None:
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    with visit(browser, f"{server.address}/", color_scheme="dark") as seen:
+        seen.ready()
+        dark = seen.page.evaluate(ground)
+        seen.page.emulate_media(color_scheme="light")
+        light = seen.page.evaluate(ground)
+        assert sum(map(int, light[4:-1].split(","))) > 600 > 200 > sum(map(int, dark[4:-1].split(",")))
+        seen.page.keyboard.press("t")  # auto, dark, light in turn
+        assert seen.page.evaluate(ground) == dark
+        seen.page.reload()
+        seen.ready()
+        assert seen.page.evaluate(ground) == dark, "the choice is remembered"
+
+
+def test_many_classes_are_chosen_by_typing(browser: Browser, server: Server) -> None:
+    with visit(browser, f"{server.address}/") as seen:
+        page = seen.page
+        seen.ready()
+        page.keyboard.press("f")
+        page.keyboard.type("class 17")
+        page.locator("button.class.aimed[data-label='class 17']").wait_for()
+        page.keyboard.press("Enter")
+        page.locator("#telling .saved", has_text="class 17").wait_for()
+        assert server.get("/status")["balance"]["class 17"] == 1
+        seen.ready()
+        page.keyboard.press("Escape")
+        page.keyboard.press("u")
+        page.locator("#telling", has_text="Undone").wait_for()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1440, 900)])
+def test_a_laptop_shows_everything_on_one_screen(browser: Browser, server: Server, size: tuple[int, int]) -> None:
+    with visit(browser, f"{server.address}/", viewport={"width": size[0], "height": size[1]}) as seen:
+        page = seen.page
+        seen.ready()
+        assert page.evaluate("() => document.documentElement.scrollHeight") <= size[1]
+        for part in ("#card h1", "#insight", "button.class", ".neighbourhood canvas", ".view.progress", "#budget"):
+            box = page.locator(part).first.bounding_box()
+            assert box is not None and box["y"] >= 0 and box["y"] + min(box["height"], 40) <= size[1], part
