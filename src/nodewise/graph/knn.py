@@ -18,6 +18,7 @@ from nodewise.graph.files import existing_file
 from nodewise.graph.graph import Graph
 from nodewise.graph.neighbours import Metric, nearest_neighbours
 from nodewise.graph.pictures import pictures_in, pixels
+from nodewise.graph.tables import id_column
 from nodewise.graph.text import text_features
 from nodewise.graph.wording import count
 
@@ -143,7 +144,8 @@ def knn_from_images(
 
 def knn_from_table(
     source: str | Path | Mapping[str, Sequence[Any]], k: int = 10, metric: Metric = "cosine", *,
-    label: str | None = None, text: str | None = None, images: str | None = None, reporter: Reporter | None = None, name: str | None = None,
+    label: str | None = None, text: str | None = None, images: str | None = None, id: str | None = None, reporter: Reporter | None = None,
+    name: str | None = None,
 ) -> Graph:  # fmt: skip
     """The k-nearest-neighbour graph of a table's rows.
 
@@ -156,8 +158,10 @@ def knn_from_table(
         k: neighbours of each node.
         metric: what near means.
         label: the column of the labels, where an empty cell is an unlabelled node; None: ``label``, ``class`` or ``target`` where there is one.
+            An empty text: there are no labels, and such a column is no feature either.
         text: the column of texts, if these are the features.
         images: the column of paths, relative to the file's folder, if pictures are the features.
+        id: the column of the nodes' names, each another one; None: ``id``, ``name`` or ``key``.
         reporter: is told the progress.
         name: of the graph; None: that of the file.
     """
@@ -165,13 +169,17 @@ def knn_from_table(
     folder = table.path.parent
     if text is not None and images is not None:
         raise InputError(f"features come from texts or from pictures, received both (text {text!r}, images {images!r}): give one")
-    label = label if label is not None else table.find(key for key in _LABELS if key not in (text, images))
+    usual = table.find(key for key in _LABELS if key not in (text, images))
+    label = usual if label is None else label or None
     parts: dict[str, Any] = {
         "name": name or table.path.stem,
         "y": None if label is None else [cell.strip() for cell in table.column(label)],
     }
     others = {key: cells for key, cells in table.columns.items() if key != label}
-    for key in filter(None, (table.find([name]) for name in _NAMES)):
+    if id is not None:
+        parts["node_names"] = id_column(table, id, [])[0]
+        others.pop(id, None)
+    for key in filter(None, (table.find([name]) for name in _NAMES if id is None)):
         if key in others and len(set(others[key])) == len(table) and "" not in others[key]:
             parts["node_names"] = others.pop(key)
             break
@@ -181,7 +189,7 @@ def knn_from_table(
     if images is not None:
         paths = [folder / cell.strip() for cell in table.column(images)]
         return knn_from_images(paths, k, metric, reporter=reporter, attributes=_to_show(rest), **parts)
-    x, notes = column_features({key: cells for key, cells in rest.items() if key.lower() not in SHOWN})
+    x, notes = column_features({key: cells for key, cells in rest.items() if key.lower() not in SHOWN and key != usual})
     return knn_graph(x, k, metric, reporter=reporter, attributes=_to_show(rest), notes=notes, **parts)
 
 

@@ -50,7 +50,8 @@ def read_tables(
         nodes: one row a node; the first row names the columns.
         edges: one row an edge, two of its columns naming the ends by the nodes' ids; None for a graph without edges.
         id: column of the ids, strings or numbers, each once; by default one called id, node, name …, else the first column.
-        label: column of the classes, an empty cell for an unlabelled node; by default one called label, class or y, if there is one.
+        label: column of the classes, an empty cell for an unlabelled node; by default one called label, class or y, if there is one; an
+            empty text for none.
         text: column that becomes TF-IDF features; its text is kept to be shown, too.
         source: column of `edges` with one end; by default source, from, src …, else the first.
         target: column of `edges` with the other end.
@@ -76,7 +77,7 @@ def read_tables(
         if label is not None and not are_classes(table.columns[label]):
             notes.append(f"the column {label!r} differs on every node and was taken as an attribute, not as classes")
             label = None
-    labels = None if label is None else _labels(table.column(label))
+    labels = _labels(table.column(label)) if label else None
     rest = [column for column in table.columns if column not in (id_name, label)]
     x, used = _features(table, rest, text, features, max_words, notes)
     ends = np.zeros((2, 0), dtype=np.int64) if edges is None else edge_ends(Path(edges), ids, source, target, delimiter, encoding, notes)

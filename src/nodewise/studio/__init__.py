@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodewise.studio.app import create_app
-    from nodewise.studio.server import bind, make_server
+    from nodewise.studio.server import address, bind, make_server, require_extra
     from nodewise.studio.settings import StudioSettings
 
-__all__ = ["StudioSettings", "bind", "create_app", "make_server"]
+__all__ = ["StudioSettings", "address", "bind", "create_app", "make_server", "require_extra"]
 
-_HOME = {"StudioSettings": "settings", "bind": "server", "create_app": "app", "make_server": "server"}
+_HOME = {
+    "StudioSettings": "settings",
+    "address": "server",
+    "bind": "server",
+    "create_app": "app",
+    "make_server": "server",
+    "require_extra": "server",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The studio as an ASGI application."""
+"""The studio as an ASGI application: the API, the page, and the guard around both."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from nodewise import __version__
-from nodewise.studio import api, updates
-from nodewise.studio.failures import answer_failures
+from nodewise.studio import api_answers, api_files, api_sessions, api_views, documentation, updates
+from nodewise.studio.failures import Json, answer_failures
 from nodewise.studio.guard import Guard
 from nodewise.studio.settings import StudioSettings
 from nodewise.studio.studio import Studio
@@ -39,17 +39,21 @@ def create_app(settings: StudioSettings, session: Session | None = None) -> Guar
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await studio.start()
-        yield
-        await studio.stop()
+        try:
+            yield
+        finally:
+            await studio.stop()
 
-    app = FastAPI(
-        title="nodewise studio", version=__version__, openapi_url="/api/openapi.json", docs_url=None, redoc_url=None, lifespan=lifespan
-    )
+    app = FastAPI(title="nodewise studio", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.studio = studio
     answer_failures(app)
-    app.include_router(api.router)
-    app.include_router(updates.router)
+    for router in (api_sessions.router, api_sessions.forms, api_answers.router, api_views.router, api_files.router, updates.router):
+        app.include_router(router)
+    _add_pages(app, studio)
+    return Guard(app, settings.rules())
 
+
+def _add_pages(app: FastAPI, studio: Studio) -> None:
     @app.get("/", include_in_schema=False)
     async def work_page() -> Response:
         is_open = await studio.worker.run(Priority.READ, lambda: studio.workplace.is_open)
@@ -59,5 +63,12 @@ def create_app(settings: StudioSettings, session: Session | None = None) -> Guar
     async def new_page() -> Response:
         return FileResponse(_PAGE / "new.html")
 
+    @app.get("/api/openapi.json", include_in_schema=False)
+    async def description() -> Response:
+        return Json(documentation.describe(app))
+
+    @app.get("/api/docs", include_in_schema=False)
+    async def documents() -> Response:
+        return HTMLResponse(documentation.page(documentation.describe(app)))
+
     app.mount("/page", StaticFiles(directory=_PAGE))
-    return Guard(app, settings.rules())

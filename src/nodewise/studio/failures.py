@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import errno
-import logging
+import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 
 from nodewise.errors import InputError, NodewiseError, SessionError
 from nodewise.studio.worker import BusyError, StoppedError
 
-__all__ = ["ConflictError", "MissingError", "NoSessionError", "TypoError", "answer_failures", "status_of"]
+__all__ = ["ConflictError", "Json", "MissingError", "NoSessionError", "TypoError", "answer_failures", "status_of"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class Json(JSONResponse):
+    """JSON in ASCII: whatever characters a graph's texts hold, there is a form for them."""
+
+    def render(self, content: Any) -> bytes:
+        """The bytes to send."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 class MissingError(NodewiseError):
@@ -38,13 +47,16 @@ class NoSessionError(ConflictError):
 class TypoError(ConflictError):
     """A label that looks like a misspelt class.
 
-    Attributes:
-        suggestion: the class that was probably meant.
+    Args:
+        label: what was told.
+        near: the classes that were probably meant, the nearest first.
     """
 
-    def __init__(self, message: str, suggestion: str) -> None:
-        super().__init__(message)
-        self.suggestion = suggestion
+    def __init__(self, label: str, near: Sequence[str]) -> None:
+        self.suggestion = near[0]
+        super().__init__(
+            f"{label!r} looks like the class {near[0]!r} misspelt: tell {near[0]!r}, or say that it is a new class (new_class)"
+        )
 
 
 def status_of(error: BaseException) -> int:
@@ -70,28 +82,28 @@ def status_of(error: BaseException) -> int:
 def answer_failures(app: FastAPI) -> None:
     """Makes every failure of the application an answer ``{"error": …}``."""
 
-    async def refused(request: Request, error: Exception) -> JSONResponse:
+    async def refused(request: Request, error: Exception) -> Json:
         status = status_of(error)
         body: dict[str, Any] = {"error": _sentence(error)}
         if isinstance(error, TypoError):
             body["suggestion"] = error.suggestion
-        return JSONResponse(body, status, headers={"Retry-After": "1"} if status == 503 else None)
+        return Json(body, status, headers={"Retry-After": "1"} if status == 503 else None)
 
-    async def invalid(request: Request, error: Exception) -> JSONResponse:
+    async def invalid(request: Request, error: Exception) -> Json:
         assert isinstance(error, RequestValidationError)
-        return JSONResponse({"error": _invalid_sentence(error)}, 400)
+        return Json({"error": _invalid_sentence(error)}, 400)
 
-    async def http(request: Request, error: Exception) -> JSONResponse:
+    async def http(request: Request, error: Exception) -> Json:
         assert isinstance(error, HTTPException)
+        if isinstance(error.__cause__, OSError):  # an upload that could not be kept
+            return await refused(request, error.__cause__)
         said = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not possible at {request.url.path}"}
         where = ": see /api/docs for what there is" if error.status_code in said else ""
-        return JSONResponse({"error": f"{said.get(error.status_code, error.detail)}{where}"}, error.status_code, headers=error.headers)
+        return Json({"error": f"{said.get(error.status_code, error.detail)}{where}"}, error.status_code, headers=error.headers)
 
-    async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        logging.getLogger("uvicorn.error").error("unexpected failure at %s", request.url.path, exc_info=error)
-        return JSONResponse(
-            {"error": f"unexpected failure, {type(error).__name__}: see the terminal that the studio was started from"}, 500
-        )
+    async def unexpected(request: Request, error: Exception) -> Json:
+        # Starlette raises it again after this answer, and uvicorn writes it to the terminal.
+        return Json({"error": f"unexpected failure, {type(error).__name__}: see the terminal that the studio was started from"}, 500)
 
     app.add_exception_handler(NodewiseError, refused)
     app.add_exception_handler(OSError, refused)

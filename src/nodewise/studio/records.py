@@ -1,19 +1,37 @@
-"""What requests and answers look like, with their bounds; the OpenAPI description is made from these."""
+"""What the API's requests may hold, with their bounds."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["AskRequest", "BudgetRequest", "ClassRequest", "Labelled", "OpenRequest", "SkipRequest", "TellRequest", "UndoRequest"]
+__all__ = [
+    "Annotator",
+    "AskRequest",
+    "BudgetRequest",
+    "ClassRequest",
+    "Labelled",
+    "NodeId",
+    "OpenRequest",
+    "SkipRequest",
+    "TellRequest",
+    "UndoRequest",
+]
+
+_LARGEST = 2**53 - 1  # what a JavaScript number holds exactly
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Node = Annotated[int, Field(ge=0, le=2**53 - 1)]
+Node = Annotated[int, Field(ge=0, le=_LARGEST)]
+NodeId = Annotated[int, Path(ge=0, le=_LARGEST, description="the node's index")]
+Annotator = Annotated[
+    str | None, Query(min_length=1, max_length=200, description="who looks: what could sway an answer that is still wanted is left out")
+]
 
 
 class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class OpenRequest(_Request):
@@ -41,7 +59,7 @@ class TellRequest(_Request):
 
     annotator: Name = "me"
     labels: Annotated[list[Labelled], Field(min_length=1, max_length=1000)]
-    new_class: bool = False
+    new_class: bool = Field(False, description="take a label as a new class, even if it looks like a misspelt one")
 
 
 class SkipRequest(_Request):
@@ -55,7 +73,7 @@ class UndoRequest(_Request):
     """What to take back: an event by its number, else the last change, of one annotator or of anybody."""
 
     annotator: Name | None = None
-    event: Annotated[int, Field(ge=1, le=2**53 - 1)] | None = None
+    event: Annotated[int, Field(ge=1, le=_LARGEST)] | None = None
 
 
 class ClassRequest(_Request):
@@ -66,7 +84,7 @@ class ClassRequest(_Request):
 
 
 class BudgetRequest(_Request):
-    """A new budget."""
+    """A new budget, at most the graph's number of nodes."""
 
-    budget: Annotated[int, Field(ge=1, le=2**53 - 1)]
+    budget: Annotated[int, Field(ge=1, le=_LARGEST)]
     annotator: Name = "me"

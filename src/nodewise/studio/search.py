@@ -41,7 +41,8 @@ class NameIndex:
             return list(range(min(limit, self._count)))
         if not wanted.isdecimal() or not wanted.isascii() or (len(wanted) > 1 and wanted[0] == "0") or len(wanted) > 12:
             return []
-        start, width, found = int(wanted), 1, []
+        start, width = int(wanted), 1
+        found: list[int] = []
         while start < self._count and len(found) < limit:  # 7, 70 … 79, 700 … 799
             found += list(range(start, min(start + width, self._count, start + limit)))
             if start == 0:

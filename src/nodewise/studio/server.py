@@ -4,16 +4,38 @@ from __future__ import annotations
 
 import errno
 import socket
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from nodewise.errors import InputError
+from nodewise.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import uvicorn
 
-__all__ = ["bind", "make_server"]
+__all__ = ["address", "bind", "make_server", "require_extra"]
 
 _TRIES = 100
+_NEEDED = {"fastapi": "fastapi", "uvicorn": "uvicorn", "python_multipart": "python-multipart", "websockets": "websockets"}
+
+
+def require_extra() -> None:
+    """Refuses to go on where something is missing that the studio needs.
+
+    Raises:
+        MissingExtraError: says what is missing and how to install it.
+    """
+    for module, package in _NEEDED.items():
+        if find_spec(module) is None:
+            raise MissingExtraError(package, "studio")
+
+
+def address(host: str, port: int, token: str | None = None) -> str:
+    """The address to open in a browser; where the studio listens at every address of the machine, the one that others see."""
+    name = host.strip("[]")
+    if name in ("", "0.0.0.0", "::"):
+        name = _outward()
+    shown = f"[{name}]" if ":" in name else name
+    return f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
 
 
 def bind(host: str, port: int, *, exactly: bool = True) -> socket.socket:
@@ -52,7 +74,17 @@ def make_server(app: Any) -> uvicorn.Server:
     import uvicorn
 
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, proxy_headers=False, server_header=False, ws_max_size=2**16, timeout_graceful_shutdown=5,
-        timeout_keep_alive=30, lifespan="on",
+        app, log_level="error", access_log=False, proxy_headers=False, server_header=False, ws_max_size=2**16, timeout_graceful_shutdown=5,
+        timeout_keep_alive=30, lifespan="on", http="h11", ws="websockets-sansio", log_config=None,
     )  # fmt: skip
     return uvicorn.Server(config)
+
+
+def _outward() -> str:
+    """The address of this machine that other machines see, as far as it knows one. Nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address that is kept free for examples
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"

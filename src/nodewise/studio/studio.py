@@ -1,9 +1,14 @@
-"""The parts of a running studio."""
+"""The parts of a running studio, and its pulse."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
+import tempfile
+from concurrent.futures import Future
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodewise import __version__
@@ -14,15 +19,17 @@ from nodewise.studio.workplace import Workplace
 
 if TYPE_CHECKING:
     from nodewise.session import Session
+    from nodewise.studio.overview import GraphMap
 
 __all__ = ["Studio"]
 
 _LOOK = 1.0
 """Seconds between two looks at the log, for what other processes have written."""
+_REST = 0.1
 
 
 class Studio:
-    """The worker, the workplace and the messages to the pages.
+    """The worker that uses the session, the builder that makes graphs and maps beside it, and the messages to the pages.
 
     Args:
         settings: the studio's.
@@ -32,26 +39,37 @@ class Studio:
     def __init__(self, settings: StudioSettings, session: Session | None = None) -> None:
         self.settings = settings
         self.updates = Updates()
-        self.worker = Worker("nodewise studio")
-        self.workplace = Workplace(settings, self.updates.publish, self.worker.give_way)
+        self._beating: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._news = asyncio.Event()
+        self.scratch = Path()
+        self.worker, self.builder = Worker("nodewise studio"), Worker("nodewise builder", limit=20)
+        self.workplace = Workplace(settings, self._publish, self.worker.give_way)
         if session is not None:
             self.workplace.take(session)
-        self._looking: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin to look at the log."""
+        self.scratch = Path(tempfile.mkdtemp(prefix="nodewise-studio-"))
+        self._loop = asyncio.get_running_loop()
         self.updates.start()
-        self._looking = asyncio.create_task(self._look())
+        self._beating = asyncio.create_task(self._beat())
 
     async def stop(self) -> None:
-        """End the worker and let go of the session."""
-        if self._looking is not None:
-            self._looking.cancel()
+        """End the threads, let go of the session and of everything uploaded."""
+        if self._beating is not None:
+            self._beating.cancel()
             with suppress(asyncio.CancelledError):
-                await self._looking
+                await self._beating
+        self._loop = None
         self.updates.stop()
-        await asyncio.to_thread(self.worker.close)
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self.builder.close(timeout=5.0)
+        self.worker.close()
         self.workplace.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def describe(self) -> dict[str, Any]:
         """Which session is open and which there are."""
@@ -60,12 +78,41 @@ class Studio:
         if place.is_open:
             session = {"name": place.name, "graph": place.session.graph.name, "file": place.session.path.name}
         return {
-            "version": __version__, "session": session, "sessions": place.sessions(), "can_create": True,
+            "version": __version__, "session": session, "sessions": place.sessions(), "can_create": os.access(self.settings.folder, os.W_OK),
             "limits": {"upload_bytes": self.settings.upload_bytes},
         }  # fmt: skip
 
-    async def _look(self) -> None:
+    async def map(self) -> GraphMap:
+        """The map of the graph, drawn once by the builder: the session's worker is not kept from its work."""
+        from nodewise.studio.overview import draw_map
+
+        views = await self.worker.run(Priority.READ, lambda: self.workplace.views)
+        if views.map is not None:
+            return views.map
+        labelled = await self.worker.run(Priority.READ, lambda: list(views.session.labels))
+
+        def draw() -> GraphMap:
+            if views.map is None:
+                views.map = draw_map(views.session.graph, labelled)
+            return views.map
+
+        return await self.builder.run(Priority.BACKGROUND, draw)
+
+    def _publish(self, message: dict[str, Any]) -> None:
+        self.updates.publish(message)
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._news.set)
+
+    async def _beat(self) -> None:
+        """Every second, and after every change: is there anything new in the log, are the predictions to be made again?"""
+        renewing: Future[None] | None = None
         while True:
-            await asyncio.sleep(_LOOK)
-            with suppress(Exception):  # what is wrong is told to whoever asks next
-                await self.worker.run(Priority.READ, self.workplace.poll)
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._news.wait(), _LOOK)
+            self._news.clear()
+            with suppress(Exception):  # what is wrong with the file is told to whoever asks next
+                due = await self.worker.run(Priority.READ, lambda: self.workplace.look(bool(self.updates.listeners)))
+                if due and (renewing is None or renewing.done()):
+                    renewing = self.worker.submit(Priority.BACKGROUND, self.workplace.renew)
+            await asyncio.sleep(_REST)

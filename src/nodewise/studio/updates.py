@@ -30,6 +30,11 @@ class Updates:
         self._last: int | None = None
         self._pending: asyncio.TimerHandle | None = None
 
+    @property
+    def listeners(self) -> int:
+        """How many pages are connected."""
+        return len(self._clients)
+
     def start(self) -> None:
         """Called in the event loop before anything is published."""
         self._loop = asyncio.get_running_loop()

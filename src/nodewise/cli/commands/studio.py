@@ -38,7 +38,11 @@ def studio(
     token: Annotated[
         str | None,
         typer.Option(
-            "--token", metavar="T", help="What whoever connects must know.", show_default="none on 127.0.0.1, else one is made and shown"
+            "--token",
+            metavar="T",
+            help="What whoever connects must know.",
+            envvar="NODEWISE_TOKEN",
+            show_default="none on 127.0.0.1, else one is made and shown",
         ),
     ] = None,
     allow_host: Annotated[
@@ -53,22 +57,19 @@ def studio(
     ] = None,
     pictures: Annotated[
         Path | None,
-        typer.Option("--pictures", metavar="DIR", help="Where the nodes' pictures lie.", show_default="the folder of sessions"),
+        typer.Option("--pictures", metavar="DIR", help="The only folder whose pictures are shown.", show_default="none is shown"),
     ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser.")] = True,
 ) -> None:
-    """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the file."""
+    """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the session's file."""
     import secrets
 
-    from nodewise.errors import MissingExtraError
+    from nodewise.studio import require_extra
     from nodewise.studio.origins import is_loopback
-    from nodewise.studio.settings import StudioSettings
 
-    try:
-        from nodewise.studio import bind, create_app, make_server
-    except ImportError as error:
-        raise MissingExtraError(error.name or "fastapi", "studio") from None
+    require_extra()
     from nodewise.session import Session
+    from nodewise.studio import StudioSettings, address, bind, create_app, make_server
 
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
@@ -76,24 +77,28 @@ def studio(
     opened = None if session is None else Session.open(session)
     try:
         listening = bind(host, _PORT if port is None else port, exactly=port is not None)
-        number = listening.getsockname()[1]
-        settings = StudioSettings(
-            host=host, port=number, token=token, allowed_hosts=tuple(allow_host or ()), folder=where, pictures=pictures
-        )
-        app = create_app(settings, opened)
+        number: int = listening.getsockname()[1]
+        settings = StudioSettings(host, number, token, tuple(allow_host or ()), where, pictures)
+        server = make_server(create_app(settings, opened))
     except BaseException:
         if opened is not None:
             opened.close()
         raise
-    address = f"http://{'localhost' if is_loopback(host) else host}:{number}/" + (f"?token={token}" if token else "")
-    screen.line(address)
+    place = address(host, number, token)
+    screen.line(place)
+    screen.note("Ctrl-C ends the studio; everything told is in the session's file")
     if browser:
-        import threading
-        import webbrowser
-
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        _show(place)
     with suppress(KeyboardInterrupt):
-        make_server(app).run(sockets=[listening])
+        server.run(sockets=[listening])
+
+
+def _show(place: str) -> None:
+    """Opens the page beside the server; where there is no browser, the address has been told."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()
 
 
 def register(app: typer.Typer) -> None:
