@@ -23,7 +23,7 @@ from nodewise.training.returns import RunningScale
 __all__ = ["DEAD_AFTER", "Checkpoint", "describe_sources"]
 
 DEAD_AFTER = 20
-"""Episodes in a row without a living hidden unit after which a policy counts as dead; Adam's momentum has died away by then."""
+"""Episodes in a row in which a policy scores all nodes alike, after which it counts as dead; Adam's momentum has died away by then."""
 
 _SECONDS = 20.0  # between two checkpoints
 

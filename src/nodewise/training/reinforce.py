@@ -141,7 +141,7 @@ def train_policy(
                 rewards[source.name if len({s.name for s in sources}) == len(sources) else f"{source.name}#{number}"] = reward
             recent.append(sum(rewards.values()) / len(rewards))
             if checkpoint.is_dead(alive):
-                report(Warned(f"no unit of the policy was alive for {DEAD_AFTER} episodes up to {episode + 1}: it begins anew"))
+                report(Warned(f"the policy scored all nodes alike for {DEAD_AFTER} episodes up to {episode + 1}: it begins anew"))
                 _begin_anew(policy, adam, derive_seed(settings.seed, "policy", episode))
                 checkpoint.begin_anew(episode, recent)
             line = checkpoint.after_episode(episode, rewards, recent)
@@ -169,7 +169,8 @@ def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages:
     """One step of Adam on the gradient over all steps of the episode at once.
 
     Returns:
-        Whether any hidden unit was alive: without one every score is exactly 0, and so is the gradient.
+        Whether the policy was alive: told nodes apart in at least half of the steps. With hidden units that are 0 on all nodes it does not, and has no
+        gradient.
     """
     environment, states = source.environment, source.explorer.states
     runs, steps, nodes, _ = states.shape
@@ -178,14 +179,14 @@ def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages:
     adam.zero_grad()
     loss.backward()
     adam.step()
-    return bool(scores.detach().any())
+    found = scores.detach()
+    return bool((found.amax(-1) > found.amin(-1)).float().mean() >= 0.5)
 
 
 def _begin_anew(policy: Policy, adam: torch.optim.Adam, seed: int) -> None:
     """Fresh weights in place, since environments hold on to the policy, and an Adam that remembers nothing.
 
-    The paper does not say what becomes of a policy whose hidden units are all 0 on every node: it has no gradient, and would choose at random
-    to the end.
+    The paper does not say what becomes of a policy whose hidden units are 0 on all nodes: it has no gradient, and would choose at random to the end.
     """
     policy.load_state_dict(Policy(policy.settings, seed).state_dict())
     adam.state.clear()
