@@ -25,7 +25,9 @@ _KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "npz": "
 
 
 def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
-    content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in kinds}
+    content = {
+        kind: {"schema": {"type": "object"} if kind == "application/json" else {"type": "string", "format": "binary"}} for kind in kinds
+    }
     return {200: {"content": content, "description": "The file."}}
 
 

@@ -73,14 +73,13 @@ class Studio:
 
     def describe(self) -> dict[str, Any]:
         """Which session is open and which there are."""
-        place = self.workplace
-        session = None
-        if place.is_open:
-            session = {"name": place.name, "graph": place.session.graph.name, "file": place.session.path.name}
         return {
-            "version": __version__, "session": session, "sessions": place.sessions(), "can_create": os.access(self.settings.folder, os.W_OK),
+            "version": __version__,
+            "session": self.workplace.describe(),
+            "sessions": self.workplace.sessions(),
+            "can_create": os.access(self.settings.folder, os.W_OK),
             "limits": {"upload_bytes": self.settings.upload_bytes},
-        }  # fmt: skip
+        }
 
     async def map(self) -> GraphMap:
         """The map of the graph, drawn once by the builder: the session's worker is not kept from its work."""

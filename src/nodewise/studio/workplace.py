@@ -47,9 +47,14 @@ class Workplace:
 
         Raises:
             NoSessionError: there is none.
+            ConflictError: its file is not where it was; SQLite would call that an error of the disk.
         """
         if self._views is None:
             raise NoSessionError
+        if _identity(self._views.session.path) != self._file:
+            raise ConflictError(
+                f"the file {self._views.session.path.name!r} has been moved, removed or replaced since it was opened: put it back, or open another session"
+            )
         return self._views
 
     @property
@@ -60,7 +65,15 @@ class Workplace:
     @property
     def name(self) -> str:
         """What the session is called: its file's name without the ending."""
-        return self.session.path.name.removesuffix(ENDING)
+        if self._views is None:
+            raise NoSessionError
+        return self._views.session.path.name.removesuffix(ENDING)
+
+    def describe(self) -> dict[str, str] | None:
+        """The open session by name, or None."""
+        if self._views is None:
+            return None
+        return {"name": self.name, "graph": self._views.session.graph.name, "file": self._views.session.path.name}
 
     def sessions(self) -> list[str]:
         """The sessions in the studio's folder, by name."""
@@ -126,7 +139,7 @@ class Workplace:
 
     def ask(self, annotator: str, count: int) -> list[dict[str, Any]]:
         """The next nodes for an annotator, each with its card."""
-        queries = self._writable().ask(count, annotator)
+        queries = self.session.ask(count, annotator)
         self._tell_pages()
         return [{**query.as_dict(), "card": self.views.card(query.node, query.annotator)} for query in queries]
 
@@ -136,7 +149,7 @@ class Workplace:
         Raises:
             TypoError: one looks like a misspelt class.
         """
-        session = self._writable()
+        session = self.session
         nodes = [self.node(node) for node, _ in labels]
         try:
             events = session.tell(nodes, [label for _, label in labels], annotator, new_class=new_class)
@@ -147,25 +160,25 @@ class Workplace:
 
     def skip(self, annotator: str, node: int) -> int:
         """Note that an annotator cannot tell a node."""
-        event = self._writable().skip(self.node(node), annotator)
+        event = self.session.skip(self.node(node), annotator)
         self._tell_pages()
         return event
 
     def undo(self, annotator: str | None, event: int | None) -> dict[str, Any]:
         """Take something back."""
-        undone = self._writable().undo(event, None if annotator is None else valid_person(annotator))
+        undone = self.session.undo(event, None if annotator is None else valid_person(annotator))
         self._tell_pages()
         return self.views.describe(undone)
 
     def add_class(self, name: str, annotator: str) -> int:
         """Declare a class."""
-        event = self._writable().add_class(name, annotator)
+        event = self.session.add_class(name, annotator)
         self._tell_pages()
         return event
 
     def set_budget(self, budget: int, annotator: str) -> int:
         """Raise or lower the budget."""
-        event = self._writable().set_budget(budget, annotator)
+        event = self.session.set_budget(budget, annotator)
         self._tell_pages()
         return event
 
@@ -183,16 +196,6 @@ class Workplace:
         if not 0 <= node < size:
             raise MissingError(f"there is no node {node}: the graph {self.session.graph.name!r} has nodes 0 to {size - 1}")
         return node
-
-    def _writable(self) -> Session:
-        """The session, if its file is still where it was: what is written to a file without a name is lost with the process."""
-        session = self.session
-        if _identity(session.path) != self._file:
-            raise ConflictError(
-                f"the file {session.path.name!r} has been moved, removed or replaced since it was opened, so nothing can be written: put it back, "
-                "or save what the studio still has by the backup, and open the session again"
-            )
-        return session
 
     def _tell_pages(self) -> None:
         """Tell the pages if the log has grown."""
