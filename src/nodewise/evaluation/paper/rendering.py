@@ -9,7 +9,7 @@ from typing import Any
 
 from nodewise.evaluation.tables import Entry, Table, to_markdown
 
-__all__ = ["graph_title", "lead_table", "part_table", "record_tables", "render"]
+__all__ = ["graph_title", "lead_table", "p_value", "part_table", "record_tables", "render"]
 
 Record = Mapping[str, Any]
 
@@ -109,7 +109,7 @@ def lead_table(part: Record) -> Table:
             theirs = "" if first is None or second is None else f"{first - second:+.2f}"
             rows.append((
                 graph_title(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
-                f"{100 * test['win_rate']:.0f} %", _p(test["corrected_p"]), _p(test["permutation_p"]),
+                f"{100 * test['win_rate']:.0f} %", p_value(test["corrected_p"]), p_value(test["permutation_p"]),
             ))  # fmt: skip
     columns = ("graph", "budget", "against", "lead in points", "paper's lead", "runs won", "p (paired t, Holm)", "p (sign flips)")
     note = "Micro-F1 on the same splits; Holm's correction is over all rows of this table."
@@ -176,7 +176,8 @@ def _score(mean: float, width: float | None, sign: bool = False) -> str:
     return text if width is None else f"{text} ± {width:.2f}"
 
 
-def _p(value: float | None) -> str:
+def p_value(value: float | None) -> str:
+    """A p-value as a table shows it."""
     return "–" if value is None or math.isnan(value) else "< 0.0001" if value < 1e-4 else f"{value:.4f}"
 
 

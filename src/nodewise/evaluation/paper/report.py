@@ -18,7 +18,7 @@ from nodewise.errors import InputError
 from nodewise.evaluation.paper.experiments import EXPERIMENTS
 from nodewise.evaluation.paper.figures import draw_figure
 from nodewise.evaluation.paper.numbers import paper_statement
-from nodewise.evaluation.paper.rendering import graph_title, render
+from nodewise.evaluation.paper.rendering import graph_title, p_value, render
 from nodewise.evaluation.tables import Entry, Table, to_markdown
 
 __all__ = ["agreement_table", "gpa_table", "main", "write_report"]
@@ -98,7 +98,7 @@ def gpa_table(records: Sequence[Record]) -> Table:
                         verdict = "–" if p is None else "neither" if p >= 0.05 else "GPA" if test["difference"] > 0 else "AGE"
                         rows.append((
                             record["experiment"], graph_title(setting), str(setting["budget"]), test["second"], f"{test['difference']:+.2f}{width}",
-                            None if theirs is None else f"{theirs:+.2f}", "–" if p is None else f"{p:.4f}", verdict,
+                            None if theirs is None else f"{theirs:+.2f}", p_value(p), verdict,
                         ))  # fmt: skip
     columns = ("experiment", "graph", "labels", "against", "GPA's lead", "paper's lead", "p, corrected", "better")
     return Table("", columns, tuple(rows), text_columns=4)

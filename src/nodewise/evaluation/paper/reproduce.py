@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from pathlib import Path
@@ -90,7 +91,7 @@ def _head(experiment: Experiment, how: Arrangement, quick: bool) -> dict[str, An
         "schema": 1, "kind": "reproduction", "nodewise_version": __version__, "experiment": experiment.name, "title": experiment.title,
         "place": experiment.place, "about": experiment.about, "figure": experiment.figure, "quick": quick, "runs": how.runs, "large_runs": how.large_runs,
         "seed": how.seed, "device": where.type, "device_name": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
-        "torch": torch.__version__,
+        "torch": torch.__version__, "commit": os.environ.get("NODEWISE_COMMIT"),
     }  # fmt: skip
 
 
