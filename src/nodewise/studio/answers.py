@@ -222,10 +222,11 @@ class EventsAnswer(_Answer):
 
 
 class Found(_Answer):
-    """A node that a search has found."""
+    """A node that a search has found; ``title`` is a few words of its title or text."""
 
     node: int
     name: str
+    title: str | None
     label: str | None
 
 
@@ -236,10 +237,11 @@ class SearchAnswer(_Answer):
 
 
 class Neighbour(_Answer):
-    """A node in the drawing, x and y from -1 to 1."""
+    """A node in the drawing, x and y from -1 to 1; ``title`` is a few words of its title or text."""
 
     node: int
     name: str
+    title: str | None
     x: float
     y: float
     hop: int
@@ -257,6 +259,7 @@ class NeighbourhoodAnswer(_Answer):
     edges: list[tuple[int, int]]
     hidden: int
     total: int
+    exact: bool = Field(description="whether there are just so many; else at least")
 
 
 class MapAnswer(_Answer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -10,13 +11,14 @@ from nodewise.studio.pictures import Pictures
 if TYPE_CHECKING:
     from nodewise.graph import Graph
 
-__all__ = ["LONGEST", "roles", "safe_link", "texts"]
+__all__ = ["LONGEST", "caption", "roles", "safe_link", "texts"]
 
 LONGEST = 20_000
 """Characters of a text that are shown."""
 
 _SHORT = 2_000
 _ATTRIBUTES = 100
+_CAPTION = 80
 _ROLES = {
     "title": ("title", "headline", "subject", "heading"),
     "text": ("text", "body", "abstract", "content", "description", "message", "selftext"),
@@ -53,6 +55,21 @@ def texts(graph: Graph, node: int) -> dict[str, Any]:
         "attributes": {name: text[:_SHORT] for name, text in list(filled.items())[:_ATTRIBUTES]},
         "cut": cut,
     }
+
+
+def caption(graph: Graph, known: Mapping[str, str], node: int) -> str | None:
+    """A few words that tell a node from others, for lists and drawings: its title, else how its text begins; None where it has neither.
+
+    Args:
+        graph: the graph.
+        known: its `roles`.
+        node: which.
+    """
+    for role in ("title", "text"):
+        if role in known and (words := str(graph.attributes[known[role]][node])[: 4 * _CAPTION].split()):
+            line = " ".join(words)
+            return line if len(line) <= _CAPTION else line[: _CAPTION - 1] + "…"
+    return None
 
 
 def safe_link(text: str) -> str | None:

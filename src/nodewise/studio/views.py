@@ -9,7 +9,7 @@ import numpy as np
 
 from nodewise.events import Event as Told
 from nodewise.session.history import undone
-from nodewise.studio.cards import texts
+from nodewise.studio.cards import caption, roles, texts
 from nodewise.studio.neighbourhood import Neighbours
 from nodewise.studio.predictions import Predictions
 from nodewise.studio.reports import Reports
@@ -48,6 +48,7 @@ class Views:
         self._given = np.zeros(session.graph.num_nodes, bool)
         self._given[list(rules.given)] = True
         self._audit = frozenset(rules.audit)
+        self._roles = roles(session.graph)
         self._names: NameIndex | None = None
         self._neighbours: Neighbours | None = None
 
@@ -82,7 +83,11 @@ class Views:
             self._names = NameIndex(self.session.graph)
         history = self.session.refresh()
         found = self._names.find(text, limit)
-        return [{"node": node, "name": self.session.name_of(node), "label": self._label(history, node)} for node in found]
+        graph, known = self.session.graph, self._roles
+        return [
+            {"node": node, "name": self.session.name_of(node), "title": caption(graph, known, node), "label": self._label(history, node)}
+            for node in found
+        ]
 
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
         """A node and what lies around it, to be drawn."""
@@ -99,12 +104,14 @@ class Views:
             hidden = self._is_hidden(history, each, annotator)
             told = kept is not None and best is not None and not hidden and not self._is_undecided(history, each)
             nodes.append({
-                "node": each, "name": session.name_of(each), "x": round(x, 4), "y": round(y, 4), "hop": hop,
-                "degree": int(session.graph.degree[each]), "label": None if hidden else self._label(history, each),
+                "node": each, "name": session.name_of(each), "title": caption(session.graph, self._roles, each),
+                "x": round(x, 4), "y": round(y, 4), "hop": hop, "degree": int(session.graph.degree[each]),
+                "label": None if hidden else self._label(history, each),
                 "predicted": kept.classes[best[at]] if told and kept is not None and best is not None else None,
                 "sure": round(float(kept.probabilities[each, best[at]]), 4) if told and kept is not None and best is not None else None,
             })  # fmt: skip
-        return {"centre": node, "nodes": nodes, "edges": seen.edges.tolist(), "hidden": seen.hidden, "total": seen.total}
+        counts = {"hidden": seen.hidden, "total": seen.total, "exact": seen.exact}
+        return {"centre": node, "nodes": nodes, "edges": seen.edges.tolist(), **counts}
 
     def colours(self, graph_map: GraphMap) -> dict[str, Any]:
         """Labels and predictions of the nodes on the map, in its order."""
