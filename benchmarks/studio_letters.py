@@ -10,7 +10,14 @@ from nodewise.seeds import numpy_generator
 
 TOPICS = {
     "opening hours": (
-        ["A locked door", "Open on Sundays?", "Which hours are right?", "A late evening", "The day after the holiday", "Closed before time"],
+        [
+            "A locked door",
+            "Open on Sundays?",
+            "Which hours are right?",
+            "A late evening",
+            "The day after the holiday",
+            "Closed before time",
+        ],
         [
             "I stood before a locked door at half past six, although the notice at the entrance says that you close at seven.",
             "Could the library open on Sunday afternoons, at least in winter, when there is little else to do in town?",
@@ -21,7 +28,14 @@ TOPICS = {
         ],
     ),
     "loans": (
-        ["A book I returned", "My reservation", "Four more weeks", "A fee that is not mine", "More than ten at once?", "The reminder came late"],
+        [
+            "A book I returned",
+            "My reservation",
+            "Four more weeks",
+            "A fee that is not mine",
+            "More than ten at once?",
+            "The reminder came late",
+        ],
         [
             "I returned the book on the third of the month, yet my account still shows it as borrowed and overdue.",
             "The reservation that I made five weeks ago has not arrived, while the catalogue lists three copies on the shelf.",
@@ -65,7 +79,10 @@ TOPICS = {
         ],
     ),
 }
-OPENINGS = ["Good morning.", "Dear library,", "Hello,", "A short note from a regular reader.", "To whom it may concern,", "I have been a member for nine years.", ""]
+OPENINGS = [
+    "Good morning.", "Dear library,", "Hello,", "A short note from a regular reader.", "To whom it may concern,",
+    "I have been a member for nine years.", "",
+]  # fmt: skip
 CLOSINGS = [
     "Thank you for looking into it.", "I would be glad to hear from you.", "Many thanks, and keep up the good work.", "Otherwise I am very content.",
     "Please let me know what can be done.", "With kind regards", "It would be a pity if it stayed so.", "",
@@ -82,7 +99,7 @@ def letters(count: int = 240, seed: int = 7) -> list[dict[str, str]]:
         titles, sentences = TOPICS[topic]
         first, second = draw.choice(len(sentences), 2, replace=False)
         said = [OPENINGS[draw.integers(len(OPENINGS))], sentences[first], sentences[second] if draw.random() < 0.6 else ""]
-        if draw.random() < 0.12:  # a letter may touch a second topic: those are worth asking a person about
+        if draw.random() < 0.4:  # a letter may touch a second topic: those are worth asking a person about
             said.append(TOPICS[names[draw.integers(len(names))]][1][draw.integers(6)])
         said.append(CLOSINGS[draw.integers(len(CLOSINGS))])
         day = 1 + number % 28

@@ -188,5 +188,12 @@ def notes(count: int = 60) -> list[dict[str, str]]:
         thing, plant = things[number % 6], plants[number // 2 % 6]
         home = f"The {thing} stands in the room beside the wooden {things[(number + 2) % 6]} and needs repair number {number}."
         wild = f"The {plant} grows by the river under the {plants[(number + 1) % 6]} and flowers late, seen {number} times."
-        made.append({"id": f"note {number}", "title": f"Note {number}", "text": wild if number % 2 else home, "kind": "plant" if number % 2 else "thing"})
+        made.append(
+            {
+                "id": f"note {number}",
+                "title": f"Note {number}",
+                "text": wild if number % 2 else home,
+                "kind": "plant" if number % 2 else "thing",
+            }
+        )
     return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,9 +62,11 @@ def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, 
         seen.ready()
         dark = seen.page.evaluate(ground)
         seen.page.emulate_media(color_scheme="light")
+        seen.page.locator("html[data-theme=light]").wait_for()
         light = seen.page.evaluate(ground)
         assert sum(map(int, light[4:-1].split(","))) > 600 > 200 > sum(map(int, dark[4:-1].split(",")))
         seen.page.keyboard.press("t")  # auto, dark, light in turn
+        seen.page.locator("html[data-theme=dark]").wait_for()
         assert seen.page.evaluate(ground) == dark
         seen.page.reload()
         seen.ready()

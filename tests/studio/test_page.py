@@ -70,7 +70,12 @@ def contrast(one: tuple[float, float, float], other: tuple[float, float, float])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_can_be_read(theme: str) -> None:
     shown = colours(theme)
-    pairs = [*product(("ink", "muted", "accent", "bad"), ("bg", "panel", "raised")), ("accent-ink", "accent"), ("accent", "accent-soft"), ("muted", "sunken")]
+    pairs = [
+        *product(("ink", "muted", "accent", "bad"), ("bg", "panel", "raised")),
+        ("accent-ink", "accent"),
+        ("accent", "accent-soft"),
+        ("muted", "sunken"),
+    ]
     pairs += [("warn", "warn-soft"), ("bad", "bad-soft"), ("ink", "good-soft"), ("good", "panel"), ("good", "raised")]
     assert not [(pair, round(found, 2)) for pair in pairs if (found := contrast(shown[pair[0]], shown[pair[1]])) < 4.5]
 

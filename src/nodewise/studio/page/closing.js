@@ -8,8 +8,10 @@ import { atHome, on, state } from "./store.js";
 
 const STEP = 10;
 
-export function startClosing() {
+/** @param {() => void} closed called when it begins: there is no neighbourhood to show then. */
+export function startClosing(closed) {
   on("card nothing status", draw);
+  on("nothing", () => { if (state.nothing && atHome()) closed(); });
   document.addEventListener("report", draw);
 }
 
@@ -32,7 +34,7 @@ function spent(status) {
   const report = lastReport();
   const reached = report?.audit ? `The audit says that ${percent(report.audit.mean)} of the predictions are right (${percent(report.audit.low)} to ${percent(report.audit.high)}).` : null;
   return h("div", { class: "closing" }, h("p", { class: "eyebrow" }, h("span", { class: "pill asked" }, "Done")), h("h1", {}, "The budget is spent"),
-    h("p", { class: "lead" }, `${count(status.told, "label")} of yours${status.audit.of ? ` and an audit of ${status.audit.labelled}` : ""} now predict all ${status.nodes.toLocaleString("en")} nodes. `, reached),
+    h("p", { class: "lead" }, `${count(status.told, "label")} now predict all ${status.nodes.toLocaleString("en")} nodes. `, reached),
     report && h("ul", { class: "reasons" }, report.words.map((line) => h("li", {}, capital(line)))),
     h("h2", {}, "What next?"), more());
 }

@@ -47,7 +47,7 @@ async function load() {
     const place = new Map(found.nodes.map((node, item) => [node, item]));
     layout = { ...found, place };
     drawWords();
-    scene.fit();
+    scene.frame(found.x, found.y);
     await recolour();
   } catch (error) {
     show(parts.note, `The map could not be fetched: ${error.message}. `, h("button", { type: "button", class: "small", on: { click: load } }, "Try again"));

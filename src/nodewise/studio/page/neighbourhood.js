@@ -6,12 +6,13 @@ import { count, h, kept, settle, short, show } from "./dom.js";
 import { look } from "./flow.js";
 import { legend } from "./legend.js";
 import { mark } from "./marks.js";
+import { apart, writeNames } from "./spacing.js";
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
 import { classes, on, secret, state } from "./store.js";
 
 const LIMIT = 150;
-const NAMED = 26; // with more nodes than this, names would lie on top of each other
+const NAMED = 40; // with more nodes than this, no names are written beside them
 const LISTED = 60;
 const FONT = getComputedStyle(document.body).fontFamily;
 
@@ -33,7 +34,7 @@ export function neighbourhoodView() {
   parts.summary = h("summary", {}, "As a list");
   parts.details = h("details", { class: "as-list" }, parts.summary, parts.list);
   parts.details.addEventListener("toggle", drawList);
-  scene = new Scene(canvas, { paint, find, hover, pick: (item) => look(data.nodes[item].node) });
+  scene = new Scene(canvas, { paint, find, hover, pick: (item) => look(data.nodes[item].node), sized: space });
   on("card", () => { if (state.card?.node !== data?.centre) load(); else scene.redraw(); });
   on("status", settle(() => load(true), 700, 2500));
   on("query", () => scene.redraw());
@@ -65,7 +66,8 @@ async function load(again = false) {
     if (found.centre !== state.card?.node) return;
     const moved = data?.centre !== found.centre || data?.hops !== hops;
     data = { ...found, hops, near: adjacency(found) };
-    if (moved) { unpeek(); scene.hovered = -1; scene.fit(); }
+    if (moved) { unpeek(); scene.hovered = -1; scene.frame(found.nodes.map((node) => node.x), found.nodes.map((node) => node.y)); }
+    space();
     drawWords();
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -73,6 +75,17 @@ async function load(again = false) {
   }
   parts.canvas.classList.remove("waiting");
   scene.redraw();
+}
+
+/** Move nodes that lie on top of each other a little apart; `wx` and `wy` are where they are drawn. */
+function space() {
+  if (data === null || scene.width === 0) return;
+  const { scale, x, y } = scene;
+  Object.assign(scene, { scale: 1, x: 0, y: 0 });
+  const spots = data.nodes.map((node) => [scene.toX(node.x), scene.toY(node.y)]);
+  apart(spots, data.nodes.map((node) => radius(node) + (node.hop === 0 ? 7 : 2)), scene.width, scene.height);
+  data.nodes.forEach((node, item) => Object.assign(node, { wx: scene.fromX(spots[item][0]), wy: scene.fromY(spots[item][1]) }));
+  Object.assign(scene, { scale, x, y });
 }
 
 function adjacency({ nodes, edges }) {
@@ -93,7 +106,7 @@ function radius(node) {
 function paint(context) {
   if (data === null) return;
   const colours = paints();
-  const spots = data.nodes.map((node) => [scene.toX(node.x), scene.toY(node.y)]);
+  const spots = data.nodes.map((node) => [scene.toX(node.wx ?? node.x), scene.toY(node.wy ?? node.y)]);
   const active = scene.hovered;
   context.lineWidth = 1;
   context.strokeStyle = colours.edge;
@@ -110,7 +123,11 @@ function paint(context) {
     context.stroke();
   }
   for (let item = data.nodes.length - 1; item >= 0; item--) paintNode(context, colours, data.nodes[item], spots[item], item === active);
-  if (data.nodes.length <= NAMED) paintNames(context, colours, spots);
+  if (data.nodes.length <= NAMED) {
+    context.font = `11.5px ${FONT}`;
+    const names = data.nodes.map((node) => (/^\d+$/.test(node.title || node.name) ? "" : short(node.title || node.name, 24)));
+    writeNames(context, colours, names, spots, data.nodes.map(radius), scene.width, scene.height);
+  }
   scene.cross(context, colours.ink);
 }
 
@@ -148,26 +165,11 @@ function paintNode(context, colours, node, [x, y], active) {
   context.fillText(asked && label < 0 ? "?" : String(number + 1), x, y + 0.5);
 }
 
-function paintNames(context, colours, spots) {
-  context.font = `11.5px ${FONT}`;
-  context.textAlign = "center";
-  context.textBaseline = "top";
-  context.lineWidth = 3;
-  context.strokeStyle = colours.panel;
-  context.fillStyle = colours.muted;
-  data.nodes.forEach((node, item) => {
-    const text = short(node.title || node.name, 22);
-    const [x, y] = [Math.max(40, Math.min(scene.width - 40, spots[item][0])), spots[item][1] + radius(node) + 6];
-    context.strokeText(text, x, y);
-    context.fillText(text, x, y);
-  });
-}
-
 function find(x, y, reach) {
   let best = -1;
   let nearest = Infinity;
   data?.nodes.forEach((node, item) => {
-    const away = Math.hypot(scene.toX(node.x) - x, scene.toY(node.y) - y) - radius(node);
+    const away = Math.hypot(scene.toX(node.wx ?? node.x) - x, scene.toY(node.wy ?? node.y) - y) - radius(node);
     if (away < reach && away < nearest) { nearest = away; best = item; }
   });
   return best;
@@ -187,10 +189,11 @@ function drawWords() {
   const around = data.nodes.length - 1;
   const within = data.hops === 1 ? "neighbour" : "node within two hops";
   show(parts.note, around === 0 ? "It has no neighbours." : data.hidden > 0
-    ? `Showing ${around.toLocaleString("en")} of ${(data.total - 1).toLocaleString("en")} ${data.hops === 1 ? "neighbours" : "nodes within two hops"}: labelled ones and the best connected first.`
+    ? `Showing ${around.toLocaleString("en")} of ${data.exact === false ? "at least " : ""}${(data.total - 1).toLocaleString("en")} ${data.hops === 1 ? "neighbours" : "nodes within two hops"}: labelled ones and the best connected first.`
     : count(around, within, data.hops === 1 ? "neighbours" : "nodes within two hops"));
   const used = data.nodes.slice(0).map((node) => [place(node.label), node.node === state.query?.node ? -1 : guess(node)]);
   show(parts.legend, legend(used));
+  parts.details.hidden = around === 0;
   parts.summary.textContent = `As a list (${around.toLocaleString("en")})`;
   drawList();
 }

@@ -84,8 +84,11 @@ function columns({ columns: found, guess }) {
   const role = (name) => Object.entries(guess).filter(([, column]) => column === name).map(([what]) => what)[0];
   return h("div", { class: "columns-table", tabindex: "0", role: "region", "aria-label": "Columns" }, h("table", {}, h("thead", {}, h("tr", {}, ["Column", "Looks like", "Examples"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, found.map((column) => h("tr", {}, h("th", { scope: "row", dir: "auto" }, column.name), h("td", {}, h("span", { class: role(column.name) ? "pill asked" : "pill" }, role(column.name) ?? column.kind)),
-      h("td", { class: "examples" }, column.examples.map((text) => h("span", { dir: "auto" }, text))))))));
+      h("td", { class: "examples" }, examples(column.examples).map((text) => h("span", { dir: "auto" }, text))))))));
 }
+
+/** Short ones share a line. */
+const examples = (texts) => (texts.every((text) => text.length < 30) ? [texts.join("  ·  ")] : texts.slice(0, 2));
 
 /** Send everything; the studio tells how far it is while it works. */
 async function create(form, name) {

@@ -11,7 +11,7 @@ const known = new Map();
 let timer = null;
 let wanted = null;
 
-/** Show a tooltip for a node; `word` says what the picture knows of its class. */
+/** Show a tooltip for a node; `name` is what the picture calls it, `word` what it knows of its class. */
 export function peek(node, name, word, x, y) {
   wanted = node;
   clearTimeout(timer);
@@ -21,7 +21,7 @@ export function peek(node, name, word, x, y) {
     try {
       const card = await get(`/nodes/${node}?annotator=${encodeURIComponent(state.me)}`);
       if (known.size >= KEPT) known.delete(known.keys().next().value);
-      known.set(node, { name: card.title || card.name, text: card.title ? "" : card.text });
+      known.set(node, card.title || card.text || card.name);
     } catch { return; } // the tooltip stays as short as it is
     if (wanted === node) tip(x, y, lines(node, name, word));
   }, WAIT);
@@ -34,10 +34,8 @@ export function unpeek() {
 }
 
 function lines(node, name, word) {
-  const more = known.get(node);
-  const called = more?.name ?? name ?? "";
-  const title = called === "" || /^\d+$/.test(called) ? `Node ${called || node}` : called;
-  return [short(title, 140), more?.text ? short(more.text, 160) : "", word];
+  const called = known.get(node) ?? name ?? "";
+  return [/^\d*$/.test(called) ? `Node ${called || node}` : short(called, 160), word];
 }
 
 /** A node's class in words, for tooltips and lists. */

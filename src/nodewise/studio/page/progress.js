@@ -9,6 +9,7 @@ import { on, state } from "./store.js";
 let visible = true;
 let report = null;
 let waiting = false;
+let later = null;
 const parts = {};
 
 /** The progress view, to be put into a tab. */
@@ -37,6 +38,10 @@ async function fetchReport() {
   try {
     report = await get("/report");
     drawReport();
+    // The studio makes it in the background, so it may be some labels old: then it is fetched again later.
+    const behind = report.labels < status.told + status.given || (report.audit?.nodes ?? 0) < status.audit.labelled;
+    clearTimeout(later);
+    if (behind) later = setTimeout(fetchReport, 3000);
   } catch (error) {
     if (report === null) drawReport(error.status === 409 ? "The curve begins with the first label." : `The report could not be fetched: ${error.message}.`);
   }

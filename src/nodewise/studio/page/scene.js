@@ -1,8 +1,10 @@
 // A canvas that can be moved and zoomed, by mouse, touch and keys, and drawn in animation frames only.
-// The world reaches from -1 to 1; `view` says how it lies on the canvas.
+// `frame` says which part of the world fills it.
 
 const CLICK = 5; // a pointer that moves less than this, in pixels, has clicked
 const CLOSEST = 60;
+const MARGIN = 26;
+const SQUEEZE = 1.7; // how much wider or taller than in the world things may be drawn to fill the canvas
 
 export class Scene {
   /**
@@ -12,10 +14,11 @@ export class Scene {
    * @param {(x: number, y: number, reach: number) => number} parts.find the item near a point of the canvas, or -1.
    * @param {(item: number, x: number, y: number) => void} parts.hover told what is under the pointer (-1: nothing) and the point in the window.
    * @param {(item: number) => void} parts.pick told what was clicked.
+   * @param {() => void} [parts.sized] told when the canvas has another size.
    */
   constructor(canvas, parts) {
-    Object.assign(this, { canvas, parts, width: 0, height: 0, scale: 1, x: 0, y: 0, hovered: -1, aiming: false });
-    this.frame = 0;
+    Object.assign(this, { canvas, parts, width: 0, height: 0, scale: 1, x: 0, y: 0, hovered: -1, aiming: false, box: [-1, 1, -1, 1], fx: 1, fy: 1 });
+    this.pending = 0;
     this.pointers = new Map();
     this.moved = 0;
     this.context = canvas.getContext("2d");
@@ -23,6 +26,24 @@ export class Scene {
     new ResizeObserver(() => this.measure()).observe(canvas);
     document.addEventListener("theme", () => this.redraw());
     this.listen();
+  }
+
+  /** Let these points of the world fill the canvas. */
+  frame(xs, ys) {
+    const range = (values) => [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
+    this.box = xs.length ? [...range(xs), ...range(ys)] : [-1, 1, -1, 1];
+    this.shape();
+    this.fit();
+  }
+
+  /** The factors from the world to half the canvas's height, so that the box fills it without being squeezed too much. */
+  shape() {
+    const [left, right, top, bottom] = this.box;
+    const wide = (this.width - 2 * MARGIN) / Math.max(1, this.height - 2 * MARGIN);
+    this.fx = wide / Math.max(0.3, (right - left) / 2);
+    this.fy = 1 / Math.max(0.3, (bottom - top) / 2);
+    this.fx = Math.min(this.fx, SQUEEZE * this.fy);
+    this.fy = Math.min(this.fy, SQUEEZE * this.fx);
   }
 
   /** Fit everything into the canvas again. */
@@ -33,7 +54,7 @@ export class Scene {
 
   /** Draw in the next frame; many calls make one drawing. */
   redraw() {
-    if (this.frame === 0) this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); });
+    if (this.pending === 0) this.pending = requestAnimationFrame(() => { this.pending = 0; this.draw(); });
   }
 
   draw() {
@@ -43,7 +64,7 @@ export class Scene {
     this.context.clearRect(0, 0, this.width, this.height);
     this.parts.paint(this.context, this);
     // Where the world lies on the canvas, for those who drive the page by a program.
-    this.canvas.dataset.view = [this.toX(0), this.toY(0), this.toX(1) - this.toX(0), this.unit()].map((number) => number.toFixed(2)).join(" ");
+    this.canvas.dataset.view = [this.toX(0), this.toY(0), this.toX(1) - this.toX(0), this.toY(1) - this.toY(0)].map((number) => number.toFixed(2)).join(" ");
   }
 
   measure() {
@@ -52,15 +73,16 @@ export class Scene {
     this.height = this.canvas.clientHeight;
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
+    this.shape();
+    this.parts.sized?.();
     this.redraw();
   }
 
-  /** Pixels that a world's unit takes. */
-  unit() { return (Math.min(this.width, this.height) / 2 - 18) * this.scale; }
-  /** The world fills a wide canvas a little better when it is stretched. */
-  stretch() { return Math.min(1.45, Math.max(1, (this.width / Math.max(1, this.height)) * 0.9)); }
-  toX(x) { return this.width / 2 + (x * this.stretch() - this.x) * this.unit(); }
-  toY(y) { return this.height / 2 + (y - this.y) * this.unit(); }
+  unit() { return Math.max(1, this.height / 2 - MARGIN) * this.scale; }
+  toX(x) { return this.width / 2 + ((x - (this.box[0] + this.box[1]) / 2) * this.fx - this.x) * this.unit(); }
+  toY(y) { return this.height / 2 + ((y - (this.box[2] + this.box[3]) / 2) * this.fy - this.y) * this.unit(); }
+  fromX(x) { return ((x - this.width / 2) / this.unit() + this.x) / this.fx + (this.box[0] + this.box[1]) / 2; }
+  fromY(y) { return ((y - this.height / 2) / this.unit() + this.y) / this.fy + (this.box[2] + this.box[3]) / 2; }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const before = this.unit();
@@ -79,8 +101,9 @@ export class Scene {
 
   /** The world stays in sight. */
   keep() {
-    this.x = Math.max(-1.4 * this.stretch(), Math.min(1.4 * this.stretch(), this.x));
-    this.y = Math.max(-1.4, Math.min(1.4, this.y));
+    const wide = 1.2 * Math.max(1, this.width / Math.max(1, this.height));
+    this.x = Math.max(-wide, Math.min(wide, this.x));
+    this.y = Math.max(-1.2, Math.min(1.2, this.y));
     this.redraw();
   }
 

@@ -25,7 +25,7 @@ startCard();
 startInsight();
 startChoices();
 startTelling();
-startClosing();
+startClosing(() => pictures.open("map"));
 startSearch();
 
 const pictures = makeTabs(byId("pictures"), "Graph", [

@@ -1,0 +1,58 @@
+// Room for nodes and names: nodes are moved apart until they can be told from each other, names are written where nothing else is.
+
+const ROUNDS = 40;
+
+/** Push overlapping circles apart, in place; the first one, the centre, stays where it is. */
+export function apart(spots, reaches, width, height) {
+  for (let round = 0; round < ROUNDS; round++) {
+    let moved = false;
+    for (let one = 0; one < spots.length; one++) {
+      for (let other = one + 1; other < spots.length; other++) {
+        let dx = spots[other][0] - spots[one][0];
+        let dy = spots[other][1] - spots[one][1];
+        const wanted = reaches[one] + reaches[other];
+        if (Math.abs(dx) >= wanted || Math.abs(dy) >= wanted) continue;
+        let away = Math.hypot(dx, dy);
+        if (away >= wanted) continue;
+        if (away < 0.01) { dx = Math.cos(other * 2.4); dy = Math.sin(other * 2.4); away = 1; }
+        const push = (wanted - away) / away / (one === 0 ? 1 : 2);
+        moved = true;
+        if (one !== 0) { spots[one][0] -= dx * push; spots[one][1] -= dy * push; }
+        spots[other][0] += dx * push;
+        spots[other][1] += dy * push;
+      }
+    }
+    for (const spot of spots) {
+      spot[0] = Math.max(14, Math.min(width - 14, spot[0]));
+      spot[1] = Math.max(14, Math.min(height - 14, spot[1]));
+    }
+    if (!moved) break;
+  }
+}
+
+/** Write names below, above or beside their nodes; one for which there is no room is left out, the tooltip tells it. */
+export function writeNames(context, colours, names, spots, reaches, width, height) {
+  const taken = spots.map(([x, y], item) => [x - reaches[item], y - reaches[item], x + reaches[item], y + reaches[item]]);
+  const hits = (box) => taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]);
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  context.lineWidth = 3;
+  context.lineJoin = "round";
+  context.strokeStyle = colours.panel;
+  context.fillStyle = colours.muted;
+  names.forEach((name, item) => {
+    if (!name) return;
+    const [x, y] = spots[item];
+    const gap = reaches[item] + (item === 0 ? 9 : 4);
+    const long = context.measureText(name).width;
+    const places = [[x - long / 2, y + gap], [x - long / 2, y - gap - 12], [x + gap, y - 6], [x - gap - long, y - 6]];
+    for (const [left, top] of places) {
+      const box = [left, top, left + long, top + 13];
+      if (left < 2 || top < 2 || box[2] > width - 2 || box[3] > height - 2 || hits(box)) continue;
+      taken.push(box);
+      context.strokeText(name, left, top);
+      context.fillText(name, left, top);
+      break;
+    }
+  });
+}
