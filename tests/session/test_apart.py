@@ -39,7 +39,11 @@ def test_predictions_are_those_of_the_moment_when_they_were_begun(tmp_path: Path
     interrupting = Interrupting(session)
     found, expected = session.predict(interrupting), still.predict()
     assert interrupting.told == 7 - 1  # 11 labels, one being of the audit, and 35 epochs
-    assert np.array_equal(found.probabilities, expected.probabilities) and found.classes == expected.classes and found.labels == expected.labels == 11
+    assert (
+        np.array_equal(found.probabilities, expected.probabilities)
+        and found.classes == expected.classes
+        and found.labels == expected.labels == 11
+    )
     after = session.predict()
     assert after.labels == len(session.history) > 11 and "one more" in after.classes
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import File, Form, Request, UploadFile
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
+from pydantic import Field
 
 from nodewise.studio.answers import NameAnswer, PreviewAnswer, StudioAnswer
 from nodewise.studio.api import Here, make_router, refusals
@@ -24,7 +25,7 @@ class _FewParts(Request):
 
     def form(self, **limits: Any) -> Any:
         """The form."""
-        return super().form(max_files=2, max_fields=100, max_part_size=2**16)
+        return super().form(max_files=2, max_fields=600, max_part_size=2**16)
 
 
 class _FormRoute(APIRoute):
@@ -42,6 +43,7 @@ forms = make_router("sessions")
 forms.route_class = _FormRoute
 
 _Column = Annotated[str | None, Form(max_length=500)]
+_Names = Annotated[str, Field(max_length=20_000)]
 
 
 @router.get("/studio", response_model=StudioAnswer, responses=refusals())
@@ -76,7 +78,7 @@ async def new_session(
     knn: Annotated[int, Form(ge=1, le=1000, description="how many similar rows each row is joined to")] = 10,
     metric: Annotated[Literal["cosine", "euclidean"], Form()] = "cosine",
     budget: Annotated[int | None, Form(ge=1, le=2**53 - 1, description="labels to ask for; five a class by default")] = None,
-    classes: Annotated[list[str], Form(max_length=1000, description="names, repeated or joined by commas")] = [],  # noqa: B006
+    classes: Annotated[list[_Names], Form(max_length=500, description="names, repeated or joined by commas")] = [],  # noqa: B006
     audit: Annotated[int, Form(ge=0, le=2**53 - 1)] = 0,
     strategy: Annotated[str | None, Form(max_length=100)] = None,
     seed: Annotated[int, Form(ge=0, le=2**53 - 1)] = 0,

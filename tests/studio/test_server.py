@@ -1,0 +1,38 @@
+"""Ports, addresses, and what is missing."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from nodewise.errors import InputError
+from nodewise.studio import address, bind
+
+
+def test_a_taken_port_is_refused_where_it_was_asked_for_and_else_the_next_is_taken() -> None:
+    with bind("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(InputError, match=f"port {port} of 127.0.0.1 is taken: give another one, or leave --port out"):
+            bind("127.0.0.1", port)
+        with bind("127.0.0.1", port, exactly=False) as second:
+            assert port < second.getsockname()[1] < port + 100
+
+
+def test_a_port_is_listened_at_from_the_moment_that_it_is_chosen() -> None:
+    with bind("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        pass
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(InputError, match="cannot listen at '192.0.2.7'"):
+        bind("192.0.2.7", 0)
+    with pytest.raises(InputError, match="cannot listen at 'no.such.host.invalid'"):
+        bind("no.such.host.invalid", 0)
+
+
+def test_the_address_is_one_that_a_browser_can_open() -> None:
+    assert address("127.0.0.1", 8080) == "http://127.0.0.1:8080/"
+    assert address("::1", 8080, "secret-token") == "http://[::1]:8080/?token=secret-token"
+    everywhere = address("0.0.0.0", 81)
+    assert everywhere.startswith("http://") and "0.0.0.0" not in everywhere and everywhere.endswith(":81/")
