@@ -95,7 +95,7 @@ def test_the_page_lists_every_route_and_needs_nothing_from_elsewhere(client: Cli
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     for path in PATHS:
         assert path in answer.text
-    assert re.findall(r"<script[^>]*>", answer.text) == ['<script src="/page/theme.js">'] and "style=" not in answer.text
+    assert "<script" not in answer.text and "style=" not in answer.text
     linked = re.findall(r'(?:href|src)="([^"]+)"', answer.text)
     assert linked and all(link.startswith("/") and not link.startswith("//") for link in linked)
     assert client.get("/page/tokens.css").status_code == 200

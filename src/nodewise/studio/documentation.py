@@ -1,4 +1,4 @@
-"""The API's description: OpenAPI, exact about failures, and a page that lists it, whose only script sets dark or light."""
+"""The API's description: OpenAPI, exact about failures, and a page that lists it without any script."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def page(schema: dict[str, Any]) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{escape(info["title"])}: API</title><link rel="icon" href="/page/icon.svg"><link rel="stylesheet" href="/page/tokens.css">'
-        '<link rel="stylesheet" href="/page/base.css"><link rel="stylesheet" href="/page/docs.css"><script src="/page/theme.js"></script></head><body class="docs"><main>'
+        '<link rel="stylesheet" href="/page/base.css"><link rel="stylesheet" href="/page/docs.css"></head><body class="docs"><main>'
         f"<h1>{escape(info['title'])}, version {escape(info['version'])}</h1><p>{_prose(info['description'])}</p>"
         f'<p>For machines: <a href="/api/openapi.json">openapi.json</a>. Back to <a href="/">the page</a>.</p>{"".join(parts)}'
         "</main></body></html>"
