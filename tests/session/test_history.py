@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nodewise.errors import InputError, SessionError
 from nodewise.session.asking import Rules, plan_queries
-from nodewise.session.history import fold, majority, undoable
+from nodewise.session.history import History, carry_on, fold, majority, undoable
 from nodewise.session.log import Event
 
 
@@ -37,6 +39,41 @@ def test_order_is_that_of_the_first_vote_that_counts() -> None:
     assert list(fold(log(told(4, "a"), told(2, "b"), told(4, "c"))).labels.items()) == [(4, "c"), (2, "b")]
     assert list(fold(log(told(4, "a"), told(2, "b"), told(4, "c"), undo(1))).labels.items()) == [(2, "b"), (4, "c")]
     assert fold(log(told(4, "a"), undo(1))).labels == {}
+
+
+people, nodes = st.sampled_from(["ada", "bob"]), st.integers(0, 4)
+entries = st.one_of(
+    st.builds(told, nodes, st.sampled_from("abc"), people),
+    st.builds(asked, nodes, people),
+    st.builds(lambda node, who: ("skip", who, {"node": node}), nodes, people),
+    st.builds(lambda name: ("class", "me", {"name": name}), st.sampled_from("abcde")),
+    st.builds(lambda budget: ("budget", "me", {"budget": budget}), st.integers(1, 9)),
+    st.builds(undo, st.integers(1, 12)),
+)
+
+
+def spelt_out(history: History) -> list[object]:
+    """All of a history, the order in its dictionaries included."""
+    votes = [(node, list(by.items())) for node, by in history.votes.items()]
+    return [
+        history.last, votes, list(history.labels.items()), list(history.skipped.items()), list(history.asked), history.classes, history.budget,
+        list(history.changes),
+    ]  # fmt: skip
+
+
+@given(st.lists(entries, max_size=25), st.data())
+def test_carried_on_the_history_is_what_it_is_folded_at_once(listed: list[tuple[Any, ...]], data: st.DataObject) -> None:
+    events = log(
+        *(undo(1 + each[2]["event"] % number) if each[0] == "undo" else each for number, each in enumerate([told(0, "a"), *listed]))
+    )
+    seen, history = 0, fold([])
+    while seen < len(events):
+        seen = data.draw(st.integers(seen + 1, len(events)))
+        before = spelt_out(history)
+        following = carry_on(history, events[:seen])
+        assert spelt_out(history) == before  # the earlier one is left as it was
+        history = following
+        assert spelt_out(history) == spelt_out(fold(events[:seen]))
 
 
 def test_an_undone_undo_counts_no_more() -> None:

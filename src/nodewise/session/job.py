@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nodewise.seeds import numpy_generator
 from nodewise.session.asking import Rules
 from nodewise.session.graph_store import fetch_graph
-from nodewise.session.history import History, fold
+from nodewise.session.history import History, carry_on, fold
 from nodewise.session.labels import Label
 from nodewise.session.log import Draft, Event, Log
 from nodewise.session.naming import find_node, node_name
@@ -113,7 +113,7 @@ class Job:
         """The log's meaning now, with what other processes have written."""
         self._log.refresh()
         if self._history.last != self._log.last:
-            self._history = fold(self._log.events)
+            self._history = carry_on(self._history, self._log.events)
         return self._history
 
     def rules(self) -> Rules:
