@@ -204,3 +204,16 @@ def test_another_annotator_is_seen_at_once(browser: Browser, job: Path) -> None:
         page.get_by_role("tabpanel", name="Annotators").get_by_text("1 disagreement").wait_for()
         page.get_by_role("tabpanel", name="Annotators").get_by_role("button", name=re.compile("note")).click()
         page.locator("#card .known", has_text="ada says plant").wait_for()
+
+
+def test_a_node_that_somebody_else_has_labelled_is_not_lost_from_sight(browser: Browser, job: Path) -> None:
+    with studio(job.parent, job.name) as server, visit(browser, server.address) as seen:
+        seen.ready()
+        asked, node = seen.title(), server.post("/ask", annotator="me")["queries"][0]["node"]
+        server.post("/tell", annotator="ada", labels=[{"node": node, "label": "plant"}])
+        seen.page.locator("#insight .notice", has_text="ada says plant").wait_for()
+        assert seen.title() == asked, "the node does not change under one's eyes"
+        seen.page.get_by_role("button", name="Next node").click()
+        seen.ready()
+        seen.page.locator("#insight .notice").wait_for(state="detached")
+        assert seen.title() != asked

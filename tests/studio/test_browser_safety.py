@@ -122,3 +122,19 @@ def test_a_hub_of_ten_thousand_neighbours_does_not_freeze_the_page(browser: Brow
         page.locator(".map .note", has_text="10,001 nodes").wait_for()
         seen.label("1")
         assert server.get("/status")["told"] == 1
+
+
+def test_a_token_in_the_address_opens_the_page_and_leaves_the_address(browser: Browser, tmp_path: Path) -> None:
+    token = "a-token.of-our_own~42"
+    Session.create(tmp_path / "evil.nodewise", evil_graph(), budget=6, classes=["fine"]).close()
+    with studio(tmp_path, "evil.nodewise", "--token", token) as server:
+        with visit(browser, f"{server.address}/", allowed=["401"]) as seen:
+            assert seen.page.locator("#card").count() == 0, "nothing without the token"
+        with visit(browser, f"{server.address}/?token={token}") as seen:
+            seen.ready()
+            assert seen.page.url == f"{server.address}/"
+            seen.label("1")
+            seen.page.get_by_role("tab", name="History").click()  # brought up to date by the websocket, whose cookie is the token
+            seen.page.get_by_role("tabpanel", name="History").get_by_text("fine").first.wait_for()
+            assert seen.page.locator("#connection").is_hidden()
+            assert seen.page.evaluate("() => document.cookie") == "", "no script can read it"

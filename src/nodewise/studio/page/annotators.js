@@ -14,7 +14,7 @@ export function annotatorsView() {
   parts.people = h("div");
   parts.apart = h("div");
   on("status me", draw);
-  return h("div", { class: "view annotators" }, parts.people, parts.apart);
+  return h("div", { class: "view annotators", tabindex: "0", role: "group", "aria-label": "Annotators" }, parts.people, parts.apart);
 }
 
 function draw() {

@@ -34,7 +34,7 @@ function predicted(asked) {
   const known = classes();
   return h("ul", { class: "bars" }, chances.slice(0, SHOWN).map(([name, chance]) => {
     const number = known.indexOf(name);
-    return h("li", {}, mark(number, true), h("span", { class: "name", title: name }, name), bar(chance, number, ""), h("span", { class: "figure" }, percent(chance)));
+    return h("li", {}, mark(number, true), h("span", { class: "name", title: name }, name), bar(chance, number), h("span", { class: "figure" }, percent(chance)));
   }), chances.length > SHOWN && h("li", { class: "quiet rest" }, `${count(chances.length - SHOWN, "other class", "other classes")} less likely`));
 }
 

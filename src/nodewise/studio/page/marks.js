@@ -14,9 +14,9 @@ export function mark(place, hollow = false) {
 
 export const classMark = (name, hollow = false) => mark(classes().indexOf(name), hollow);
 
-/** A bar whose length is a share of one; colour by the class's place. */
-export function bar(share, place, label) {
+/** A bar whose length is a share of one; colour by the class's place. The figure beside it says the same to screen readers. */
+export function bar(share, place) {
   const fill = h("span", { class: "fill", data: { colour: colourOf(place) } });
   fill.style.setProperty("width", `${Math.max(0, Math.min(1, share)) * 100}%`);
-  return h("span", { class: "track", role: "img", "aria-label": label }, fill);
+  return h("span", { class: "track", "aria-hidden": "true" }, fill);
 }

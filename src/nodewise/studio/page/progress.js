@@ -19,7 +19,7 @@ export function progressView() {
   parts.report = h("div", { class: "report" });
   on("status", draw);
   on("status", settle(() => fetchReport(), 1500, 6000));
-  return h("div", { class: "view progress" }, parts.figures, h("div", { class: "columns" },
+  return h("div", { class: "view progress", tabindex: "0", role: "group", "aria-label": "Progress" }, parts.figures, h("div", { class: "columns" },
     h("section", {}, h("h3", {}, "Labels by class"), parts.balance), h("section", {}, h("h3", { id: "curve-title" }, "How accurate?"), parts.report)));
 }
 
@@ -62,7 +62,7 @@ function draw() {
     figure("nodes", status.nodes.toLocaleString("en"), "Nodes of the graph"));
   const most = Math.max(1, ...Object.values(status.balance));
   show(parts.balance, h("ul", { class: "bars" }, status.classes.map((name, place) => h("li", {}, mark(place), h("span", { class: "name", title: name }, name),
-    bar((status.balance[name] ?? 0) / most, place, ""), h("span", { class: "figure" }, status.balance[name] ?? 0)))),
+    bar((status.balance[name] ?? 0) / most, place), h("span", { class: "figure" }, status.balance[name] ?? 0)))),
   status.classes.length === 0 && h("p", { class: "quiet" }, "There are no classes yet."));
 }
 
