@@ -122,7 +122,7 @@ def take(browser: Browser, studio: Studio, table: Path, out: Path) -> None:
     page.locator(".events .link").nth(1).click()
     ready(page)
     page.wait_for_timeout(1500)
-    near = studio.get(f"/nodes/{studio.told()[1]}/neighbourhood?hops=2")["nodes"][1]
+    near = max(studio.get(f"/nodes/{studio.told()[1]}/neighbourhood?hops=2")["nodes"], key=lambda node: node["y"])
     left, top, across, down = map(float, (page.locator(".neighbourhood canvas").get_attribute("data-view") or "").split())
     box = page.locator(".neighbourhood canvas").bounding_box()
     assert box is not None
