@@ -58,6 +58,23 @@ def test_a_report_is_that_of_the_moment_when_it_was_begun_and_leaves_what_asks_a
     assert queries[0] == queries[1] and session._learner is not None and session._learner.count > 12
 
 
+def test_predictions_may_be_made_in_the_middle_of_a_report(tmp_path: Path) -> None:
+    session, still = start(tmp_path / "one"), start(tmp_path / "two")
+    steps, found = list[Event](), list[np.ndarray]()
+
+    def predicting(event: Event, /) -> None:
+        steps.append(event)
+        if len(steps) in (5, 60, 150, 250):
+            session.tell(20 + len(found), "a")
+            found.append(session.predict(lambda event: None).probabilities)
+
+    assert session.stop_report(predicting) == still.stop_report()
+    assert len(found) == 4
+    for number, table in enumerate(found):
+        still.tell(20 + number, "a")
+        assert np.array_equal(table, still.predict().probabilities)
+
+
 def test_what_the_reporter_raises_ends_the_work_and_harms_nothing(tmp_path: Path) -> None:
     session, still = start(tmp_path / "one"), start(tmp_path / "two")
     for stop in (3, 20):

@@ -62,6 +62,21 @@ def test_another_session_can_be_opened_by_its_listed_name_alone(tmp_path: Path) 
         assert client.look("/status")["told"] == 1
 
 
+def test_a_report_in_the_making_does_not_keep_another_session_from_being_opened(tmp_path: Path) -> None:
+    job(tmp_path, "b").close()
+    with running(tmp_path, job(tmp_path, "a", graph=None, budget=50)) as client:
+        client.say("/tell", labels=[{"node": node, "label": "ab"[node % 2]} for node in range(45)])
+        answers: list[int] = []
+        making = threading.Thread(target=lambda: answers.append(client.get(f"{API}/report").status_code))
+        making.start()
+        client.say("/session/open", name="b")
+        assert client.look("/status")["name"] == "b"
+        making.join()
+        assert answers[0] in (200, 409, 503)  # made before, asked after, or ended for it
+        client.say("/tell", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
+        assert client.look("/report")["labels"] == 2
+
+
 def test_a_file_that_is_no_session_is_refused_and_the_open_one_stays(tmp_path: Path) -> None:
     (tmp_path / "broken.nodewise").write_bytes(b"no session" * 100)
     with running(tmp_path, job(tmp_path, "a")) as client:

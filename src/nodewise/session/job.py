@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +56,7 @@ class Job:
         self._audit = self._draw_audit()
         self._history = fold(log.events)
         self._learner: Learner | None = None
-        self._apart: Learner | None = None
+        self._apart: dict[str, Learner] = {}
         self._cache: dict[str, tuple[Any, Any]] = {}
 
     @property
@@ -129,11 +129,11 @@ class Job:
         self._learner.follow(self._training(history), given)
         return self._learner
 
-    def apart(self, history: History) -> Learner:
-        """Another classifier, as `follow` left it when it was last used: for long work that gives its reporter the chance to ask and tell."""
-        if self._apart is None:
-            self._apart = self._new_learner(self._given_now(history))
-        return self._apart
+    def apart(self, history: History, purpose: Literal["predict", "report"]) -> Learner:
+        """Another classifier, as it was left when last used: for long work that gives its reporter the chance to use the session."""
+        if purpose not in self._apart:
+            self._apart[purpose] = self._new_learner(self._given_now(history))
+        return self._apart[purpose]
 
     def training(self, history: History) -> tuple[list[Label], list[Label]]:
         """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""
@@ -165,7 +165,8 @@ class Job:
         strategy = make_stored_strategy(self.settings.strategy, self._log.part("policy"))
         mask = self._candidates.copy()
         mask[list(self._audit)] = False
-        return Learner(self.graph, self.settings, strategy, given, torch.from_numpy(mask))
+        other = self._learner or next(iter(self._apart.values()), None)
+        return Learner(self.graph, self.settings, strategy, given, torch.from_numpy(mask), None if other is None else other.tensors)
 
     def _append(self, drafts: Sequence[Draft]) -> Sequence[Event]:
         events = self._log.append(drafts)

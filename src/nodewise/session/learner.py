@@ -7,6 +7,7 @@ replayed. Snapshots of the classifier are a cache in memory: without them the sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import torch
@@ -43,14 +44,22 @@ class Learner:
         strategy: the strategy that the settings name.
         given: labels that were there before the session; they are taken in together, one epoch for each but at most 35 in all.
         candidates: nodes that may be asked, bool [node].
+        tensors: the graph's, if there are any already; they are shared.
     """
 
     def __init__(
-        self, graph: Graph, settings: SessionSettings, strategy: Strategy, given: Sequence[Label], candidates: torch.Tensor
+        self,
+        graph: Graph,
+        settings: SessionSettings,
+        strategy: Strategy,
+        given: Sequence[Label],
+        candidates: torch.Tensor,
+        tensors: GraphTensors | None = None,
     ) -> None:
         if settings.classifier not in CLASSIFIERS:
             raise UnknownNameError("classifier for a session", settings.classifier, CLASSIFIERS)
-        self.tensors = GraphTensors(graph, "cpu")
+        # A copy without its arrays: the number of classes is each learner's own.
+        self.tensors = GraphTensors(graph, "cpu") if tensors is None else copy(tensors)
         self.tensors.num_classes = max(1, len(settings.classes))
         self.classifier = CLASSIFIERS[settings.classifier](self.tensors)
         self.desk = Desk(self.tensors, self.classifier, settings.budget, candidates)

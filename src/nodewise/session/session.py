@@ -251,7 +251,7 @@ class Session(Job):
             key = (tuple(training), tuple(given), self._classes(history))
             kept = self._cache.get("predict")
             if kept is None or kept[0] != key:
-                learner = self.follow(history) if reporter is None else self.apart(history)
+                learner = self.follow(history) if reporter is None else self.apart(history, "predict")
                 learner.follow(training, given, reporter)
                 closed = learner.closed(reporter=reporter).numpy()
                 names = (*learner.classes, *(name for name in key[2] if name not in learner.classes))

@@ -65,6 +65,6 @@ async def _send(here: Studio, ending: str, kind: str, write: Callable[[Path], An
             raise
         return folder / f"file.{ending}", name
 
-    path, name = await here.worker.run(Priority.BACKGROUND, job)
+    path, name = await here.worker.run(Priority.PREDICT, job)
     gone = BackgroundTask(shutil.rmtree, path.parent, ignore_errors=True)
     return FileResponse(path, media_type=kind, filename=f"{name}.{ending}", background=gone)

@@ -55,7 +55,8 @@ async def studio(here: Here) -> Json:
 @router.post("/session/open", response_model=NameAnswer, responses=refusals(404, 409, 415))
 async def open_session(request: OpenRequest, here: Here) -> Json:
     """Open one of the sessions in the studio's folder, for everybody."""
-    # Not more urgent than a report: that must not find another session when it goes on.
+    # Not more urgent than a report: that must not find another session when it goes on. So that it does not take long, it is told to end.
+    here.workplace.leave()
     return Json({"name": await here.worker.run(Priority.BACKGROUND, lambda: here.workplace.open(request.name))})
 
 
@@ -98,5 +99,6 @@ async def new_session(
     session = await here.builder.run(
         Priority.BACKGROUND, lambda: create_session(new, table, ends, here.settings.folder, here.scratch, reporter)
     )
+    here.workplace.leave()
     await here.worker.run(Priority.BACKGROUND, lambda: here.workplace.take(session))
     return Json({"name": new.name}, 201)

@@ -101,11 +101,13 @@ async def colours(here: Here) -> Json:
     """Labels and predictions of the nodes on the map, in its order. The predictions may be some seconds old: they say from how many labels."""
     found = await here.map()
 
-    def job() -> dict[str, Any]:
+    def want() -> bool:
         here.workplace.views.predictions.want()
-        return here.workplace.views.colours(found)
+        return here.workplace.views.predictions.made_from is None
 
-    return Json(await here.worker.run(Priority.BACKGROUND, job))
+    if await here.worker.run(Priority.READ, want):
+        await here.worker.run(Priority.PREDICT, here.workplace.renew)
+    return Json(await here.worker.run(Priority.READ, lambda: here.workplace.views.colours(found)))
 
 
 @router.get("/report", response_model=ReportAnswer, responses=refusals(409))

@@ -113,5 +113,5 @@ class Studio:
             with suppress(Exception):  # what is wrong with the file is told to whoever asks next
                 due = await self.worker.run(Priority.READ, lambda: self.workplace.look(bool(self.updates.listeners)))
                 if due and (renewing is None or renewing.done()):
-                    renewing = self.worker.submit(Priority.BACKGROUND, self.workplace.renew)
+                    renewing = self.worker.submit(Priority.PREDICT, self.workplace.renew)
             await asyncio.sleep(_REST)

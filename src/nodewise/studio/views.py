@@ -116,7 +116,6 @@ class Views:
     def colours(self, graph_map: GraphMap) -> dict[str, Any]:
         """Labels and predictions of the nodes on the map, in its order."""
         session = self.session
-        self.predictions.renew()
         history, kept = session.refresh(), self.predictions.kept
         classes = list(session.classes)
         place = {name: number for number, name in enumerate(classes)}

@@ -24,8 +24,10 @@ class Priority(IntEnum):
     """Ask, tell, skip, undo: somebody waits to go on."""
     READ = 1
     """What a page shows, read off the log."""
-    BACKGROUND = 2
-    """Predictions, reports, layouts, exports."""
+    PREDICT = 2
+    """Predictions and exports, which need them: a classifier of their own learns."""
+    BACKGROUND = 3
+    """Reports, which have another classifier of their own; and opening another session, which nothing may be in the middle of."""
 
 
 class BusyError(NodewiseError):

@@ -13,6 +13,7 @@ from nodewise.studio.failures import ConflictError, MissingError, NoSessionError
 from nodewise.studio.pictures import Picture, Pictures
 from nodewise.studio.settings import ENDING, StudioSettings
 from nodewise.studio.views import Views
+from nodewise.studio.worker import StoppedError
 
 if TYPE_CHECKING:
     from nodewise.session import Session
@@ -35,6 +36,7 @@ class Workplace:
         self._views: Views | None = None
         self._file: tuple[int, int] = (0, 0)
         self._seen = 0
+        self._leaving = False
 
     @property
     def is_open(self) -> bool:
@@ -80,6 +82,10 @@ class Workplace:
         found = (path for path in self.settings.folder.glob(f"*{ENDING}") if not path.name.startswith(".") and path.is_file())
         return sorted(path.name.removesuffix(ENDING) for path in found)
 
+    def leave(self) -> None:
+        """Have long work on the present session end at its next step, since another one is about to be opened; from any thread."""
+        self._leaving = True
+
     def open(self, name: str) -> str:
         """Open one of the sessions in the studio's folder; it is found in the list, never by a path.
 
@@ -88,6 +94,7 @@ class Workplace:
         """
         from nodewise.session import Session
 
+        self._leaving = False
         if name not in self.sessions():
             raise MissingError(f"there is no session {name[:100]!r} in the studio's folder: open one of those listed, or make a new one")
         path = self.settings.folder / f"{name}{ENDING}"
@@ -102,7 +109,7 @@ class Workplace:
 
     def take(self, session: Session) -> None:
         """Work on this session from now on; the one before is closed."""
-        views = Views(session, self._pictures, self._give_way)
+        views = Views(session, self._pictures, self._step)
         self.close()
         self._views, self._file = views, _identity(session.path)
         self._seen = session.refresh().last
@@ -110,6 +117,7 @@ class Workplace:
 
     def close(self) -> None:
         """Let go of the session's file."""
+        self._leaving = False
         views, self._views = self._views, None
         if views is not None:
             views.session.close()
@@ -196,6 +204,11 @@ class Workplace:
         if not 0 <= node < size:
             raise MissingError(f"there is no node {node}: the graph {self.session.graph.name!r} has nodes 0 to {size - 1}")
         return node
+
+    def _step(self) -> None:
+        if self._leaving:
+            raise StoppedError("another session was opened meanwhile: ask again")
+        self._give_way()
 
     def _tell_pages(self) -> None:
         """Tell the pages if the log has grown."""

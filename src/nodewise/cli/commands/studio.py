@@ -63,6 +63,7 @@ def studio(
 ) -> None:
     """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the session's file."""
     import secrets
+    import sys
 
     from nodewise.studio import require_extra
     from nodewise.studio.origins import is_loopback
@@ -89,6 +90,7 @@ def studio(
     screen.note("Ctrl-C ends the studio; everything told is in the session's file")
     if browser:
         _show(place)
+    sys.setswitchinterval(0.001)  # the event loop gets its turn soon, however much Python the worker runs
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
 
