@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import socket
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nodewise.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import uvicorn
+
+    from nodewise.studio.guard import Guard
 
 __all__ = ["address", "bind", "make_server", "require_extra"]
 
@@ -69,15 +71,21 @@ def bind(host: str, port: int, *, exactly: bool = True) -> socket.socket:
     raise InputError(f"the ports {port} to {port + _TRIES - 1} of {host} are all taken: give another one with --port")
 
 
-def make_server(app: Any) -> uvicorn.Server:
-    """A server for the application; `uvicorn.Server.run` with a socket of `bind` runs it until Ctrl-C."""
+def make_server(app: Guard) -> uvicorn.Server:
+    """A server for an application of `create_app`; its `run` with a socket of `bind` runs it until Ctrl-C."""
     import uvicorn
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Ends long work first, so that whoever waits for it has an answer and the connections can be closed."""
+            app.app.state.studio.refuse()  # type: ignore[attr-defined]
+            await super().shutdown(sockets)
 
     config = uvicorn.Config(
         app, log_level="error", access_log=False, proxy_headers=False, server_header=False, ws_max_size=2**16, timeout_graceful_shutdown=5,
         timeout_keep_alive=30, lifespan="on", http="h11", ws="websockets-sansio", log_config=None,
     )  # fmt: skip
-    return uvicorn.Server(config)
+    return Server(config)
 
 
 def _outward() -> str:

@@ -55,6 +55,11 @@ class Studio:
         self.updates.start()
         self._beating = asyncio.create_task(self._beat())
 
+    def refuse(self) -> None:
+        """Take nothing more: what waits is refused, long work ends at its next step. What was told is in the file."""
+        self.worker.refuse()
+        self.builder.refuse()
+
     async def stop(self) -> None:
         """End the threads, let go of the session and of everything uploaded."""
         if self._beating is not None:

@@ -91,8 +91,8 @@ class Worker:
                 entry = heapq.heappop(self._waiting)
             self._do(entry)
 
-    def close(self, timeout: float | None = None) -> None:
-        """End the thread: the job at hand is finished, or ends where it next gives way; those that wait are refused."""
+    def refuse(self) -> None:
+        """Take nothing more: jobs that wait are refused, the one at hand is finished, or ends where it next gives way."""
         with self._wake:
             self._closing = True
             left, self._waiting = self._waiting, []
@@ -100,6 +100,10 @@ class Worker:
         for _, _, future, _ in left:
             if future.set_running_or_notify_cancel():
                 future.set_exception(StoppedError("the studio is being shut down: start it again to go on"))
+
+    def close(self, timeout: float | None = None) -> None:
+        """End the thread, after the job at hand."""
+        self.refuse()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout)
 

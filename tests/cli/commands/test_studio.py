@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,9 +14,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from websockets.sync.client import connect
 
 from nodewise.session import Session
 from nodewise.studio import bind
+from tests.session.jobs import unlabelled
+from tests.small_graphs import block_graph
 from tests.studio.jobs import job
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -54,6 +58,26 @@ def test_the_address_is_told_and_ctrl_c_ends_it_with_everything_in_the_file(tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["job.nodewise"]  # closed: the journal is gone
     with Session.open(tmp_path / "job.nodewise") as session:
         assert session.labels == {node: "a"}
+
+
+def test_ctrl_c_in_the_middle_of_long_work_ends_it_quietly_and_whoever_waits_is_told(
+    tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
+    with Session.create(
+        tmp_path / "job.nodewise", unlabelled(block_graph(1500)), budget=300, strategy="age", classes=["a", "b"]
+    ) as session:
+        session.tell(list(range(200)), ["ab"[node % 2] for node in range(200)])
+    with started(tmp_path, clean_environment, "job.nodewise", "--port", "0") as (process, address):
+        answers: list[httpx.Response] = []
+        waiting = threading.Thread(target=lambda: answers.append(httpx.get(f"{address}api/v1/report", timeout=300)))
+        with connect(address.replace("http", "ws") + "api/v1/updates"):
+            waiting.start()
+            httpx.post(f"{address}api/v1/ask", json={}, timeout=300)  # by then the report is being made
+            code, said = end(process)
+        waiting.join()
+    assert code == 0 and "Traceback" not in said and said.count("\n") == 1
+    assert answers[0].status_code in (200, 503)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["job.nodewise"]
 
 
 def test_without_a_session_the_sessions_of_this_folder_are_listed(tmp_path: Path, clean_environment: dict[str, str]) -> None:
