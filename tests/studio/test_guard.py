@@ -287,6 +287,12 @@ def test_the_address_with_the_token_gives_a_cookie_and_leads_on() -> None:
     assert ask(LOCKED, HOST, ("cookie", f"nodewise_token_8080={TOKEN}"), path="/", query="token=old").header("location") == ["/"]
 
 
+def test_behind_https_the_cookie_stays_there() -> None:
+    rules = GuardRules.for_address("127.0.0.1", 8080, token=TOKEN, allow_hosts=["https://label.example.org"])
+    answer = ask(rules, ("host", "label.example.org"), path="/", query=f"token={TOKEN}")
+    assert answer.header("set-cookie") == [f"nodewise_token_8080={TOKEN}; HttpOnly; SameSite=Strict; Path=/; Secure"]
+
+
 def test_a_link_in_a_mail_works_although_the_cookie_stays_at_home_at_first() -> None:
     led = fetch("cross-site", "navigate", "document")
     answer = ask(LOCKED, HOST, *led, path="/", query=f"token={TOKEN}&q=%22%3E%3Cscript%3E")

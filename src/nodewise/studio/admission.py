@@ -46,11 +46,19 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The request brought the token in its address: keep it in a cookie and go to ``location``, the address without it."""
+    """The request brought the token in its address: keep it in a cookie and go to ``location``, the address without it.
+
+    Attributes:
+        location: path and the rest of the query.
+        cookie: the token.
+        from_elsewhere: whether a link on another site's page led here.
+        encrypted: whether the address can only be reached by https, so that the cookie need never travel otherwise.
+    """
 
     location: str
     cookie: str = field(repr=False)
     from_elsewhere: bool
+    encrypted: bool
 
 
 def admit(scope: Mapping[str, Any], rules: GuardRules) -> Refusal | Welcome | None:
@@ -161,7 +169,9 @@ def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRule
         told = next((value for name, value in query if name == "token" and rules.knows(value)), None)
         if told is not None or known:
             rest = urlencode([(name, value) for name, value in query if name != "token"])
-            return Welcome(scope["path"] + (f"?{rest}" if rest else ""), rules.token, led)
+            ours = rules.origins_of(headers.one(b"host") or "", _arrived(scope))
+            encrypted = all(origin.startswith("https:") for origin in ours)
+            return Welcome(scope["path"] + (f"?{rest}" if rest else ""), rules.token, led, encrypted)
     if known:
         return None
     error = "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"

@@ -161,7 +161,7 @@ async def _welcome(welcome: Welcome, rules: GuardRules, send: Send) -> None:
     A browser that was led here by a link on another site's page follows a redirect without the cookie that it has just been given; a page of
     our own that leads on is not another site's.
     """
-    cookie = f"{rules.cookie}={welcome.cookie}; HttpOnly; SameSite=Strict; Path=/".encode()
+    cookie = f"{rules.cookie}={welcome.cookie}; HttpOnly; SameSite=Strict; Path=/{'; Secure' if welcome.encrypted else ''}".encode()
     if welcome.from_elsewhere:
         target = html.escape(welcome.location, quote=True)
         body = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={target}"><title>nodewise</title>'
