@@ -43,6 +43,8 @@ def test_the_wheel_holds_the_package_and_what_it_needs_beside_code(wheel: Path) 
     assert "nodewise/py.typed" in names
     shipped = ROOT / "src" / "nodewise" / "policy" / "shipped"
     assert {path.relative_to(ROOT / "src").as_posix() for path in shipped.glob("*.*") if path.suffix in (".safetensors", ".json")} <= names
+    page = ROOT / "src" / "nodewise" / "studio" / "page"
+    assert {path.relative_to(ROOT / "src").as_posix() for path in page.rglob("*.*")} <= names
     assert not [name for name in names if name.startswith("tests") or name.endswith((".npz", ".pyc"))]
     assert f"Version: {nw.__version__}" in metadata
     assert "License-Expression: MIT" in metadata

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,13 @@ def test_uploads_are_bounded_in_size_and_parts(tmp_path: Path) -> None:
         client.refused(400, "POST", "/session", files=many, data={"name": "made"})
         client.refused(400, "POST", "/session", files={"nodes": ("a.csv", b"a\n1\n")}, data={f"field {n}": "x" for n in range(601)})
         assert client.look("/studio")["sessions"] == []
+
+
+def test_an_upload_that_cannot_be_kept_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running(tmp_path) as client:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "not there"))
+        answer = client.post(f"{API}/preview", files={"nodes": ("large.csv", b"a,b\n" + b"1,2\n" * 500_000)})
+        assert answer.status_code == 503 and "cannot be read or written: No such file or directory" in answer.json()["error"]
 
 
 def test_whatever_a_table_holds_stays_text(tmp_path: Path) -> None:

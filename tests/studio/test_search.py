@@ -43,6 +43,19 @@ def test_nodes_without_names_are_found_by_their_numbers() -> None:
     assert index.find("07", 5) == [] and index.find("-1", 5) == [] and index.find("9" * 50, 5) == []
 
 
+@given(
+    st.lists(st.text("aB \x1f\n", min_size=1, max_size=4), min_size=1, max_size=8, unique=True),
+    st.text("aB \x1f", min_size=1, max_size=3),
+    st.integers(1, 9),
+)
+def test_names_are_found_as_by_looking_at_each(names: list[str], text: str, limit: int) -> None:
+    folded = [name.casefold().replace("\x1f", " ") for name in names]
+    wanted = text.strip().casefold().replace("\x1f", " ")
+    ranks = [0 if name == wanted else 1 if name.startswith(wanted) else 2 if wanted in name else 3 for name in folded]
+    expected = [node for node in sorted(range(len(names)), key=lambda node: ranks[node]) if ranks[node] < 3]
+    assert named(*names).find(text, limit) == (expected if wanted else list(range(len(names))))[:limit]
+
+
 @given(st.integers(0, 1300), st.integers(1, 100))
 def test_numbers_are_found_as_their_texts_would_be(wanted: int, limit: int) -> None:
     expected = [node for node in range(1200) if str(node).startswith(str(wanted))]

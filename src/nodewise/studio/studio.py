@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from concurrent.futures import Future
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ class Studio:
         self._loop = asyncio.get_running_loop()
         self.updates.start()
         self._beating = asyncio.create_task(self._beat())
+        self.builder.submit(Priority.BACKGROUND, lambda: import_module("nodewise.session.learner"))  # torch: the first query comes sooner
 
     def refuse(self) -> None:
         """Take nothing more: what waits is refused, long work ends at its next step. What was told is in the file."""

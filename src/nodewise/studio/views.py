@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,14 +139,15 @@ class Views:
         found: list[dict[str, Any]] = []
         for event in reversed(log if before is None else log[: max(0, before - 1)]):
             if event.kind != "ask" or asks:
-                found.append({**self.describe(event), "time": event.at, "undone": event.id in gone})
+                found.append({**self.describe(event, log), "time": event.at, "undone": event.id in gone})
             if len(found) == limit:
                 break
         return found
 
-    def describe(self, event: Event) -> dict[str, Any]:
-        """An event in the page's words; an undo tells node and label of what it takes back."""
-        about = self.session.events[int(event.body["event"]) - 1].body if event.kind == "undo" else event.body
+    def describe(self, event: Event, log: Sequence[Event] | None = None) -> dict[str, Any]:
+        """An event of the log in the page's words; an undo tells node and label of what it takes back."""
+        listed = log or self.session.events
+        about = listed[int(event.body["event"]) - 1].body if event.kind == "undo" else event.body
         node = about.get("node")
         return {
             "event": event.id, "kind": event.kind, "annotator": event.annotator, "node": node,
