@@ -190,6 +190,9 @@ def test_a_name_that_is_taken_is_refused_and_the_file_stays(tmp_path: Path) -> N
 def test_uploads_are_bounded_in_size_and_parts(tmp_path: Path) -> None:
     with running(tmp_path, upload_bytes=100_000) as client:
         assert "too large" in refused(client, 413, table=TABLE * 200)
+        assert "too large" in refused(client, 413, table=TABLE * 20_000)  # told even to who is still sending
+        kind = {"content-type": "multipart/form-data; boundary=x"}
+        assert "too large" in client.refused(413, "POST", "/preview", content=(b"x" * 100_000 for _ in range(100)), headers=kind)
         many = [("nodes", ("a.csv", b"a\n1\n")), ("edges", ("b.csv", b"")), ("more", ("c.csv", b""))]
         client.refused(400, "POST", "/session", files=many, data={"name": "made"})
         client.refused(400, "POST", "/session", files={"nodes": ("a.csv", b"a\n1\n")}, data={f"field {n}": "x" for n in range(601)})

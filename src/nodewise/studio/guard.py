@@ -10,6 +10,7 @@ import asyncio
 import html
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from nodewise.studio.admission import Refusal, Welcome, admit
@@ -37,6 +38,7 @@ _HEADERS = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
 _ASSETS = "/page/"
+_POLITE_BYTES, _POLITE_SECONDS = 64 * 2**20, 10.0
 
 
 class Guard:
@@ -75,6 +77,7 @@ class Guard:
         limit, patience = self.rules.limit(scope["path"]), self.rules.patience
         too_large = Refusal(413, f"the request is too large: at most {limit} bytes are taken here", [(b"connection", b"close")])
         if int(next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")) > limit:
+            await _read_on(receive)
             await _refuse(too_large, send)
             return
         arrived, complete = 0, False
@@ -99,12 +102,17 @@ class Guard:
                 return {"type": "http.disconnect"}
             return message
 
+        async def end(refusal: Refusal) -> None:
+            if refusal is too_large and not complete:
+                await _read_on(receive)
+            await _refuse(refusal, send)
+
         async def answering(message: Message) -> None:
             nonlocal begun, answered
             if verdict is not None and not begun:
                 if not answered:
                     answered = True
-                    await _refuse(verdict, send)
+                    await end(verdict)
                 return
             begun = True
             await send(message)
@@ -115,7 +123,21 @@ class Guard:
             if verdict is None or begun:
                 raise
         if verdict is not None and not begun and not answered:  # the app gave up, as it does when a client has gone
-            await _refuse(verdict, send)
+            await end(verdict)
+
+
+async def _read_on(receive: Receive) -> None:
+    """Reads what a client is still sending, up to a bound: one that is cut off while it sends does not get to read why."""
+
+    async def rest() -> None:
+        left, more = _POLITE_BYTES, True
+        while more and left > 0:
+            message = await receive()
+            left -= len(message.get("body", b""))
+            more = message["type"] == "http.request" and message.get("more_body", False)
+
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(rest(), _POLITE_SECONDS)
 
 
 def _with_headers(send: Send, path: str) -> Send:
