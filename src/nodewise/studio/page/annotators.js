@@ -1,7 +1,7 @@
 // Who has labelled how much, how far they agree, and where they do not.
 
 import { get } from "./api.js";
-import { count, h, percent, short, show } from "./dom.js";
+import { count, h, percent, renew, short } from "./dom.js";
 import { look } from "./flow.js";
 import { classMark } from "./marks.js";
 import { on, set, state } from "./store.js";
@@ -22,17 +22,17 @@ function draw() {
   if (!status) return;
   const people = Object.entries(status.annotators).sort(([, one], [, other]) => other - one);
   const waiting = (who) => (status.open[who] ?? []).length;
-  show(parts.people, h("ul", { class: "people" }, people.map(([who, labels]) => h("li", {}, h("span", { class: "name", dir: "auto" }, who, who === state.me && h("span", { class: "quiet" }, " (you)")),
+  renew(parts.people, [people, status.open, state.me], () => [h("ul", { class: "people" }, people.map(([who, labels]) => h("li", {}, h("span", { class: "name", dir: "auto" }, who, who === state.me && h("span", { class: "quiet" }, " (you)")),
     h("span", { class: "quiet" }, `${count(labels, "label")}${waiting(who) ? `, ${waiting(who)} asked` : ""}`)))),
-  people.length === 0 && h("p", { class: "quiet" }, "Nobody has labelled anything yet."));
+  people.length === 0 && h("p", { class: "quiet" }, "Nobody has labelled anything yet.")]);
   const apart = Object.entries(status.disagreements);
-  show(parts.apart, h("h3", {}, "Agreement"),
+  renew(parts.apart, [status.agreement, apart, status.classes], () => [h("h3", {}, "Agreement"),
     h("p", {}, status.agreement === null ? h("span", { class: "quiet" }, "No node has labels of two people yet. With “labels for each node” above 1, every node is asked of several.")
       : [h("b", {}, percent(status.agreement)), h("span", { class: "quiet" }, " of the pairs of labels on one node say the same")]),
     apart.length > 0 && [h("h3", {}, `${count(apart.length, "disagreement")}`), h("ul", { class: "apart" }, apart.slice(0, SHOWN).map(([name, votes]) =>
       h("li", {}, h("button", { type: "button", class: "link", on: { click: () => lookAt(name) } }, /^\d+$/.test(name) ? `node ${name}` : short(name, 60)),
         h("span", { class: "votes" }, Object.entries(votes).map(([who, label]) => h("span", {}, `${short(who, 20)}: `, classMark(label), short(label, 30)))))))],
-    apart.length > SHOWN && h("p", { class: "quiet" }, `and ${apart.length - SHOWN} more`));
+    apart.length > SHOWN && h("p", { class: "quiet" }, `and ${apart.length - SHOWN} more`)]);
 }
 
 /** The status names nodes; the API finds the one that is called exactly so. */

@@ -1,6 +1,6 @@
 // The classes to choose from: buttons with number keys, a filter where there are many, a new class, skip and undo.
 
-import { byId, h, key, short, show } from "./dom.js";
+import { byId, h, key, renew, short, show } from "./dom.js";
 import { addClass, choose, skip, undo } from "./flow.js";
 import { icon } from "./icons.js";
 import { keyOf, mark } from "./marks.js";
@@ -50,17 +50,17 @@ function draw() {
   parts.filterRow.hidden = !many;
   if (!many && filter) { filter = ""; parts.filter.value = ""; }
   const mine = card.votes[state.me] ?? (Object.keys(card.votes).length ? null : card.label);
-  show(parts.head, atHome() ? "Which class is it?" : mine ? "Change its label" : "Label it too");
+  show(parts.head, classes().length === 0 ? "There is no class yet: name the first one" : atHome() ? "Which class is it?" : mine ? "Change its label" : "Label it too");
   parts.skip.hidden = !atHome();
   const focused = document.activeElement?.dataset?.label;
   const list = shown();
   aimed = Math.min(aimed, Math.max(0, list.length - 1));
-  show(parts.buttons, list.map(({ name, place }, row) => classButton(name, place, {
+  renew(parts.buttons, [list, mine, aimed, filter, many, atHome()], () => [list.map(({ name, place }, row) => classButton(name, place, {
     chosen: !atHome() && name === mine, aimed: many && filter !== "" && row === aimed })),
   list.length === 0 && classes().length > 0 && h("p", { class: "quiet" }, `No class is called like “${short(filter, 40)}”. `,
-    h("button", { type: "button", class: "small", on: { click: () => openNaming(filter) } }, "Make it a new class")));
+    h("button", { type: "button", class: "small", on: { click: () => openNaming(filter) } }, "Make it a new class"))]);
   if (classes().length === 0) openNaming("", false);
-  if (focused !== undefined) [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
+  if (focused !== undefined && document.activeElement?.dataset?.label === undefined) [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
   drawPhase();
 }
 

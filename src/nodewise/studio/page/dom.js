@@ -39,6 +39,16 @@ export function show(element, ...children) {
   return put(element, ...children);
 }
 
+const drawn = new WeakMap();
+
+/** Replace what is inside an element only if `facts` differ from last time: a button that is being pressed must not be taken away. */
+export function renew(element, facts, build) {
+  const key = JSON.stringify(facts);
+  if (drawn.get(element) === key) return;
+  drawn.set(element, key);
+  show(element, build());
+}
+
 export const byId = (id) => document.getElementById(id);
 
 /** Say something to those who do not see the page. */

@@ -1,7 +1,7 @@
 // What was done, the newest first; any one of it can be taken back, an undo too.
 
 import { get } from "./api.js";
-import { ago, h, settle, short, show } from "./dom.js";
+import { ago, h, renew, settle, short, show } from "./dom.js";
 import { look, undo } from "./flow.js";
 import { classMark } from "./marks.js";
 import { on, state } from "./store.js";
@@ -42,7 +42,7 @@ async function load(before = null) {
 
 function draw() {
   const done = events.filter((event) => event.kind !== "ask");
-  show(parts.list, done.map(row), done.length === 0 && h("li", { class: "quiet" }, "Nothing yet. What you do appears here, and can be taken back."));
+  renew(parts.list, [done, state.status?.classes], () => [done.map(row), done.length === 0 && h("li", { class: "quiet" }, "Nothing yet. What you do appears here, and can be taken back.")]);
   parts.more.hidden = !more;
 }
 

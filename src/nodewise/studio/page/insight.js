@@ -1,7 +1,7 @@
 // Why the node was asked, in words, and what is predicted now.
 
 import { bar, mark } from "./marks.js";
-import { byId, count, h, percent, short, show } from "./dom.js";
+import { byId, count, h, percent, renew, short } from "./dom.js";
 import { ask } from "./flow.js";
 import { atHome, classes, on, secret, state } from "./store.js";
 
@@ -17,8 +17,9 @@ function draw() {
   place.hidden = state.card === null;
   if (state.card === null) return;
   const asked = atHome() ? state.query : null;
-  show(place, state.gone && atHome() && gone(), h("section", { class: "predicted", "aria-label": "Predicted now" }, h("h2", {}, asked ? "Predicted now" : "Predicted"), predicted(asked)),
-    asked && h("section", { class: "why", "aria-label": "Why this node" }, h("h2", {}, "Why this node"), why(asked)));
+  const facts = [asked?.event, state.card.node, state.card.predicted, state.gone, classes(), Boolean(state.status && state.status.told + state.status.given)];
+  renew(place, facts, () => [state.gone && atHome() && gone(), h("section", { class: "predicted", "aria-label": "Predicted now" }, h("h2", {}, asked ? "Predicted now" : "Predicted"), predicted(asked)),
+    asked && h("section", { class: "why", "aria-label": "Why this node" }, h("h2", {}, "Why this node"), why(asked))]);
 }
 
 function predicted(asked) {

@@ -27,7 +27,7 @@ export const CANVAS_KEYS = [
   ["arrows", "move the picture, when it has the focus"],
   ["+  −", "closer, further"],
   ["0", "see all"],
-  ["Enter", "look at the node in the middle"],
+  ["Enter", "look at the node nearest to the middle"],
 ];
 
 /** @param {Record<string, () => void>} actions what the keys of other parts do, by key. */

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { inkOn, paintOf, paints, shapeOf, trace } from "./colours.js";
-import { count, h, kept, settle, short, show } from "./dom.js";
+import { count, h, kept, renew, settle, short, show } from "./dom.js";
 import { look } from "./flow.js";
 import { legend } from "./legend.js";
 import { mark } from "./marks.js";
@@ -201,10 +201,10 @@ function drawWords() {
 function drawList() {
   if (data === null || !parts.details.open) return;
   const listed = data.nodes.slice(1, LISTED + 1);
-  show(parts.list, listed.map((node) => {
+  renew(parts.list, [listed.map((node) => [node.node, words(node)]), classes()], () => [listed.map((node) => {
     const label = place(node.label);
     const title = node.title || node.name;
     return h("li", {}, h("button", { type: "button", class: "row", on: { click: () => look(node.node) } },
       mark(label >= 0 ? label : guess(node), label < 0), h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title), h("span", { class: "quiet" }, words(node))));
-  }), data.nodes.length - 1 > LISTED && h("li", { class: "quiet" }, `… and ${data.nodes.length - 1 - LISTED} more in the picture.`));
+  }), data.nodes.length - 1 > LISTED && h("li", { class: "quiet" }, `… and ${data.nodes.length - 1 - LISTED} more in the picture.`)]);
 }

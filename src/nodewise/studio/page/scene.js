@@ -63,7 +63,8 @@ export class Scene {
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.context.clearRect(0, 0, this.width, this.height);
     this.parts.paint(this.context, this);
-    // Where the world lies on the canvas, for those who drive the page by a program.
+    // How the world lies on the canvas, for those who drive the page by a program.
+    this.canvas.dataset.zoom = this.scale.toFixed(2);
     this.canvas.dataset.view = [this.toX(0), this.toY(0), this.toX(1) - this.toX(0), this.toY(1) - this.toY(0)].map((number) => number.toFixed(2)).join(" ");
   }
 
@@ -168,7 +169,7 @@ export class Scene {
     if (this.hovered >= 0) { this.hovered = -1; this.parts.hover(-1, 0, 0); this.redraw(); }
   }
 
-  /** The keys of a picture that has the focus; the middle is marked, and Enter looks at what is there. */
+  /** The keys of a picture that has the focus; the middle is marked, and Enter looks at the node that is nearest to it. */
   typed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 48;
@@ -183,7 +184,7 @@ export class Scene {
     event.stopPropagation();
     this.aiming = true;
     const box = this.canvas.getBoundingClientRect();
-    this.hovered = this.parts.find(this.width / 2, this.height / 2, 40);
+    this.hovered = this.parts.find(this.width / 2, this.height / 2, Math.max(40, Math.min(this.width, this.height) / 3));
     this.parts.hover(this.hovered, box.left + this.width / 2, box.top + this.height / 2);
     this.redraw();
   }
