@@ -99,11 +99,12 @@ def carry_on(history: History, events: Sequence[Event]) -> History:
         return fold(events)
     classes = dict.fromkeys(history.classes)
     found = _Folded(dict(history.votes), dict(history.skipped), list(history.asked), classes, list(history.changes), history.budget)
-    labels = dict(history.labels)
+    labels = dict(history.labels) if any(event.kind == "tell" for event in new) else history.labels
     for event in new:
         found.take(event)
         if event.kind == "tell":
             node = int(event.body["node"])
+            assert isinstance(labels, dict)
             labels[node] = majority(found.votes[node])
     return found.history(labels, events[-1].id if events else 0)
 

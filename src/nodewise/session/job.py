@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from nodewise.session.learner import Learner
 
 __all__ = ["Job"]
+
+_SNAPSHOT_BYTES, _APART_BYTES = 256 * 2**20, 64 * 2**20
+"""Memory for snapshots of the classifier that asks, and of each of the others."""
 
 SomeJob = TypeVar("SomeJob", bound="Job")
 
@@ -55,6 +58,7 @@ class Job:
         self._free[list(self._given)] = False
         self._audit = self._draw_audit()
         self._history = fold(log.events)
+        self._derived: _Derived | None = None
         self._learner: Learner | None = None
         self._apart: dict[str, Learner] = {}
         self._cache: dict[str, tuple[Any, Any]] = {}
@@ -69,7 +73,7 @@ class Job:
     def classes(self) -> tuple[str, ...]:
         """The classes so far: those of the start, those of the labels in their order, those only declared."""
         with self._lock:
-            return self._classes(self.refresh())
+            return self._derive(self.refresh()).classes
 
     @property
     def done(self) -> bool:
@@ -83,7 +87,7 @@ class Job:
     def history(self) -> Sequence[tuple[int, str]]:
         """The labels that the classifier learns from, in order, without the given ones."""
         with self._lock:
-            return [(label.node, label.label) for label in self._training(self.refresh())]
+            return [(label.node, label.label) for label in self._derive(self.refresh()).training]
 
     @property
     def events(self) -> Sequence[Event]:
@@ -123,21 +127,22 @@ class Job:
 
     def follow(self, history: History) -> Learner:
         """The classifier brought to the labels that count."""
-        given = self._given_now(history)
+        training, given = self.training(history)
         if self._learner is None:
-            self._learner = self._new_learner(given)
-        self._learner.follow(self._training(history), given)
+            self._learner = self._new_learner(given, _SNAPSHOT_BYTES)
+        self._learner.follow(training, given)
         return self._learner
 
     def apart(self, history: History, purpose: Literal["predict", "report"]) -> Learner:
         """Another classifier, as it was left when last used: for long work that gives its reporter the chance to use the session."""
         if purpose not in self._apart:
-            self._apart[purpose] = self._new_learner(self._given_now(history))
+            self._apart[purpose] = self._new_learner(self.training(history)[1], _APART_BYTES)
         return self._apart[purpose]
 
-    def training(self, history: History) -> tuple[list[Label], list[Label]]:
+    def training(self, history: History) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
         """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""
-        return self._training(history), self._given_now(history)
+        found = self._derive(history)
+        return found.training, found.given
 
     def find(self, node: int | str) -> int:
         """The node of that index or name."""
@@ -156,7 +161,7 @@ class Job:
         """The nodes that may be asked, [node]."""
         return self._candidates
 
-    def _new_learner(self, given: Sequence[Label]) -> Learner:
+    def _new_learner(self, given: Sequence[Label], snapshot_bytes: int) -> Learner:
         import torch
 
         from nodewise.session.choice import make_stored_strategy
@@ -166,26 +171,33 @@ class Job:
         mask = self._candidates.copy()
         mask[list(self._audit)] = False
         other = self._learner or next(iter(self._apart.values()), None)
-        return Learner(self.graph, self.settings, strategy, given, torch.from_numpy(mask), None if other is None else other.tensors)
+        tensors = None if other is None else other.tensors
+        return Learner(self.graph, self.settings, strategy, given, torch.from_numpy(mask), tensors, snapshot_bytes)
 
     def _append(self, drafts: Sequence[Draft]) -> Sequence[Event]:
         events = self._log.append(drafts)
         self.refresh()
         return events
 
-    def _training(self, history: History) -> list[Label]:
-        return [Label(node, label) for node, label in self.rules().told(history).items()]
-
-    def _given_now(self, history: History) -> list[Label]:
-        return [Label(node, history.labels.get(node, label)) for node, label in self._given.items()]
-
-    def _classes(self, history: History) -> tuple[str, ...]:
-        used: Mapping[str, None] = dict.fromkeys(
-            [*self.settings.classes, *(label.label for label in [*self._given_now(history), *self._training(history)]), *history.classes]
-        )
-        return tuple(used)
+    def _derive(self, history: History) -> _Derived:
+        """What follows from the labels that count; made once for each state of them, since much asks for it and a query changes nothing."""
+        kept = self._derived
+        if kept is None or kept.labels is not history.labels or kept.added != history.classes:
+            training = tuple(Label(node, label) for node, label in self.rules().told(history).items())
+            given = tuple(Label(node, history.labels.get(node, label)) for node, label in self._given.items())
+            used = dict.fromkeys([*self.settings.classes, *(label.label for label in (*given, *training)), *history.classes])
+            kept = self._derived = _Derived(history.labels, history.classes, training, given, tuple(used))
+        return kept
 
     def _draw_audit(self) -> tuple[int, ...]:
         free = np.flatnonzero(self._free).tolist()
         order = numpy_generator(self.settings.seed, "audit").permutation(len(free))[: self.settings.audit]
         return tuple(free[place] for place in order)
+
+
+class _Derived(NamedTuple):
+    labels: Mapping[int, str]
+    added: tuple[str, ...]
+    training: tuple[Label, ...]
+    given: tuple[Label, ...]
+    classes: tuple[str, ...]

@@ -32,8 +32,6 @@ FRESH = frozenset({"random", "uncertainty", "centrality", "centrality-pagerank",
 """Strategies that begin anew for every query: their choice depends on the present alone (AGE's clusters are made for each query, as in the
 released code). The others carry something from step to step; for them every step's scores are computed, also in a replay."""
 
-_SNAPSHOT_BYTES = 256 * 2**20
-
 
 class Learner:
     """One person's classifier and what the strategy wants next.
@@ -45,6 +43,7 @@ class Learner:
         given: labels that were there before the session; they are taken in together, one epoch for each but at most 35 in all.
         candidates: nodes that may be asked, bool [node].
         tensors: the graph's, if there are any already; they are shared.
+        snapshot_bytes: memory for snapshots, at most.
     """
 
     def __init__(
@@ -55,6 +54,7 @@ class Learner:
         given: Sequence[Label],
         candidates: torch.Tensor,
         tensors: GraphTensors | None = None,
+        snapshot_bytes: int = 256 * 2**20,
     ) -> None:
         if settings.classifier not in CLASSIFIERS:
             raise UnknownNameError("classifier for a session", settings.classifier, CLASSIFIERS)
@@ -63,7 +63,7 @@ class Learner:
         self.tensors.num_classes = max(1, len(settings.classes))
         self.classifier = CLASSIFIERS[settings.classifier](self.tensors)
         self.desk = Desk(self.tensors, self.classifier, settings.budget, candidates)
-        self._settings, self._strategy = settings, strategy
+        self._settings, self._strategy, self._snapshot_bytes = settings, strategy, snapshot_bytes
         self._carried = settings.strategy not in FRESH
         self._history: tuple[Label, ...] = ()
         self._classes: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class Learner:
                     break
                 same += 1
             if same < len(self._history):
-                self._return_to(same)
+                self._return_to(same)  # or to a place before it
             for label in history[len(self._history) :]:
                 self._learn(label)
                 report(Progress("learn", len(self._history), len(history)))
@@ -189,29 +189,26 @@ class Learner:
         self._scores, self._seen = None, None
 
     def _return_to(self, place: int) -> None:
-        replay = self._history[:place]
+        """Back to a place of the history, or to the last one before it that is remembered."""
         nearest = max((kept for kept in self._snapshots if kept <= place), default=None)
         if self._carried or nearest is None:
             self._start(self._given)
-            nearest = 0
         else:
             moment = self._snapshots[nearest]
             self.classifier.restore(moment.classifier)
-            self.desk.go_back([(node, number) for node, number in moment.taken])
-            self._classes, self._history = moment.classes, replay[:nearest]
+            nodes, numbers = (column[0, : moment.taken].tolist() for column in self.desk.queried)
+            self.desk.go_back(list(zip(nodes, numbers, strict=True)))
+            self._classes, self._history = moment.classes, self._history[:nearest]
             self._snapshots = {kept: value for kept, value in self._snapshots.items() if kept <= nearest}
             self._moved()
-        for label in replay[nearest:]:
-            self._learn(label)
 
     def _keep(self) -> None:
         """Remember this moment; of many, every second old one is dropped."""
         if self._carried:
             return
-        nodes, numbers = (column[0].tolist() for column in self.desk.queried)
-        self._snapshots[len(self._history)] = _Moment(self.classifier.snapshot(), tuple(zip(nodes, numbers, strict=True)), self._classes)
+        self._snapshots[len(self._history)] = _Moment(self.classifier.snapshot(), self.desk.step, self._classes)
         size = 12 * (self.classifier.w0.numel() + self.classifier.w1.numel()) + 2 * self.tensors.num_nodes
-        most = max(8, _SNAPSHOT_BYTES // size)
+        most = max(8, self._snapshot_bytes // size)
         if len(self._snapshots) > most:
             places = sorted(self._snapshots)
             for place in places[1 : len(places) // 2 : 2]:
@@ -220,5 +217,5 @@ class Learner:
 
 class _Moment(NamedTuple):
     classifier: Any
-    taken: tuple[tuple[int, int], ...]
+    taken: int
     classes: tuple[str, ...]

@@ -167,7 +167,7 @@ class Session(Job):
         if len(nodes) != len(labels):
             raise InputError(f"{len(nodes)} nodes but {len(labels)} labels were told: give one label for each node")
         with self._lock:
-            known = list(self._classes(self.refresh()))
+            known = list(self.classes)
             drafts = []
             for one, name in zip(nodes, map(valid_class, labels), strict=True):
                 if name not in known:
@@ -193,7 +193,7 @@ class Session(Job):
         """Declare a class that nobody has used yet. The classifier takes it in with its first label. Returns the event's number."""
         with self._lock:
             text = valid_class(name)
-            if text in self._classes(self.refresh()):
+            if text in self.classes:
                 raise InputError(f"there is a class {text!r} already: use it, or give another name")
             return self._append([Draft("class", valid_person(annotator), {"name": text})])[0].id
 
@@ -248,7 +248,7 @@ class Session(Job):
             training, given = self.training(history)
             if not training and not given:
                 raise SessionError("nothing can be predicted before the first label: tell at least one")
-            key = (tuple(training), tuple(given), self._classes(history))
+            key = (training, given, self.classes)
             kept = self._cache.get("predict")
             if kept is None or kept[0] != key:
                 learner = self.follow(history) if reporter is None else self.apart(history, "predict")
