@@ -33,6 +33,7 @@ FIXED = {
     "policy import": ["STATE_DICT.pkl", "OUT.safetensors"],
 }
 
+
 @pytest.mark.parametrize("command", FIXED)
 def test_help_names_every_argument_and_flag(command: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import shutil
 import tempfile
 from concurrent.futures import Future
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +54,6 @@ class Studio:
         self._loop = asyncio.get_running_loop()
         self.updates.start()
         self._beating = asyncio.create_task(self._beat())
-        self.builder.submit(Priority.BACKGROUND, _load_torch)
 
     def refuse(self) -> None:
         """Take nothing more: what waits is refused, long work ends at its next step. What was told is in the file."""
@@ -123,10 +120,3 @@ class Studio:
                 if due and (renewing is None or renewing.done()):
                     renewing = self.worker.submit(Priority.PREDICT, self.workplace.renew)
             await asyncio.sleep(_REST)
-
-
-def _load_torch() -> None:
-    """So that the first query comes sooner. What it has brought stays: the collector of garbage, which stops every thread, need not look there."""
-    import_module("nodewise.session.learner")
-    gc.collect()
-    gc.freeze()

@@ -64,6 +64,8 @@ def studio(
     """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the session's file."""
     import secrets
     import sys
+    import threading
+    import webbrowser
 
     from nodewise.studio import require_extra
     from nodewise.studio.origins import is_loopback
@@ -88,19 +90,22 @@ def studio(
     place = address(host, number, token)
     screen.line(place)
     screen.note("Ctrl-C ends the studio; everything told is in the session's file")
+    threading.Thread(target=_load_torch, daemon=True).start()
     if browser:
-        _show(place)
+        threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()  # where there is none, the address has been told
     sys.setswitchinterval(0.001)  # the event loop gets its turn soon, however much Python the worker runs
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
 
 
-def _show(place: str) -> None:
-    """Opens the page beside the server; where there is no browser, the address has been told."""
-    import threading
-    import webbrowser
+def _load_torch() -> None:
+    """So that the first query comes sooner. What it brings stays: the collector of garbage, which stops every thread, need not look there again."""
+    import gc
+    from importlib import import_module
 
-    threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()
+    import_module("nodewise.session.learner")
+    gc.collect()
+    gc.freeze()
 
 
 def register(app: typer.Typer) -> None:
