@@ -88,13 +88,13 @@ def studio(
             opened.close()
         raise
     place = address(host, number, token)
-    screen.line(place)
-    screen.note("Ctrl-C ends the studio; everything told is in the session's file")
-    threading.Thread(target=_load_torch, daemon=True).start()
-    if browser:
-        threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()  # where there is none, the address has been told
-    sys.setswitchinterval(0.001)  # the event loop gets its turn soon, however much Python the worker runs
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt):  # how it is meant to end
+        screen.line(place)
+        screen.note("Ctrl-C ends the studio; everything told is in the session's file")
+        threading.Thread(target=_load_torch, daemon=True).start()
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()  # where there is none, the address has been told
+        sys.setswitchinterval(0.001)  # the event loop gets its turn soon, however much Python the worker runs
         server.run(sockets=[listening])
 
 
