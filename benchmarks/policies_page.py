@@ -109,7 +109,7 @@ def main() -> None:
         "Three policies come with nodewise, each trained on two citation graphs by `nodewise train` with the paper's settings on one GPU "
         f"({record['machine'].get('gpu', 'GPU')}). For each pair several seeds were trained; the one that is shipped, and its checkpoint, are those with "
         "the best mean validation reward of 100 successive episodes **on the source graphs**. The rule was fixed before any target graph was looked "
-        f"at; one exception is told below. All {len({(r['policy'], r['seed']) for r in rows})} trainings and their results on the targets are below: Micro-F1 ± 95 % interval / Macro-F1 over "
+        f"at; where it was not kept is told below. All {len({(r['policy'], r['seed']) for r in rows})} trainings and their results on the targets are below: Micro-F1 ± 95 % interval / Macro-F1 over "
         f"{record['runs']} runs with seed 0, nothing tuned on the target. The trainings with batch 10 were begun "
         "as further candidates after the targets of the others were known. By the rule, cora+pubmed seed 10 would have been chosen over seed 0; it was "
         "left out after its targets had been seen, so that the shipped three share the paper's batch. For cora+pubmed the choice is therefore "
