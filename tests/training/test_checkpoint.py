@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import save_file
 
 from nodewise.environment import STATE_FEATURES, Observation, StateSettings, register_state_feature
 from nodewise.errors import InputError
@@ -179,6 +180,20 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
     kept.write_bytes(kept.read_bytes()[:100])
     with pytest.raises(InputError, match="p.checkpoint' cannot be read .*: delete it and train anew"):
         train_policy(graphs(), out=out, resume=True, **SHORT)
+
+
+def test_a_checkpoint_of_before_there_were_restarts_goes_on(undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    out = interrupted(tmp_path / "old", 12)
+    kept = out.with_name("p.checkpoint")
+    with safe_open(kept, framework="pt") as file:
+        record = json.loads(file.metadata()["record"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    old = {key: value for key, value in record.items() if key not in ("idle", "restarts")}
+    assert len(old) == len(record) - 2
+    save_file(tensors, kept, metadata={"record": json.dumps(old)})
+    train_policy(graphs(), out=out, resume=True, **SHORT)
+    assert files_of(out.parent) == undisturbed
 
 
 def test_resuming_without_a_checkpoint_begins(undisturbed: dict[str, bytes], tmp_path: Path) -> None:

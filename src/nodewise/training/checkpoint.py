@@ -121,7 +121,8 @@ class Checkpoint:
             )
         recent.extend(record["recent"])
         self._best_score, self._best_episode, self._episode = record["best_score"], record["best_episode"], record["episode"]
-        self._idle, self._restarts = record["idle"], record["restarts"]
+        # checkpoints of before there were restarts know nothing of them
+        self._idle, self._restarts = record.get("idle", 0), list(record.get("restarts", ()))
         self._recent, self._moment = recent, _Moment(tensors, record)
         log = self._beside(".jsonl")
         lines = log.read_text().splitlines(keepends=True) if log.exists() else []
