@@ -158,6 +158,7 @@ def test_a_session_is_made_from_numbers(tmp_path: Path) -> None:
         ({"name": "a/b"}, 400, "a session's name has"),
         ({"name": ".made"}, 400, "a session's name has"),
         ({"name": "x" * 101}, 400, "'name'"),
+        ({"name": "\U0001d49c" * 60}, 400, "at most 200 bytes"),
         ({"name": "\u0000"}, 400, "name"),
         ({"table": "a,b\n1\n"}, 400, "my table.csv, line 2: 1 cells where the first row has 2"),
         ({"table": "body\n"}, 400, "names columns but holds no rows"),

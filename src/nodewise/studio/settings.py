@@ -24,7 +24,7 @@ class StudioSettings:
         token: what a request has to know; None: nothing, which only an address of this machine may have.
         allowed_hosts: further names under which the studio is reached, such as that of a proxy.
         folder: where sessions are found and made.
-        pictures: the folder that pictures of nodes are shown from; None: the studio's folder.
+        pictures: the folder that pictures of nodes are shown from; None: only those that lie in the graph itself are shown.
         upload_bytes: the largest upload.
         request_bytes: the largest body of any other request.
     """

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["NewSession", "Upload", "create_session", "preview", "told_to_pages"]
 
 _LONGEST = 100
+_BYTES = 200
+"""Of a name in UTF-8: file systems take 255, and the file has further names while it is made."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,11 @@ class NewSession:
 
     def __post_init__(self) -> None:
         fine = all(letter.isalnum() or letter in " ._-()+" for letter in self.name)
-        if not 1 <= len(self.name) <= _LONGEST or not fine or self.name[0] in " ." or self.name[-1] in " ." or "\0" in self.name:
+        short = 1 <= len(self.name) <= _LONGEST and len(self.name.encode("utf-8", "replace")) <= _BYTES
+        if not short or not fine or self.name[0] in " ." or self.name[-1] in " ." or "\0" in self.name:
             raise InputError(
-                f"a session's name has 1 to {_LONGEST} letters, digits or any of ' ._-()+', neither a blank nor a dot at its ends, got {self.name[:40]!r}"
+                f"a session's name has 1 to {_LONGEST} letters, digits or any of ' ._-()+', at most {_BYTES} bytes, neither a blank nor a dot at its "
+                f"ends, got {self.name[:40]!r}"
             )
 
 
