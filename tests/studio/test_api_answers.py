@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.session import Session
-from nodewise.studio.answers import AskAnswer, OneEvent, StatusAnswer, TellAnswer, UndoAnswer
+from nodewise.studio.answers import AskAnswer, EventsAnswer, OneEvent, StatusAnswer, TellAnswer, UndoAnswer
 from tests.studio.jobs import EVIL, job, named_graph
 from tests.studio.serving import Client, running
 
@@ -74,6 +74,9 @@ def test_a_misspelt_label_is_refused_with_what_was_meant_unless_it_is_said_to_be
         assert client.look("/status")["last"] == 0
         told = client.say("/tell", labels=[{"node": 1, "label": "physcis"}], new_class=True)
         assert told["status"]["classes"] == ["Physics", "Biology", "physcis"]
+        client.say("/classes", name="ß")
+        answer = client.post("/api/v1/tell", json={"labels": [{"node": 1, "label": "SS"}]})  # the same but for its case
+        assert answer.status_code == 409 and answer.json()["suggestion"] == "ß"
 
 
 def test_whatever_a_label_holds_comes_back_as_it_was_told(client: Client) -> None:
@@ -168,6 +171,40 @@ def test_a_second_opinion_is_asked_without_showing_the_first(tmp_path: Path) -> 
         told = client.say("/tell", annotator="bob", labels=[{"node": 7, "label": "b"}])["status"]
         assert told["disagreements"] == {"7": {"ada": "a", "bob": "b"}} and told["agreement"] == 0.0
         assert client.look("/nodes/7", annotator="cay")["votes"] == {"ada": "a", "bob": "b"}
+
+
+def test_what_others_said_cannot_be_read_off_anything_while_an_opinion_is_wanted(tmp_path: Path) -> None:
+    with running(tmp_path, job(tmp_path, graph=named_graph(), redundancy=3)) as client:
+        client.say("/tell", annotator="ada", labels=[{"node": 7, "label": "a"}])
+        told = client.say("/tell", annotator="bob", labels=[{"node": 7, "label": "b"}])["status"]
+        client.say("/tell", annotator="cay", labels=[{"node": 8, "label": "b"}])
+        both = {"Paper 7": {"ada": "a", "bob": "b"}}
+        assert told["disagreements"] == both == client.look("/status", StatusAnswer, annotator="ada")["disagreements"]
+        assert client.look("/status", StatusAnswer, annotator="cay")["disagreements"] == {}
+        assert client.say("/classes", annotator="cay", name="c")["status"]["disagreements"] == {}
+        for who, seen in (("cay", None), ("ada", "a"), (None, "a")):
+            query = {} if who is None else {"annotator": who}
+            assert client.look("/nodes", q="Paper 7", **query)["nodes"][0]["label"] == seen
+            assert client.look("/map/colours", **query)["labelled"][7] == (-1 if seen is None else 0)
+            labels = [each["label"] for each in client.look("/events", EventsAnswer, **query)["events"] if each["node"] == 7]
+            assert labels == ([None, None] if seen is None else ["b", "a"])
+        assert client.look("/events", annotator="cay")["events"][1]["label"] == "b"  # their own
+        client.say("/tell", annotator="cay", labels=[{"node": 7, "label": "b"}])
+        assert client.look("/map/colours", annotator="cay")["labelled"][7] == 1
+        assert client.look("/status", annotator="cay")["disagreements"] == {"Paper 7": {"ada": "a", "bob": "b", "cay": "b"}}
+
+
+def test_what_was_meant_for_another_session_is_refused(client: Client, tmp_path: Path) -> None:
+    bodies = {
+        "/ask": {}, "/tell": {"labels": [{"node": 1, "label": "a"}]}, "/skip": {"node": 2}, "/classes": {"name": "c"}, "/budget": {"budget": 9},
+    }  # fmt: skip
+    for path, body in {**bodies, "/undo": {}}.items():
+        said = client.refused(409, "POST", path, json={**body, "session": "another"})
+        assert said.startswith("the session 'another' was meant, but 'job' is open now")
+    assert written(tmp_path / "job.nodewise") == []
+    for path, body in bodies.items():
+        client.say(path, **body, session="job")
+    assert len(written(tmp_path / "job.nodewise")) == len(bodies)
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,21 @@ def test_the_map_has_every_node_and_its_colours_come_in_the_same_order(client: C
         assert colours["predicted"][place] in (0, 1) and 0.5 <= colours["sure"][place] <= 1
 
 
+def test_colours_of_a_map_that_took_longer_than_its_session_was_open_are_refused(client: Client, tmp_path: Path) -> None:
+    job(tmp_path, "small", graph=Graph.build(np.array([[0, 1], [1, 2]]), 30, x=np.eye(30, dtype=np.float32), name="small")).close()
+    go, said = threading.Event(), list[str]()
+    busy = client.studio.builder.submit(Priority.ANSWER, go.wait)
+    asking = threading.Thread(target=lambda: said.append(client.refused(409, "GET", "/map/colours")))
+    asking.start()
+    while not client.studio.builder._waiting:  # the map is asked for, and not drawn yet
+        threading.Event().wait(0.01)
+    client.say("/session/open", name="small")
+    go.set()
+    asking.join()
+    assert busy.result() and said == ["another session was opened meanwhile: ask again"]
+    assert len(client.look("/map/colours")["labelled"]) == 30
+
+
 def test_predictions_are_those_that_the_session_itself_makes(client: Client, tmp_path: Path) -> None:
     client.say("/tell", labels=LABELS)
     colours, drawn = client.look("/map/colours"), client.look("/map")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -175,6 +176,23 @@ def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browse
         seen.ready()
         assert seen.title() not in {first, asked}
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 1}
+
+
+def test_a_label_does_not_go_to_another_session_that_was_opened_while_the_connection_was_lost(browser: Browser, job: Path) -> None:
+    shutil.copy(job, job.with_name("other.nodewise"))
+    with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["ERR_", "WebSocket", "409"]) as seen:
+        page = seen.page
+        seen.ready()
+        server.kill()
+        page.get_by_text("Connection lost, your labels are safe").wait_for()
+        page.keyboard.press("2")
+        page.locator("#telling", has_text="Not saved yet").wait_for()
+        server._arguments = ("other.nodewise",)
+        server.start()
+        page.keyboard.press("r")
+        page.locator("#job", has_text="other").wait_for()
+        seen.ready()
+        assert server.get("/status")["told"] == 0
 
 
 def test_the_end_of_the_budget_says_what_can_be_done(browser: Browser, job: Path) -> None:

@@ -17,7 +17,7 @@ from nodewise.studio.answers import (
     SearchAnswer,
 )
 from nodewise.studio.api import Here, make_router, refusals
-from nodewise.studio.failures import Json, MissingError
+from nodewise.studio.failures import ConflictError, Json, MissingError
 from nodewise.studio.pictures import Picture
 from nodewise.studio.records import Annotator, NodeId
 from nodewise.studio.worker import Priority
@@ -32,9 +32,10 @@ async def search(
     here: Here,
     q: Annotated[str, Query(max_length=200, description="what the names are, begin with or hold")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    annotator: Annotator = None,
 ) -> Json:
     """Find nodes by their names."""
-    return Json({"nodes": await here.worker.run(Priority.READ, lambda: here.workplace.views.search(q, limit))})
+    return Json({"nodes": await here.worker.run(Priority.READ, lambda: here.workplace.views.search(q, limit, annotator))})
 
 
 @router.get("/nodes/{node}", response_model=CardAnswer, responses=refusals(404, 409))
@@ -97,7 +98,7 @@ async def map_(here: Here) -> Json:
 
 
 @router.get("/map/colours", response_model=ColoursAnswer, responses=refusals(409))
-async def colours(here: Here) -> Json:
+async def colours(here: Here, annotator: Annotator = None) -> Json:
     """Labels and predictions of the nodes on the map, in its order. The predictions may be some seconds old: they say from how many labels."""
     found = await here.map()
 
@@ -107,7 +108,14 @@ async def colours(here: Here) -> Json:
 
     if await here.worker.run(Priority.READ, want):
         await here.worker.run(Priority.PREDICT, here.workplace.renew)
-    return Json(await here.worker.run(Priority.READ, lambda: here.workplace.views.colours(found)))
+
+    def job() -> dict[str, Any]:
+        views = here.workplace.views
+        if views.map is not found:  # the map took its time, or the predictions did
+            raise ConflictError("another session was opened meanwhile: ask again")
+        return views.colours(found, annotator)
+
+    return Json(await here.worker.run(Priority.READ, job))
 
 
 @router.get("/report", response_model=ReportAnswer, responses=refusals(409))
@@ -122,6 +130,7 @@ async def events(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     before: Annotated[int | None, Query(ge=1, le=2**53 - 1, description="only events with a smaller number")] = None,
     asks: Annotated[bool, Query(description="queries as well, not only what people did")] = False,
+    annotator: Annotator = None,
 ) -> Json:
     """What has happened, the newest first."""
-    return Json({"events": await here.worker.run(Priority.READ, lambda: here.workplace.views.events(limit, before, asks))})
+    return Json({"events": await here.worker.run(Priority.READ, lambda: here.workplace.views.events(limit, before, asks, annotator))})

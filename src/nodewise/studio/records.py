@@ -11,6 +11,7 @@ __all__ = [
     "Annotator",
     "AskRequest",
     "BudgetRequest",
+    "Change",
     "ClassRequest",
     "Labelled",
     "NodeId",
@@ -40,7 +41,16 @@ class OpenRequest(_Request):
     name: Name
 
 
-class AskRequest(_Request):
+class Change(_Request):
+    """What a request has that moves a job on: node indices mean something else in another session."""
+
+    session: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
+        None, description="the session that is meant, by its name: refused where another one is open by now"
+    )
+    annotator: Name | None = "me"
+
+
+class AskRequest(Change):
     """Who asks, and for how many nodes."""
 
     annotator: Name = "me"
@@ -54,7 +64,7 @@ class Labelled(_Request):
     label: Name
 
 
-class TellRequest(_Request):
+class TellRequest(Change):
     """Labels, all of one annotator; told together, all or none."""
 
     annotator: Name = "me"
@@ -62,28 +72,28 @@ class TellRequest(_Request):
     new_class: bool = Field(False, description="take a label as a new class, even if it looks like a misspelt one")
 
 
-class SkipRequest(_Request):
+class SkipRequest(Change):
     """A node that an annotator cannot tell."""
 
     annotator: Name = "me"
     node: Node
 
 
-class UndoRequest(_Request):
+class UndoRequest(Change):
     """What to take back: an event by its number, else the last change, of one annotator or of anybody."""
 
     annotator: Name | None = None
     event: Annotated[int, Field(ge=1, le=_LARGEST)] | None = None
 
 
-class ClassRequest(_Request):
+class ClassRequest(Change):
     """A class to declare."""
 
     name: Name
     annotator: Name = "me"
 
 
-class BudgetRequest(_Request):
+class BudgetRequest(Change):
     """A new budget, at most the graph's number of nodes."""
 
     budget: Annotated[int, Field(ge=1, le=_LARGEST)]

@@ -29,7 +29,7 @@ class Views:
     """One session as the page sees it.
 
     A node of the audit shows no prediction before it has its label, and neither does one that waits for a further opinion: it could sway the
-    answer. To an annotator whose opinion is still wanted, what others said of the node is not shown.
+    answer. To an annotator whose opinion is still wanted, what others said of the node is not shown, wherever it could be read off.
 
     Args:
         session: which.
@@ -77,7 +77,7 @@ class Views:
             "skipped_by": sorted(who for who, nodes in history.skipped.items() if node in nodes), "predicted": predicted,
         }  # fmt: skip
 
-    def search(self, text: str, limit: int) -> list[dict[str, Any]]:
+    def search(self, text: str, limit: int, annotator: str | None = None) -> list[dict[str, Any]]:
         """Nodes whose names are, begin with or hold a text."""
         if self._names is None:
             self._names = NameIndex(self.session.graph)
@@ -85,9 +85,12 @@ class Views:
         found = self._names.find(text, limit)
         graph, known = self.session.graph, self._roles
         return [
-            {"node": node, "name": self.session.name_of(node), "title": caption(graph, known, node), "label": self._label(history, node)}
+            {
+                "node": node, "name": self.session.name_of(node), "title": caption(graph, known, node),
+                "label": None if self._is_hidden(history, node, annotator) else self._label(history, node),
+            }
             for node in found
-        ]
+        ]  # fmt: skip
 
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
         """A node and what lies around it, to be drawn."""
@@ -113,14 +116,15 @@ class Views:
         counts = {"hidden": seen.hidden, "total": seen.total, "exact": seen.exact}
         return {"centre": node, "nodes": nodes, "edges": seen.edges.tolist(), **counts}
 
-    def colours(self, graph_map: GraphMap) -> dict[str, Any]:
+    def colours(self, graph_map: GraphMap, annotator: str | None = None) -> dict[str, Any]:
         """Labels and predictions of the nodes on the map, in its order."""
         session = self.session
         history, kept = session.refresh(), self.predictions.kept
         classes = list(session.classes)
         place = {name: number for number, name in enumerate(classes)}
         nodes = graph_map.nodes.tolist()
-        labelled = [place.get(self._label(history, node) or "", -1) for node in nodes]
+        secret = self.kept_from(annotator)
+        labelled = [-1 if node in secret else place.get(self._label(history, node) or "", -1) for node in nodes]
         predicted, sure = [-1] * len(nodes), [0.0] * len(nodes)
         if kept is not None:
             rows = kept.probabilities[graph_map.nodes]
@@ -132,14 +136,17 @@ class Views:
             "classes": classes, "labelled": labelled, "predicted": predicted, "sure": sure, "predictions_from": self.predictions.made_from,
         }  # fmt: skip
 
-    def events(self, limit: int, before: int | None, asks: bool) -> list[dict[str, Any]]:
+    def events(self, limit: int, before: int | None, asks: bool, annotator: str | None = None) -> list[dict[str, Any]]:
         """What has happened, the newest first."""
         log = self.session.events
-        gone = undone(log)
+        gone, secret = undone(log), self.kept_from(annotator)
         found: list[dict[str, Any]] = []
         for event in reversed(log if before is None else log[: max(0, before - 1)]):
             if event.kind != "ask" or asks:
-                found.append({**self.describe(event, log), "time": event.at, "undone": event.id in gone})
+                told = self.describe(event, log)
+                if told["node"] in secret and event.annotator != annotator:
+                    told["label"] = None
+                found.append({**told, "time": event.at, "undone": event.id in gone})
             if len(found) == limit:
                 break
         return found
@@ -154,6 +161,11 @@ class Views:
             "name": None if node is None else self.session.name_of(int(node)), "label": about.get("label", about.get("name")),
             "budget": about.get("budget"), "undoes": event.body["event"] if event.kind == "undo" else None,
         }  # fmt: skip
+
+    def kept_from(self, annotator: str | None) -> set[int]:
+        """The nodes of which the annotator may not see yet what others said: their own opinion is still wanted."""
+        history = self.session.refresh()
+        return {node for node in history.votes if self._is_hidden(history, node, annotator)} if annotator is not None else set()
 
     def _label(self, history: History, node: int) -> str | None:
         told = history.labels.get(node)

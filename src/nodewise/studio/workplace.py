@@ -139,10 +139,21 @@ class Workplace:
         if self._views is not None and self._views.predictions.renew():
             self._publish({"type": "changed", "last": self._seen})
 
-    def status(self) -> dict[str, Any]:
-        """How far the job is."""
+    def expect(self, name: str | None) -> None:
+        """Refuse what was meant for another session: a page may not know yet that this one was opened.
+
+        Raises:
+            ConflictError: the open session has another name.
+        """
+        if name is not None and name != self.name:
+            raise ConflictError(f"the session {name!r} was meant, but {self.name!r} is open now: load the page again, or open that one")
+
+    def status(self, annotator: str | None = None) -> dict[str, Any]:
+        """How far the job is, as far as the annotator may know it."""
         session = self.session
         now = session.status().as_dict()
+        for node in self.views.kept_from(annotator):
+            now["disagreements"].pop(session.name_of(node), None)
         return {**now, "name": self.name, "last": session.refresh().last, "predictions_from": self.views.predictions.made_from}
 
     def ask(self, annotator: str, count: int) -> list[dict[str, Any]]:

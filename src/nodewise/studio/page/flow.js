@@ -13,17 +13,20 @@ let turn = 0; // counts views, so that an answer for one that was left is thrown
 export async function start() {
   const studio = await get("/studio");
   if (!studio.session) { location.replace("/new"); return; }
-  set({ studio, status: await get("/status") });
+  set({ studio, status: await fetchStatus() });
   unsaved.restore();
   await ask();
 }
+
+/** The status as this annotator may see it. */
+const fetchStatus = () => get(`/status?annotator=${encodeURIComponent(state.me)}`);
 
 /** Fetch the node to label: the one that is open for this annotator, or the next. */
 export async function ask() {
   const mine = ++turn;
   set({ phase: "asking", error: null });
   try {
-    const { queries } = await post("/ask", { annotator: state.me, k: 1 });
+    const { queries } = await post("/ask", { session: state.studio.session.name, annotator: state.me, k: 1 });
     if (mine !== turn) return;
     const query = queries[0];
     const moved = state.query?.event !== query.event;
@@ -92,7 +95,7 @@ export async function send(request) {
   const before = state.phase;
   set({ phase: "saving", sending: request, error: null, hint: "" });
   try {
-    const answer = await post(request.path, request.body);
+    const answer = await post(request.path, { ...request.body, session: state.studio.session.name });
     unsaved.drop(request);
     const event = answer.event ?? answer.events?.[0] ?? null;
     const words = answer.undone ? undoneWords(answer.undone) : request.words;
@@ -106,7 +109,8 @@ export async function send(request) {
     if (!(error instanceof ApiError)) throw error;
     set({ phase: before === "idle" ? "idle" : "ready", sending: null });
     const lasting = error.status >= 400 && error.status < 500; // the same again would be refused again
-    if (lasting) set({ error: { words: `Not saved: ${error.message}`, suggestion: error.suggestion, request } });
+    const again = request.path === "/undo" && request.body.event === null; // it may have been done: the same again would take back one more
+    if (lasting || again) set({ error: { words: `Not saved: ${error.message}`, suggestion: error.suggestion, request } });
     else unsaved.keep(request, error.message);
     return false;
   }
@@ -175,7 +179,8 @@ export async function rename(name) {
 /** Something has changed, here or elsewhere: fetch the status, and see whether the asked node is still ours to label. */
 export const refresh = settle(async () => {
   try {
-    const status = await get("/status");
+    const status = await fetchStatus();
+    if (status.name !== state.studio.session.name) { location.reload(); return; } // opened while the connection was lost
     set({ status });
     const { query } = state;
     const taken = query && status.last >= query.event && state.phase === "ready" && !(status.open[state.me] ?? []).includes(query.name);

@@ -30,7 +30,7 @@ async function load(before = null) {
   if (!visible || (before === null && drawn === state.status?.last && events.length > 0)) return;
   const last = state.status?.last ?? null;
   try {
-    const found = (await get(`/events?limit=${PAGE}${before === null ? "" : `&before=${before}`}`)).events;
+    const found = (await get(`/events?annotator=${encodeURIComponent(state.me)}&limit=${PAGE}${before === null ? "" : `&before=${before}`}`)).events;
     events = before === null ? found : [...events, ...found];
     more = found.length === PAGE;
     drawn = last;
@@ -51,7 +51,7 @@ function row(event) {
   const node = event.node !== null && event.node !== undefined
     && h("button", { type: "button", class: "link", title: "Look at this node", on: { click: () => look(event.node) } }, /^\d+$/.test(name ?? "") ? `node ${name}` : name);
   const said = {
-    tell: () => [node, " is ", classMark(event.label), h("b", {}, short(event.label, 60))],
+    tell: () => event.label === null ? [node, " was labelled"] : [node, " is ", classMark(event.label), h("b", {}, short(event.label, 60))],
     skip: () => ["skipped ", node],
     undo: () => [event.undoes ? `undo of #${event.undoes}` : "undo", event.label ? [": ", h("b", {}, short(event.label, 40))] : "", node ? [" at ", node] : ""],
     class: () => ["new class ", h("b", {}, short(event.label ?? name ?? "", 60))],

@@ -58,7 +58,7 @@ async function load() {
 async function recolour() {
   if (!visible || layout === null) return;
   try {
-    colours = await get("/map/colours");
+    colours = await get(`/map/colours?annotator=${encodeURIComponent(state.me)}`);
     drawWords();
     scene.redraw();
   } catch { /* the colours stay as they are; the next change brings new ones */ }

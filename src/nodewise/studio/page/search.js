@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { byId, h, key, settle, show } from "./dom.js";
 import { look } from "./flow.js";
 import { classMark } from "./marks.js";
+import { state } from "./store.js";
 
 let found = [];
 let aimed = -1;
@@ -31,7 +32,7 @@ async function fetchHits() {
   if (!asked) { close(); return; }
   const mine = asked;
   try {
-    const { nodes } = await get(`/nodes?q=${encodeURIComponent(mine)}&limit=12`);
+    const { nodes } = await get(`/nodes?q=${encodeURIComponent(mine)}&limit=12&annotator=${encodeURIComponent(state.me)}`);
     if (mine !== asked || document.activeElement !== parts.input) return;
     found = nodes;
     aimed = nodes.length ? 0 : -1;
