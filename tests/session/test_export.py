@@ -55,6 +55,21 @@ def test_npz_is_a_graph(session: Session, tmp_path: Path) -> None:
     assert np.array_equal(graph.extra["predicted"], session.predict().best) and graph.num_edges == session.graph.num_edges
 
 
+@pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_a_class_that_somebody_tells_while_predictions_are_made_is_not_in_the_export(session: Session, tmp_path: Path, ending: str) -> None:
+    made = session.predict()
+    session.predict = lambda *_: made  # type: ignore[method-assign]  # as they were a moment ago
+    with Session.open(session.path) as other:
+        other.tell(7, "brand new", new_class=True)
+    session.export(tmp_path / f"out.{ending}")
+    if ending == "npz":
+        y = read_graph(tmp_path / "out.npz").y
+        assert y is not None and y[7] == -1 and y[4] >= 0
+    else:
+        y = torch.load(tmp_path / "out.pt", weights_only=True)["y"]
+        assert y[7] == -1 and y[4] >= 0
+
+
 def test_pt_is_plain_tensors_that_pytorch_geometric_takes(session: Session, tmp_path: Path) -> None:
     from torch_geometric.data import Data
 

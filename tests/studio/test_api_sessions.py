@@ -45,6 +45,15 @@ def test_the_studio_lists_the_sessions_of_its_folder_by_name(tmp_path: Path) -> 
         assert found["session"] == {"name": "a", "graph": "blocks", "file": "a.nodewise"}
 
 
+def test_a_session_that_could_not_be_opened_leaves_the_present_one_as_it_is(tmp_path: Path) -> None:
+    with running(tmp_path, job(tmp_path, "a")) as client:
+        client.say("/tell", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
+        limit, client.studio.worker._limit = client.studio.worker._limit, 0
+        assert "try again" in client.refused(503, "POST", "/session/open", json={"name": "a"})
+        client.studio.worker._limit = limit
+        assert client.look("/report")["labels"] == 2 and client.look("/map/colours")["predictions_from"] == 2
+
+
 def test_another_session_can_be_opened_by_its_listed_name_alone(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

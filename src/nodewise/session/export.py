@@ -119,7 +119,8 @@ def _json(session: Session, prediction: Prediction | None, path: Path) -> None:
 def _label_ids(session: Session, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
     y = np.full(session.graph.num_nodes, -1, dtype=np.int64)
     for node, label in session.labels.items():
-        y[node] = names.index(label)
+        if label in names:  # a class that another process has told since the predictions were made is not in this export
+            y[node] = names.index(label)
     return y
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import File, Form, Request, UploadFile
 from fastapi.responses import Response
@@ -14,10 +14,13 @@ from nodewise.studio.answers import NameAnswer, PreviewAnswer, StudioAnswer
 from nodewise.studio.api import Here, make_router, refusals
 from nodewise.studio.failures import Json
 from nodewise.studio.records import OpenRequest
+from nodewise.studio.studio import Studio
 from nodewise.studio.upload import NewSession, Upload, create_session, preview, told_to_pages
 from nodewise.studio.worker import Priority
 
 __all__ = ["router"]
+
+T = TypeVar("T")
 
 
 class _FewParts(Request):
@@ -55,9 +58,7 @@ async def studio(here: Here) -> Json:
 @router.post("/session/open", response_model=NameAnswer, responses=refusals(404, 409, 415))
 async def open_session(request: OpenRequest, here: Here) -> Json:
     """Open one of the sessions in the studio's folder, for everybody."""
-    # Not more urgent than a report: that must not find another session when it goes on. So that it does not take long, it is told to end.
-    here.workplace.leave()
-    return Json({"name": await here.worker.run(Priority.BACKGROUND, lambda: here.workplace.open(request.name))})
+    return Json({"name": await _instead(here, lambda: here.workplace.open(request.name))})
 
 
 @forms.post("/preview", response_model=PreviewAnswer, responses=refusals(415, 507))
@@ -99,6 +100,18 @@ async def new_session(
     session = await here.builder.run(
         Priority.BACKGROUND, lambda: create_session(new, table, ends, here.settings.folder, here.scratch, reporter)
     )
-    here.workplace.leave()
-    await here.worker.run(Priority.BACKGROUND, lambda: here.workplace.take(session))
+    await _instead(here, lambda: here.workplace.take(session))
     return Json({"name": new.name}, 201)
+
+
+async def _instead(here: Studio, job: Callable[[], T]) -> T:
+    """A job that puts another session in the place of the present one.
+
+    Not more urgent than a report: that must not find another session when it goes on. So that it does not take long, it is told to end.
+    """
+    here.workplace.leave()
+    try:
+        return await here.worker.run(Priority.BACKGROUND, job)
+    except BaseException:  # refused, or nobody waits for it any more: what is told to end may go on
+        here.workplace.stay()
+        raise

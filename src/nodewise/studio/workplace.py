@@ -86,6 +86,10 @@ class Workplace:
         """Have long work on the present session end at its next step, since another one is about to be opened; from any thread."""
         self._leaving = True
 
+    def stay(self) -> None:
+        """The other session is not opened after all."""
+        self._leaving = False
+
     def open(self, name: str) -> str:
         """Open one of the sessions in the studio's folder; it is found in the list, never by a path.
 
