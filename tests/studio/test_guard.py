@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -12,91 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodewise.errors import InputError
 from nodewise.studio.guard import CONTENT_POLICY, Guard
 from nodewise.studio.origins import GuardRules
-
-HOST = ("host", "127.0.0.1:8080")
-OURS = ("origin", "http://127.0.0.1:8080")
-JSON = ("content-type", "application/json")
-TOKEN = "a-long.token_1~"
-LOCAL = GuardRules.for_address("127.0.0.1", 8080)
-LOCKED = GuardRules.for_address("127.0.0.1", 8080, token=TOKEN)
-
-
-class Answer:
-    """What came back, and what the app behind the guard got to see."""
-
-    def __init__(self) -> None:
-        self.status = 0
-        self.headers: list[tuple[str, str]] = []
-        self.body = b""
-        self.reached: list[dict[str, Any]] = []
-        self.read = b""
-
-    def header(self, name: str) -> list[str]:
-        return [value for key, value in self.headers if key == name]
-
-    @property
-    def error(self) -> str:
-        return str(json.loads(self.body)["error"])
-
-
-def ask(
-    rules: GuardRules, *headers: tuple[str, str], method: str = "GET", path: str = "/api/v1/status", query: str = "", kind: str = "http",
-    pieces: Iterable[bytes] = (b"",), server: tuple[str, int | None] = ("127.0.0.1", 8080), app: Callable[..., Any] | None = None,
-    extensions: dict[str, Any] | None = None, raw_path: bytes | None = None,
-) -> Answer:  # fmt: skip
-    """One request through the guard."""
-    answer = Answer()
-
-    async def reads_all(scope: Any, receive: Any, send: Any) -> None:
-        answer.reached.append(scope)
-        if scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.accept"})
-            return
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            answer.read += message.get("body", b"")
-            more = message.get("more_body", False)
-        theirs = [(b"content-type", b"text/plain"), (b"Content-Security-Policy", b"default-src *")]
-        await send({"type": "http.response.start", "status": 200, "headers": theirs})
-        await send({"type": "http.response.body", "body": b"secret"})
-
-    waiting = list(pieces)
-
-    async def receive() -> dict[str, Any]:
-        if kind == "websocket":
-            return {"type": "websocket.connect"}
-        if not waiting:
-            await asyncio.sleep(3600)
-        piece = waiting.pop(0)
-        return {"type": "http.request", "body": piece, "more_body": bool(waiting) or piece == b"..."}
-
-    async def send(message: dict[str, Any]) -> None:
-        if message["type"].endswith("response.start"):
-            assert not answer.status, "two answers to one request"
-            answer.status = message["status"]
-            answer.headers = [(name.decode().lower(), value.decode()) for name, value in message["headers"]]
-        elif message["type"].endswith("response.body"):
-            answer.body += message["body"]
-        elif message["type"] == "websocket.accept":
-            answer.status = 101
-        elif message["type"] == "websocket.close":
-            answer.status = 403
-
-    scope = {
-        "type": kind, "path": path, "raw_path": raw_path or path.encode(), "query_string": query.encode(), "server": server,
-        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers], "extensions": extensions,
-    }  # fmt: skip
-    if kind == "http":
-        scope["method"] = method
-    asyncio.run(Guard(app or reads_all, rules)(scope, receive, send))
-    return answer
+from tests.studio.guarding import HOST, JSON, LOCAL, LOCKED, OURS, TOKEN, ask
 
 
 def fetch(site: str, mode: str = "cors", dest: str = "empty") -> tuple[tuple[str, str], ...]:
@@ -387,72 +303,6 @@ def test_the_apps_own_failure_is_its_own() -> None:
 
     with pytest.raises(ZeroDivisionError):
         ask(LOCAL, HOST, app=broken)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.5", "label.example.org", "", "fe80::1"])
-def test_an_address_that_others_can_reach_needs_a_token(host: str) -> None:
-    with pytest.raises(InputError, match="--token"):
-        GuardRules.for_address(host, 8080)
-    assert GuardRules.for_address(host, 8080, token=TOKEN).arrival
-
-
-def test_a_proxy_needs_a_token_too_and_a_tunnel_does_not() -> None:
-    with pytest.raises(InputError, match="--token"):
-        GuardRules.for_address("127.0.0.1", 8080, allow_hosts=["label.example.org"])
-    rules = GuardRules.for_address("127.0.0.1", 8080, allow_hosts=["localhost:9000"])
-    assert ask(rules, ("host", "localhost:9000"), ("origin", "http://localhost:9000")).status == 200
-
-
-def test_bound_to_every_address_the_one_it_arrived_at_counts() -> None:
-    rules, token = GuardRules.for_address("0.0.0.0", 8080, token=TOKEN), ("authorization", f"Bearer {TOKEN}")
-    assert ask(rules, ("host", "192.168.0.5:8080"), token, server=("192.168.0.5", 8080)).status == 200
-    assert ask(rules, ("host", "192.168.0.5:8080"), token, server=("::ffff:192.168.0.5", 8080)).status == 200
-    assert ask(rules, ("host", "[fd00::5]:8080"), ("origin", "http://[fd00::5]:8080"), token, server=("fd00::5", 8080)).status == 200
-    assert ask(rules, HOST, token).status == 200
-    for host in ("192.168.0.6:8080", "192.168.0.5", "evil.example:8080", "192.168.0.5:8081"):
-        assert ask(rules, ("host", host), token, server=("192.168.0.5", 8080)).status == 403
-    assert ask(rules, ("host", "evil.example:8080"), token, server=("evil.example", 8080)).status == 403
-    assert ask(rules, ("host", "x:8080"), token, server=("x", None)).status == 403
-
-
-def test_an_allowed_name_counts_at_our_port_and_the_default_ones() -> None:
-    rules, token = (
-        GuardRules.for_address("127.0.0.1", 8080, token=TOKEN, allow_hosts=["Label.Example.org"]),
-        ("authorization", f"Bearer {TOKEN}"),
-    )
-    for host, origin in (
-        ("label.example.org", "https://label.example.org"),
-        ("label.example.org", "http://label.example.org"),
-        ("label.example.org:443", "https://label.example.org"),
-        ("label.example.org:8080", "http://label.example.org:8080"),
-    ):
-        assert ask(rules, ("host", host), ("origin", origin), token).status == 200
-    for host in (
-        "label.example.org:9000",
-        "x.label.example.org",
-        "example.org",
-        "label.example.org.",
-        "label.example.org:8080.evil.example",
-    ):
-        assert ask(rules, ("host", host), token).status == 403
-    assert ask(rules, ("host", "label.example.org:443"), ("origin", "http://label.example.org"), token).status == 403
-    only = GuardRules.for_address("127.0.0.1", 8080, token=TOKEN, allow_hosts=["https://label.example.org"])
-    assert ask(only, ("host", "label.example.org"), ("origin", "http://label.example.org"), token).status == 403
-    assert ask(only, ("host", "label.example.org"), ("origin", "https://label.example.org"), token).status == 200
-
-
-@pytest.mark.parametrize("name", ["*", "*.example.org", "a b", "http://", "ftp://x", "x:0", "x:99999", "x/y", "user@x", "-x", "x..y", ""])
-def test_an_allowed_name_must_be_one(name: str) -> None:
-    with pytest.raises(InputError):
-        GuardRules.for_address("127.0.0.1", 8080, token=TOKEN, allow_hosts=[name])
-
-
-@pytest.mark.parametrize("token", ["", "a b", "a;b", "é", "a\n", "x" * 201, '"'])
-def test_a_token_must_fit_a_cookie_and_is_never_shown(token: str) -> None:
-    with pytest.raises(InputError) as caught:
-        GuardRules.for_address("127.0.0.1", 8080, token=token)
-    assert len(token) < 3 or token not in str(caught.value)
-    assert TOKEN not in repr(LOCKED)
 
 
 def test_the_servers_start_and_end_pass() -> None:

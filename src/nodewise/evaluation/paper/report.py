@@ -27,7 +27,8 @@ Record = Mapping[str, Any]
 
 _INTRODUCTION = """# The paper's experiments, done again
 
-Everything below is made from the files in `benchmarks/results` by `python -m nodewise.evaluation.paper.report`; no number is typed.
+Everything below is made from the files in `benchmarks/results` by `python -m nodewise.evaluation.paper.report`; no number in
+a table is typed. The words below the tables are a person's reading of them, numbers quoted from the tables included.
 Each experiment can be run alone, as its heading says, or all of them by `nodewise reproduce all`. The paper is Hu et al., *Graph Policy
 Network for Transferable Active Learning on Graphs*, NeurIPS 2020; its numbers are in `src/nodewise/evaluation/paper`. Differences are ours
 minus theirs, in points. All methods of a table meet the same splits; leads are tested in pairs and corrected for how many are tested.
