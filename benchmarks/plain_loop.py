@@ -10,10 +10,10 @@ from sklearn.metrics import f1_score
 from torch_geometric.nn import GCNConv
 from torch_geometric.utils import degree, scatter
 
-from nodewise.environment import StateSettings
 from nodewise.graph import Graph
+from nodewise.ground.seeds import numpy_generator
 from nodewise.policy import Policy
-from nodewise.seeds import numpy_generator
+from nodewise.policy.state import StateSettings
 
 
 class _Gcn(torch.nn.Module):

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.seeds import numpy_generator
+from nodewise.ground.seeds import numpy_generator
 
 START, MONTH = 1_388_534_400, 31 * 86_400  # January 2014
 LINES_A_POST = 10
@@ -156,7 +156,7 @@ def build_here(folder: Path, ending: str, size: int, memory: float) -> dict[str,
     import resource
 
     from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
-    from nodewise.events import Event, Note, Progress
+    from nodewise.ground.events import Event, Note, Progress
 
     seen: dict[str, float] = {}
     began = time.perf_counter()

@@ -28,7 +28,7 @@ from nodewise.environment import CLOSING_EPOCHS
 from nodewise.evaluation import write_json
 from nodewise.graph import Graph
 from nodewise.session import Session
-from nodewise.session.estimates import audit_accuracy, cross_validated
+from nodewise.session.learning.estimates import audit_accuracy, cross_validated
 
 GRAPHS = (
     "cora",

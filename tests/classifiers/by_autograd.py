@@ -13,7 +13,7 @@ import torch
 
 from nodewise.classifiers import GcnSettings
 from nodewise.graph import Graph
-from nodewise.seeds import numpy_generator
+from nodewise.ground.seeds import numpy_generator
 
 
 class PlainGcn:

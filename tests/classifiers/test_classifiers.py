@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from nodewise.classifiers import CLASSIFIERS, make_classifier
-from nodewise.errors import UnknownNameError
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import UnknownNameError
 from tests.small_graphs import KINDS, Kind, random_graph
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]

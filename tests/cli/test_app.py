@@ -94,8 +94,8 @@ PROBE = """
 import os, signal, sys
 from nodewise.cli.app import app, main
 from nodewise.cli.command import add_command
-from nodewise.errors import DownloadError, GraphError
-from nodewise.events import Note, Warned
+from nodewise.ground.errors import DownloadError, GraphError
+from nodewise.ground.events import Note, Warned
 
 def probe(screen, how: str):
     "A command for this test."

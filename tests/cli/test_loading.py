@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from nodewise.cli.loading import load_for_command
-from nodewise.events import Silent
 from nodewise.graph import Graph, write_graph
+from nodewise.ground.events import Silent
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodewise.cli.options import read_names, read_numbers
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 
 def test_lists_are_split_at_commas() -> None:

@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from nodewise.cli.reporting import BarReporter, LineReporter
-from nodewise.events import Note, Progress, Warned
+from nodewise.ground.events import Note, Progress, Warned
 
 
 def console(terminal: bool) -> tuple[Console, io.StringIO]:

@@ -49,7 +49,7 @@ def test_notes_go_to_the_other_stream_and_quiet_drops_them() -> None:
     hushed, out, err = screen(terminal=False, quiet=True)
     hushed.note("aside")
     with hushed.reporting() as report:
-        from nodewise.events import Warned
+        from nodewise.ground.events import Warned
 
         report(Warned("dropped"))
     assert (out.getvalue(), err.getvalue()) == ("", "")

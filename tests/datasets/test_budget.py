@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from nodewise.datasets import default_budget
-from nodewise.errors import InputError
 from nodewise.graph import Graph, write_graph
+from nodewise.ground.errors import InputError
 
 
 def small(name="mine"):

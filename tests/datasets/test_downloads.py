@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from nodewise.datasets import load_graph
-from nodewise.errors import DownloadError
-from nodewise.events import Warned
+from nodewise.ground.errors import DownloadError
+from nodewise.ground.events import Warned
 from tests.datasets import published
 from tests.datasets.published import as_published, files_below, pyg
 

@@ -4,7 +4,7 @@ import pytest
 
 from nodewise.datasets import data_folder
 from nodewise.datasets.folder import find_local, local_names
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 
 @pytest.fixture(autouse=True)

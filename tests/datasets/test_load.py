@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from nodewise.datasets import dataset_info, list_datasets, load_graph
 from nodewise.datasets.folder import find_local
-from nodewise.errors import DownloadError, GraphError, UnknownNameError
 from nodewise.graph import Graph, knn_graph, write_graph
+from nodewise.ground.errors import DownloadError, GraphError, UnknownNameError
 
 # The figures of the data sets' publishers and of the paper: nodes, edges, features, classes, homophily.
 PUBLISHED = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nodewise.datasets import DatasetInfo, dataset_info, default_features, list_datasets
-from nodewise.errors import UnknownNameError
+from nodewise.ground.errors import UnknownNameError
 
 PAPER = ["cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics", "reddit1", "reddit2", "reddit3", "reddit4", "reddit5"]
 

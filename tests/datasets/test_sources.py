@@ -6,10 +6,10 @@ import pytest
 import scipy.sparse as sp
 
 from nodewise.datasets import load_graph, synthetic_graph
-from nodewise.errors import MissingExtraError
-from nodewise.events import Note, Warned
 from nodewise.graph import Graph, read_graph
 from nodewise.graph.equality import differences
+from nodewise.ground.errors import MissingExtraError
+from nodewise.ground.events import Note, Warned
 from tests.datasets import published
 from tests.datasets.published import as_published, files_below, pyg
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.datasets import SyntheticSettings, load_graph, synthetic, synthetic_graph
-from nodewise.errors import InputError
-from nodewise.events import Progress
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Progress
 
 
 @given(

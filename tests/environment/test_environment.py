@@ -9,12 +9,13 @@ import pytest
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.environment import Environment, Splits, SplitSizes, StateSettings, Strategy, draw_splits, rollout, state
+from nodewise.environment import Environment, Splits, SplitSizes, Strategy, draw_splits, rollout
 from nodewise.environment.observation import Observation
-from nodewise.errors import InputError
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
 from nodewise.policy import Policy
+from nodewise.policy.state import StateSettings, state
 from nodewise.strategies import Centrality, Learned, Random
 from tests.environment.contract import check_environment
 from tests.small_graphs import KINDS, Kind, block_graph, random_graph, with_labels

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from nodewise.environment import SplitSizes, draw_splits
-from nodewise.errors import InputError
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 

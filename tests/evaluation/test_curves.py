@@ -8,10 +8,10 @@ import torch
 from nodewise.classifiers import make_classifier
 from nodewise.datasets import synthetic_graph
 from nodewise.environment import Environment, Observation, draw_splits, rollout
-from nodewise.errors import InputError
 from nodewise.evaluation.curves import reads_budget, rollout_curve
 from nodewise.graph import preprocess
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
 from nodewise.policy import Policy
 from nodewise.strategies import STRATEGIES, Learned, make_strategy
 

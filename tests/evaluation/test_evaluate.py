@@ -18,13 +18,13 @@ import nodewise as nw
 from nodewise.classifiers import make_classifier
 from nodewise.datasets import default_budget, default_features, load_graph
 from nodewise.environment import Environment, SplitSizes, draw_splits, rollout
-from nodewise.errors import InputError, PolicyFileError
 from nodewise.evaluation import evaluate, runs_at_once
-from nodewise.events import Event, Progress
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError, PolicyFileError
+from nodewise.ground.events import Event, Progress
+from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, import_released, save_policy, shipped_policies
-from nodewise.seeds import derive_seed
 from nodewise.strategies import Centrality, Random
 from tests.small_graphs import block_graph, random_graph
 

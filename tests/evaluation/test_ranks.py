@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nodewise.errors import InputError
 from nodewise.evaluation.ranks import Ranking, rank_strategies, win_rates
+from nodewise.ground.errors import InputError
 
 # Table 6 of Demšar 2006: AUC of four variants of C4.5 on 14 data sets.
 DEMSAR = {

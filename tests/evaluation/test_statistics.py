@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from nodewise.errors import InputError
 from nodewise.evaluation import confidence_interval
 from nodewise.evaluation.statistics import compare_pairs, holm, paired_comparison, sign_flip_test, win_rate
+from nodewise.ground.errors import InputError
 
 
 def sample(seed: int, runs: int, shift: float = 0.0) -> np.ndarray:

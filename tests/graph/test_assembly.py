@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodewise.errors import GraphError
 from nodewise.graph import Graph
 from nodewise.graph.assembly import Head, exact_texts, sparse_features
+from nodewise.ground.errors import GraphError
 from tests.graph.generated import ANYTHING, graphs
 
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodewise.errors import GraphError
 from nodewise.graph import Graph, read_graph, write_graph
+from nodewise.ground.errors import GraphError
 
 EDGES = np.array([[0], [1]])
 

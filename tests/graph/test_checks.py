@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from nodewise.errors import GraphError
 from nodewise.graph import Graph
 from nodewise.graph.checks import frozen
+from nodewise.ground.errors import GraphError
 
 NAN = float("nan")
 

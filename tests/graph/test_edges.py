@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodewise.errors import GraphError
 from nodewise.graph.edges import undirected_edges
+from nodewise.ground.errors import GraphError
 
 
 def test_sorts_and_unites() -> None:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from nodewise.errors import InputError, UnknownNameError
 from nodewise.graph import Graph, features, preprocess
 from nodewise.graph.features import PREPROCESSING, canonical_features
+from nodewise.ground.errors import InputError, UnknownNameError
 
 X = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 1.0, 2.0], [0.0, 0.0, 8.0]])
 STORED = pytest.mark.parametrize("x", [X, sp.csr_matrix(X)], ids=["dense", "sparse"])

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
-from nodewise.errors import GraphError
 from nodewise.graph import Graph
 from nodewise.graph.equality import differences
+from nodewise.ground.errors import GraphError
 from tests.graph.generated import graphs
 
 

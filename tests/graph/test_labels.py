@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodewise.errors import GraphError
 from nodewise.graph.labels import are_classes, label_ids, natural_order
+from nodewise.ground.errors import GraphError
 
 
 @pytest.mark.parametrize(

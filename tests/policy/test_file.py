@@ -10,9 +10,9 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from nodewise.environment import StateSettings
-from nodewise.errors import PolicyFileError
+from nodewise.ground.errors import PolicyFileError
 from nodewise.policy import Policy, PolicySettings, load_policy, save_policy
+from nodewise.policy.state import StateSettings
 
 ORIGIN = {"source_graphs": [{"name": "somewhere", "average_degree": 3.9}], "episode": 7}
 

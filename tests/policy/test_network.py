@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.environment import StateSettings
-from nodewise.errors import InputError
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
 from nodewise.policy import Policy, PolicySettings
+from nodewise.policy.state import StateSettings
 from tests.small_graphs import random_graph, relabelled
 
 PAIR = Graph.build([[0], [1]], 3)  # 0 – 1, and 2 alone; Â is ½ everywhere between 0 and 1, and 1 at 2

@@ -13,10 +13,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nodewise.environment import PAPER_FEATURES
-from nodewise.errors import PolicyFileError
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import PolicyFileError
 from nodewise.policy import import_released, load_policy, save_policy
+from nodewise.policy.state import PAPER_FEATURES
 from tests.small_graphs import random_graph
 
 

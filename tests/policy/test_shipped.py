@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nodewise.errors import PolicyFileError, UnknownNameError
+from nodewise.ground.errors import PolicyFileError, UnknownNameError
 from nodewise.policy import DEFAULT_POLICY, Policy, find_policy, save_policy, shipped_policies
 
 SHIPPED = sorted(shipped_policies())

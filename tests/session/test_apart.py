@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.errors import UnknownNameError
-from nodewise.events import Event, Progress
+from nodewise.ground.errors import UnknownNameError
+from nodewise.ground.events import Event, Progress
 from nodewise.session import Session
-from nodewise.session.history import undone
+from nodewise.session.log.history import undone
 from tests.session.jobs import small_job
 
 

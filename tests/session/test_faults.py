@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nodewise.session.log import Draft, Log
-from tests.session.test_log import WRITER, acknowledged
+from nodewise.session.log.log import Draft, Log
+from tests.session.log.test_log import WRITER, acknowledged
 
 HERE = Path(__file__).parent
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodewise.errors import NodewiseError
+from nodewise.ground.errors import NodewiseError
 from nodewise.session import Session
 from tests.session.jobs import small_job, unlabelled
 from tests.small_graphs import KINDS, block_graph, random_graph

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.errors import InputError, SessionError, SessionFileError, UnknownNameError
-from nodewise.events import Event, Warned
 from nodewise.graph import Graph, write_graph
+from nodewise.ground.errors import InputError, SessionError, SessionFileError, UnknownNameError
+from nodewise.ground.events import Event, Warned
 from nodewise.session import Session
 from nodewise.strategies import STRATEGIES
 from tests.session.jobs import Clock, small_job, unlabelled

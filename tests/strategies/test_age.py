@@ -7,8 +7,8 @@ from scipy import stats
 
 from nodewise.classifiers import make_classifier
 from nodewise.environment import Environment, draw_splits, rollout
-from nodewise.errors import InputError
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
 from nodewise.strategies import Age, Centrality, Uncertainty
 from nodewise.strategies.age import beta_quantile
 from tests.small_graphs import block_graph

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nodewise.environment import Strategy
-from nodewise.errors import UnknownNameError
+from nodewise.ground.errors import UnknownNameError
 from nodewise.strategies import STRATEGIES, make_strategy
 from tests.strategies.stages import strategy_named
 

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from nodewise.studio.guard import Guard
-from nodewise.studio.origins import GuardRules
+from nodewise.studio.guard.guard import Guard
+from nodewise.studio.guard.origins import GuardRules
 
 HOST = ("host", "127.0.0.1:8080")
 OURS = ("origin", "http://127.0.0.1:8080")

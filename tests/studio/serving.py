@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from nodewise.session import Session
 from nodewise.studio import StudioSettings, bind, create_app, make_server
-from nodewise.studio.studio import Studio
+from nodewise.studio.work.studio import Studio
 
 API = "/api/v1"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nodewise.graph.knn import knn_from_table
+from nodewise.graph.knn.knn import knn_from_table
 from nodewise.session import Session
 from tests.studio.browsing import chromium, notes, studio, visit, write_csv
 

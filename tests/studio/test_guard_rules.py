@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodewise.errors import InputError
-from nodewise.studio.origins import GuardRules
+from nodewise.ground.errors import InputError
+from nodewise.studio.guard.origins import GuardRules
 from tests.studio.guarding import HOST, LOCKED, TOKEN, ask
 
 

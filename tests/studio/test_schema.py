@@ -16,7 +16,7 @@ schemathesis = pytest.importorskip("schemathesis", reason="needs schemathesis: p
 from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: E402
 
 from nodewise.studio import StudioSettings, create_app  # noqa: E402
-from nodewise.studio.documentation import describe  # noqa: E402
+from nodewise.studio.api.documentation import describe  # noqa: E402
 from tests.session.jobs import small_job  # noqa: E402
 from tests.studio.serving import Client, running  # noqa: E402
 

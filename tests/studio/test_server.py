@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 from nodewise.studio import address, bind
 
 

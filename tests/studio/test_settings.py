@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 from nodewise.studio import StudioSettings
 
 

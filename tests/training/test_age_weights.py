@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from nodewise.environment import draw_splits
-from nodewise.errors import InputError
-from nodewise.events import Event, Progress
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Event, Progress
 from nodewise.training import AgeSearch, mean_weights, search_age_weights
 from nodewise.training.age_weights import weight_grid
 from tests.small_graphs import block_graph, with_labels

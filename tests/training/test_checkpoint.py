@@ -14,9 +14,10 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from nodewise.environment import STATE_FEATURES, Observation, StateSettings, register_state_feature
-from nodewise.errors import InputError
+from nodewise.environment import Observation
+from nodewise.ground.errors import InputError
 from nodewise.policy import PolicySettings, load_policy
+from nodewise.policy.state import STATE_FEATURES, StateSettings, register_state_feature
 from nodewise.training import train_policy
 from tests.conftest import ROOT
 from tests.small_graphs import random_graph

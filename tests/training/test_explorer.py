@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.environment import Environment, Observation, StateSettings, draw_splits, f1_scores, rollout, state
+from nodewise.environment import Environment, Observation, draw_splits, f1_scores, rollout
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy, PolicySettings
+from nodewise.policy.state import StateSettings, state
 from nodewise.training.explorer import Explorer
 from tests.environment.fixed import environment_of
 from tests.small_graphs import random_graph

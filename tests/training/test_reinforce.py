@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.environment import Observation, StateSettings, state
-from nodewise.errors import InputError, UnknownNameError
-from nodewise.events import Event, Progress
+from nodewise.environment import Observation
 from nodewise.graph import Graph
+from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.events import Event, Progress
+from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, PolicySettings, load_policy
-from nodewise.seeds import derive_seed
+from nodewise.policy.state import StateSettings, state
 from nodewise.training import TrainingSettings, train_policy
 from nodewise.training.reinforce import _play, _Source, _update
 from tests.small_graphs import random_graph

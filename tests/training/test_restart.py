@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from nodewise.events import Event, Warned
+from nodewise.ground.events import Event, Warned
+from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, PolicySettings, load_policy
-from nodewise.seeds import derive_seed
 from nodewise.training import train_policy
 from nodewise.training.checkpoint import DEAD_AFTER
 from tests.training.toy import communities_and_loners

@@ -6,10 +6,11 @@ import numpy as np
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.environment import Environment, draw_splits, state
+from nodewise.environment import Environment, draw_splits
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy
+from nodewise.policy.state import state
 
 MEMBERS, LONERS = 40, 40
 

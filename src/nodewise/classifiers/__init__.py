@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodewise.classifiers.gcn import Gcn, GcnSettings
-from nodewise.errors import UnknownNameError
+from nodewise.classifiers.gcn.gcn import Gcn, GcnSettings
+from nodewise.ground.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from nodewise.classifiers.gcn_cuda import GcnCuda
+    from nodewise.classifiers.gcn.cuda import GcnCuda
     from nodewise.graph.tensors import GraphTensors
 
 __all__ = ["CLASSIFIERS", "Gcn", "GcnSettings", "make_classifier"]
@@ -25,7 +25,7 @@ def make_classifier(name: str, graph: GraphTensors, runs: int, settings: GcnSett
     if name not in CLASSIFIERS:
         raise UnknownNameError("classifier", name, CLASSIFIERS)
     if graph.device.type == "cuda":
-        from nodewise.classifiers.gcn_cuda import GcnCuda
+        from nodewise.classifiers.gcn.cuda import GcnCuda
 
         return GcnCuda(graph, runs, settings)
     return Gcn(graph, runs, settings)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import typer
 
 from nodewise.cli.screen import printable
-from nodewise.errors import InputError, NodewiseError
+from nodewise.ground.errors import InputError, NodewiseError
 
 __all__ = ["complain", "debugging", "exit_codes"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from nodewise.events import Reporter
     from nodewise.graph import Graph
+    from nodewise.ground.events import Reporter
 
 __all__ = ["LoadedGraph", "load_for_command"]
 
@@ -27,8 +27,8 @@ def load_for_command(name: str, features: str | None, data_dir: Path | None, rep
         InputError: the graph has no labels, so that nobody could answer queries.
     """
     from nodewise.datasets import default_budget, default_features, load_graph
-    from nodewise.errors import InputError
     from nodewise.graph.features import canonical_features
+    from nodewise.ground.errors import InputError
 
     spec = features or default_features(name)
     graph = load_graph(name, features=spec, data_dir=data_dir, reporter=reporter)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 __all__ = [
     "BudgetOption",

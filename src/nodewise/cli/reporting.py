@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from nodewise.cli.screen import printable
-from nodewise.events import Event, Note, Progress, Warned
+from nodewise.ground.events import Event, Note, Progress, Warned
 
 if TYPE_CHECKING:
     from rich.console import Console

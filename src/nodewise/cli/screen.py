@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodewise.events import Reporter
+from nodewise.ground.events import Reporter
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,7 +89,7 @@ class Screen:
     def reporting(self) -> Iterator[Reporter]:
         """A reporter for the library's events: bars on a terminal, lines otherwise, nothing when quiet."""
         from nodewise.cli.reporting import BarReporter, LineReporter
-        from nodewise.events import Silent
+        from nodewise.ground.events import Silent
 
         if self.quiet:
             yield Silent()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nodewise.datasets.folder import data_folder
 from nodewise.datasets.info import DatasetInfo
 from nodewise.datasets.registry import dataset_info, default_features, list_datasets
+from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
     from nodewise.datasets.budget import default_budget
@@ -25,13 +26,13 @@ __all__ = [
     "synthetic_graph",
 ]
 
-_HOME = {"SyntheticSettings": "synthetic", "default_budget": "budget", "load_graph": "load", "synthetic_graph": "synthetic"}
-
-
-def __getattr__(name: str) -> Any:
-    """Imports what needs numpy when it is first asked for: the shell's completion lists names without it."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+# the shell's completion lists names without numpy
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "SyntheticSettings": "synthetic",
+        "default_budget": "budget",
+        "load_graph": "load",
+        "synthetic_graph": "synthetic",
+    },
+)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from nodewise.datasets.load import load_graph
 from nodewise.datasets.registry import find_info
-from nodewise.errors import InputError
 from nodewise.graph import Graph
+from nodewise.ground.errors import InputError
 
 __all__ = ["LABELS_PER_CLASS", "default_budget"]
 

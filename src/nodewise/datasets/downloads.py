@@ -17,9 +17,9 @@ from pathlib import Path
 
 from nodewise.datasets.info import DatasetInfo
 from nodewise.datasets.sources import SOURCES
-from nodewise.errors import DownloadError, GraphError, MissingExtraError
-from nodewise.events import Note, Reporter, Warned
 from nodewise.graph import Graph, write_graph
+from nodewise.ground.errors import DownloadError, GraphError, MissingExtraError
+from nodewise.ground.events import Note, Reporter, Warned
 
 __all__ = ["download"]
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 __all__ = ["data_folder", "find_local", "local_names"]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodewise.datasets.info import DatasetInfo
-from nodewise.events import Reporter
 from nodewise.graph import Graph, knn_graph
+from nodewise.ground.events import Reporter
 
 if TYPE_CHECKING:
     import numpy.typing as npt

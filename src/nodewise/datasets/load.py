@@ -8,10 +8,10 @@ from pathlib import Path
 from nodewise.datasets.folder import data_folder, find_local
 from nodewise.datasets.info import DatasetInfo
 from nodewise.datasets.registry import find_info, plain_name, unknown_dataset
-from nodewise.errors import DownloadError
-from nodewise.events import Reporter, Silent
 from nodewise.graph import Graph, preprocess, read_graph
 from nodewise.graph.features import canonical_features
+from nodewise.ground.errors import DownloadError
+from nodewise.ground.events import Reporter, Silent
 
 __all__ = ["load_graph"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from nodewise.datasets.catalogue import CATALOGUE
 from nodewise.datasets.folder import data_folder, local_names
 from nodewise.datasets.info import DatasetInfo
-from nodewise.errors import UnknownNameError
+from nodewise.ground.errors import UnknownNameError
 
 __all__ = ["dataset_info", "default_features", "find_info", "list_datasets", "plain_name"]
 

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.errors import MissingExtraError
 from nodewise.graph import Graph
+from nodewise.ground.errors import MissingExtraError
 
 __all__ = ["SOURCES"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nodewise.errors import InputError
-from nodewise.events import Progress, Reporter, Silent
 from nodewise.graph import Graph
-from nodewise.seeds import numpy_generator
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.ground.seeds import numpy_generator
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -5,12 +5,9 @@ from nodewise.environment.metrics import Scores, f1_scores
 from nodewise.environment.observation import Observation, Queried
 from nodewise.environment.rollout import CLOSING_EPOCHS, Strategy, choose, rollout
 from nodewise.environment.splits import Splits, SplitSizes, draw_splits
-from nodewise.environment.state import PAPER_FEATURES, STATE_FEATURES, StateSettings, register_state_feature, state
 
 __all__ = [
     "CLOSING_EPOCHS",
-    "PAPER_FEATURES",
-    "STATE_FEATURES",
     "Classifier",
     "Environment",
     "Observation",
@@ -18,12 +15,9 @@ __all__ = [
     "Scores",
     "SplitSizes",
     "Splits",
-    "StateSettings",
     "Strategy",
     "choose",
     "draw_splits",
     "f1_scores",
-    "register_state_feature",
     "rollout",
-    "state",
 ]

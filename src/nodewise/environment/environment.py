@@ -9,9 +9,9 @@ import torch
 from nodewise.environment.metrics import Scores, f1_scores
 from nodewise.environment.observation import Observation, Queried
 from nodewise.environment.splits import Splits
-from nodewise.errors import InputError
 from nodewise.graph.tensors import GraphTensors
-from nodewise.seeds import derive_seed, numpy_generator
+from nodewise.ground.errors import InputError
+from nodewise.ground.seeds import derive_seed, numpy_generator
 
 __all__ = ["Classifier", "Environment"]
 
@@ -69,7 +69,7 @@ class Environment:
         self.seed = 0
         self.recording: object = None  # a GPU's recorded step, see `replay`
         if device.type == "cuda":
-            from nodewise.environment.device_clock import DeviceClock
+            from nodewise.environment.clock import DeviceClock
 
             self.clock = DeviceClock(device)
 

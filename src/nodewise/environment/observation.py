@@ -64,7 +64,7 @@ class Observation:
     def _packed(self) -> torch.Tensor:
         """log p (not below log 1e-10), p and Σ p log p side by side: [run, node, 2 class + 1]."""
         if self.graph.device.type == "cuda":
-            from nodewise.environment.kernels import predictions
+            from nodewise.environment.prediction_kernels import predictions
 
             return predictions(self.logits)
         shifted = self.logits - self.logits.amax(-1, keepdim=True)
@@ -95,7 +95,7 @@ class Observation:
         m(Σ p log p) − log p·m(p). Both are zero for a node without neighbours (section 3.2).
         """
         if self.graph.device.type == "cuda":
-            from nodewise.environment.kernels import divergences
+            from nodewise.environment.prediction_kernels import divergences
 
             return divergences(self.graph, self._packed)
         p, log_p, negative, classes = self.probabilities, self.log_probabilities, self.negative_entropy, self.graph.num_classes

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from nodewise.errors import InputError
 from nodewise.graph.tensors import GraphTensors
-from nodewise.seeds import numpy_generator
+from nodewise.ground.errors import InputError
+from nodewise.ground.seeds import numpy_generator
 
 __all__ = ["SplitSizes", "Splits", "draw_splits"]
 

@@ -1,6 +1,5 @@
 """The protocol, its scores and their statistics; comparisons of strategies; the paper's tables and figures."""
 
-from nodewise.evaluation.chunks import ChunkStore
 from nodewise.evaluation.compare import Contest, compare
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
 from nodewise.evaluation.curves import Curve, reads_budget, rollout_curve
@@ -8,8 +7,9 @@ from nodewise.evaluation.evaluate import Evaluation, evaluate, runs_at_once
 from nodewise.evaluation.interval import Interval, confidence_interval
 from nodewise.evaluation.methods import Method
 from nodewise.evaluation.ranks import Ranking, rank_strategies, win_rates
-from nodewise.evaluation.result_file import write_json
 from nodewise.evaluation.statistics import PairedComparison, compare_pairs, holm, paired_comparison, sign_flip_test, win_rate
+from nodewise.evaluation.store import ChunkStore
+from nodewise.ground.files import write_json
 
 __all__ = [
     "ChunkStore",

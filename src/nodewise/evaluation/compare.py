@@ -11,18 +11,18 @@ import numpy as np
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.device import resolve_device
 from nodewise.environment import Environment, SplitSizes, Strategy, draw_splits
-from nodewise.errors import InputError
-from nodewise.evaluation.chunks import Chunk, ChunkKey, ChunkStore, fingerprint
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
 from nodewise.evaluation.curves import reads_budget, rollout_curve
 from nodewise.evaluation.evaluate import runs_at_once
 from nodewise.evaluation.methods import Method
-from nodewise.events import Progress, Reporter, Silent
+from nodewise.evaluation.store import Chunk, ChunkKey, ChunkStore, fingerprint
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
-from nodewise.seeds import derive_seed
+from nodewise.ground.device import resolve_device
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.ground.seeds import derive_seed
 
 __all__ = ["Contest", "compare"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from nodewise.evaluation.comparison import Comparison
 from nodewise.evaluation.comparison_tables import lead_table, long_form, score_table
 from nodewise.evaluation.ranks import win_rates
-from nodewise.evaluation.result_file import write_json
 from nodewise.evaluation.tables import to_csv, to_latex, to_markdown
+from nodewise.ground.files import write_json
 
 __all__ = ["write_comparison"]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 
 from nodewise.environment import CLOSING_EPOCHS, Environment, Scores, Splits, Strategy, rollout
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 __all__ = ["Curve", "reads_budget", "rollout_curve"]
 

@@ -15,15 +15,15 @@ import torch
 
 from nodewise.classifiers import make_classifier
 from nodewise.datasets import default_budget
-from nodewise.device import resolve_device
 from nodewise.environment import Environment, SplitSizes, Strategy, draw_splits, rollout
-from nodewise.errors import InputError
 from nodewise.evaluation.interval import Interval, confidence_interval
-from nodewise.events import Progress, Reporter, Silent
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.device import resolve_device
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy
-from nodewise.seeds import derive_seed
 from nodewise.strategies import make_strategy
 
 __all__ = ["Evaluation", "evaluate", "runs_at_once"]

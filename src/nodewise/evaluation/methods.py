@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nodewise.environment import Strategy
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 from nodewise.policy import DEFAULT_POLICY, Policy, find_policy
 from nodewise.strategies import make_strategy
 

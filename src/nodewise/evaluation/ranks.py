@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.errors import InputError
 from nodewise.evaluation.statistics import win_rate
+from nodewise.ground.errors import InputError
 
 __all__ = ["Ranking", "rank_strategies", "win_rates"]
 

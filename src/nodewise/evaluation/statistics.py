@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.errors import InputError
 from nodewise.evaluation.interval import Interval, confidence_interval
-from nodewise.seeds import numpy_generator
+from nodewise.ground.errors import InputError
+from nodewise.ground.seeds import numpy_generator
 
 __all__ = ["PairedComparison", "compare_pairs", "holm", "paired_comparison", "sign_flip_test", "win_rate"]
 

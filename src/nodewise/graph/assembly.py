@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.errors import GraphError
 from nodewise.graph.graph import Graph
 from nodewise.graph.labels import natural_order
-from nodewise.graph.wording import listed
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
 
 __all__ = ["Head", "assemble", "dropped_fields", "exact_texts", "node_ids", "nonzero", "sparse_features"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.errors import GraphError
+from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.errors import GraphError
-from nodewise.graph.wording import count
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import count
 
 __all__ = ["undirected_edges"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.errors import InputError, UnknownNameError
+from nodewise.ground.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.errors import GraphError
 from nodewise.graph.checks import check_canonical_edges, check_features, check_labels, check_names, check_strings, frozen
 from nodewise.graph.edges import undirected_edges
 from nodewise.graph.labels import label_ids
+from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -207,27 +207,27 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Data, name: str | None = None) -> Graph:
-        """The graph of a PyTorch Geometric `Data`; see `nodewise.graph.pyg.from_pyg`."""
-        from nodewise.graph.pyg import from_pyg
+        """The graph of a PyTorch Geometric `Data`; see `nodewise.graph.convert.pyg.from_pyg`."""
+        from nodewise.graph.convert.pyg import from_pyg
 
         return from_pyg(data, name)
 
     def to_pyg(self, *, sparse: bool = False) -> Data:
-        """A PyTorch Geometric `Data` with every edge in both directions; see `nodewise.graph.pyg.to_pyg`."""
-        from nodewise.graph.pyg import to_pyg
+        """A PyTorch Geometric `Data` with every edge in both directions; see `nodewise.graph.convert.pyg.to_pyg`."""
+        from nodewise.graph.convert.pyg import to_pyg
 
         return to_pyg(self, sparse=sparse)
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None) -> Graph:
-        """The graph of a networkx one; see `nodewise.graph.networks.from_networkx`."""
-        from nodewise.graph.networks import from_networkx
+        """The graph of a networkx one; see `nodewise.graph.convert.networks.from_networkx`."""
+        from nodewise.graph.convert.networks import from_networkx
 
         return from_networkx(graph, label=label, features=features)
 
     def to_networkx(self) -> nx.Graph[Any]:
-        """A `networkx.Graph` with names, labels, features and attributes; see `nodewise.graph.networks.to_networkx`."""
-        from nodewise.graph.networks import to_networkx
+        """A `networkx.Graph` with names, labels, features and attributes; see `nodewise.graph.convert.networks.to_networkx`."""
+        from nodewise.graph.convert.networks import to_networkx
 
         return to_networkx(self)
 
@@ -252,9 +252,9 @@ class Graph:
             nodes: one row a node; the first row names the columns.
             edges: one row an edge, two of its columns naming the ends.
             **columns: which column is what, where its name does not tell: `id`, `label`, `text` (becomes TF-IDF features), `features` (a list),
-                `source`, `target`; further `delimiter`, `encoding`, `max_words`, `name`. See `nodewise.graph.tables.read_tables`.
+                `source`, `target`; further `delimiter`, `encoding`, `max_words`, `name`. See `nodewise.graph.io.tables.read_tables`.
         """
-        from nodewise.graph.tables import read_tables
+        from nodewise.graph.io.tables import read_tables
 
         return read_tables(nodes, edges, **columns)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.errors import GraphError
-from nodewise.graph.wording import listed
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
 
 __all__ = ["are_classes", "label_ids", "natural_order"]
 

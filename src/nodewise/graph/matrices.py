@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.errors import GraphError
 from nodewise.graph.graph import Graph
+from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
     from nodewise.graph.checks import Features

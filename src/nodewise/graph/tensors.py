@@ -90,7 +90,7 @@ class Sparse:
         """The product with every run's matrix: [run, column, width] to [run, row, width]; on the CPU into ``out``, if given."""
         runs, _, width = dense.shape
         if self.device.type == "cuda":
-            from nodewise.graph.kernels import sparse_product
+            from nodewise.graph.sparse_kernels import sparse_product
 
             return sparse_product(self, dense)
         flat = None if out is None else out.view(-1, width)

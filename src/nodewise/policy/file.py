@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from nodewise.errors import PolicyFileError
+from nodewise.ground.errors import PolicyFileError
 from nodewise.policy.network import Policy, PolicySettings
 
 __all__ = ["FORMAT", "load_policy", "save_policy"]

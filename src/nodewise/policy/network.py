@@ -10,9 +10,9 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from nodewise.environment.state import StateSettings
-from nodewise.errors import InputError
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
+from nodewise.policy.state import StateSettings
 
 __all__ = ["Policy", "PolicySettings"]
 
@@ -76,7 +76,7 @@ class Policy(nn.Module):
         fused = h.is_cuda and self.settings.architecture == "gcn" and not torch.is_grad_enabled()
         for weight, bias in zip(self.weights, self.biases, strict=True):
             if fused:
-                from nodewise.policy.kernels import layer
+                from nodewise.policy.layer_kernels import layer
 
                 h = layer(graph, h, weight, bias)
                 continue

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from nodewise.errors import PolicyFileError
+from nodewise.ground.errors import PolicyFileError
 from nodewise.policy.file import _fill
 from nodewise.policy.network import Policy, PolicySettings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from nodewise.errors import UnknownNameError
+from nodewise.ground.errors import UnknownNameError
 from nodewise.policy.file import load_policy
 from nodewise.policy.network import Policy
 

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.seeds import numpy_generator
-from nodewise.session.asking import Rules
-from nodewise.session.graph_store import fetch_graph
-from nodewise.session.history import History, carry_on, fold
-from nodewise.session.labels import Label
-from nodewise.session.log import Draft, Event, Log
+from nodewise.ground.seeds import numpy_generator
+from nodewise.session.asking.rules import Rules
+from nodewise.session.files.graph_store import fetch_graph
+from nodewise.session.log.history import History, carry_on, fold
+from nodewise.session.log.labels import Label
+from nodewise.session.log.log import Draft, Event, Log
 from nodewise.session.naming import find_node, node_name
 from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:
-    from nodewise.session.learner import Learner
+    from nodewise.session.learning.learner import Learner
 
 __all__ = ["Job"]
 
@@ -164,8 +164,8 @@ class Job:
     def _new_learner(self, given: Sequence[Label], snapshot_bytes: int) -> Learner:
         import torch
 
-        from nodewise.session.choice import make_stored_strategy
-        from nodewise.session.learner import Learner
+        from nodewise.session.asking.choice import make_stored_strategy
+        from nodewise.session.learning.learner import Learner
 
         strategy = make_stored_strategy(self.settings.strategy, self._log.part("policy"))
         mask = self._candidates.copy()

@@ -6,8 +6,8 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
-from nodewise.errors import InputError, UnknownNameError
 from nodewise.graph import Graph
+from nodewise.ground.errors import InputError, UnknownNameError
 
 __all__ = ["find_node", "node_name", "probable_typo", "valid_class", "valid_person"]
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from nodewise.errors import InputError, SessionError
-from nodewise.events import Reporter
 from nodewise.graph import Graph
-from nodewise.session.graph_store import EMBED_LIMIT
+from nodewise.ground.errors import InputError, SessionError
+from nodewise.ground.events import Reporter
+from nodewise.session.asking.query import Query
+from nodewise.session.files.graph_store import EMBED_LIMIT
 from nodewise.session.job import Job
-from nodewise.session.log import Draft, Event, Log, MovedOnError
+from nodewise.session.log.log import Draft, Event, Log, MovedOnError
 from nodewise.session.naming import probable_typo, valid_class, valid_person
-from nodewise.session.query import Query
 from nodewise.session.status import Status, agreement
 
 if TYPE_CHECKING:
     from nodewise.policy import Policy
-    from nodewise.session.prediction import Prediction
-    from nodewise.session.stopping import StopReport
+    from nodewise.session.learning.prediction import Prediction
+    from nodewise.session.learning.stopping import StopReport
 
 __all__ = ["ANNOTATOR", "Session"]
 
@@ -79,7 +79,7 @@ class Session(Job):
         Raises:
             InputError: something given is wrong; says what to do.
         """
-        from nodewise.session.creation import create_log
+        from nodewise.session.files.creation import create_log
 
         log = create_log(
             Path(path), graph, budget=budget, classes=classes, strategy=strategy, policy=policy, classifier=classifier, seed=seed, audit=audit,
@@ -121,7 +121,7 @@ class Session(Job):
         Raises:
             SessionError: there is nothing to ask this annotator: the budget is spent or out with others.
         """
-        from nodewise.session.answering import draft_queries
+        from nodewise.session.asking.answering import draft_queries
 
         who = valid_person(annotator)
         count = 1 if k is None else k
@@ -217,7 +217,7 @@ class Session(Job):
         Raises:
             SessionError: there is nothing to take back.
         """
-        from nodewise.session.history import undoable
+        from nodewise.session.log.history import undoable
 
         with self._lock:
             for _ in range(_ATTEMPTS):
@@ -241,7 +241,7 @@ class Session(Job):
         Raises:
             SessionError: nothing has been told yet.
         """
-        from nodewise.session.prediction import Prediction
+        from nodewise.session.learning.prediction import Prediction
 
         with self._lock:
             history = self.refresh()
@@ -286,14 +286,14 @@ class Session(Job):
 
     def stop_report(self, reporter: Reporter | None = None) -> StopReport:
         """Whether more labels are worth it; see `StopReport`."""
-        from nodewise.session.stopping import make_report
+        from nodewise.session.learning.stopping import make_report
 
         with self._lock:
             return make_report(self, self.refresh(), reporter)
 
     def export(self, path: str | Path) -> list[str]:
         """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending. Returns what it wrote, in words."""
-        from nodewise.session.export import write_export
+        from nodewise.session.files.export import write_export
 
         with self._lock:
             return write_export(self, Path(path))

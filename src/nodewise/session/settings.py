@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from nodewise.errors import InputError, SessionFileError
+from nodewise.ground.errors import InputError, SessionFileError
 
 __all__ = ["SessionSettings"]
 

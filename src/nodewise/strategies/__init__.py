@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nodewise.environment import Strategy
-from nodewise.errors import InputError, UnknownNameError
+from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.policy import Policy, find_policy
 from nodewise.strategies.age import Age
 from nodewise.strategies.anrmab import Anrmab

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from nodewise.environment import Environment, Observation
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 from nodewise.strategies.heuristics import Heuristics
 from nodewise.strategies.ties import break_ties
 

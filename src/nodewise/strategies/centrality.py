@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 
 from nodewise.environment import Environment, Observation
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 __all__ = ["Centrality"]
 

@@ -7,7 +7,9 @@ on the server, survives reloads, restarts of the server and phones that sleep.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
     from nodewise.studio.app import create_app
@@ -16,20 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["StudioSettings", "address", "bind", "create_app", "make_server", "require_extra"]
 
-_HOME = {
-    "StudioSettings": "settings",
-    "address": "server",
-    "bind": "server",
-    "create_app": "app",
-    "make_server": "server",
-    "require_extra": "server",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Imports a name's file when it is first asked for: the settings need neither FastAPI nor torch."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+# the settings need neither FastAPI nor torch
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "StudioSettings": "settings",
+        "address": "server",
+        "bind": "server",
+        "create_app": "app",
+        "make_server": "server",
+        "require_extra": "server",
+    },
+)

@@ -12,12 +12,12 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Resp
 from starlette.staticfiles import StaticFiles
 
 from nodewise import __version__
-from nodewise.studio import api_answers, api_files, api_sessions, api_views, documentation, updates
-from nodewise.studio.failures import Json, answer_failures
-from nodewise.studio.guard import Guard
+from nodewise.studio.api import documentation, files, labelling, sessions, showing, updates
+from nodewise.studio.api.failures import Json, answer_failures
+from nodewise.studio.guard.guard import Guard
 from nodewise.studio.settings import StudioSettings
-from nodewise.studio.studio import Studio
-from nodewise.studio.worker import Priority
+from nodewise.studio.work.studio import Studio
+from nodewise.studio.work.worker import Priority
 
 if TYPE_CHECKING:
     from nodewise.session import Session
@@ -47,7 +47,7 @@ def create_app(settings: StudioSettings, session: Session | None = None) -> Guar
     app = FastAPI(title="nodewise studio", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.studio = studio
     answer_failures(app)
-    for router in (api_sessions.router, api_sessions.forms, api_answers.router, api_views.router, api_files.router, updates.router):
+    for router in (sessions.router, sessions.forms, labelling.router, showing.router, files.router, updates.router):
         app.include_router(router)
     _add_pages(app, studio)
     return Guard(app, settings.rules())

@@ -7,12 +7,12 @@ import socket
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from nodewise.errors import InputError, MissingExtraError
+from nodewise.ground.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import uvicorn
 
-    from nodewise.studio.guard import Guard
+    from nodewise.studio.guard.guard import Guard
 
 __all__ = ["address", "bind", "make_server", "require_extra"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nodewise.errors import InputError
-from nodewise.studio.origins import GuardRules
+from nodewise.ground.errors import InputError
+from nodewise.studio.guard.origins import GuardRules
 
 __all__ = ["ENDING", "StudioSettings"]
 

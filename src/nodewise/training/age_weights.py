@@ -15,13 +15,13 @@ import numpy as np
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.device import resolve_device
 from nodewise.environment import Environment, Splits, draw_splits, rollout
-from nodewise.errors import InputError
-from nodewise.events import Progress, Reporter, Silent
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
-from nodewise.seeds import derive_seed
+from nodewise.ground.device import resolve_device
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.ground.seeds import derive_seed
 from nodewise.strategies import Age
 
 __all__ = ["AgeSearch", "Weights", "mean_weights", "search_age_weights", "weight_grid"]

@@ -15,8 +15,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from nodewise.errors import InputError
 from nodewise.graph import Graph
+from nodewise.ground.errors import InputError
 from nodewise.policy import Policy, load_policy, save_policy
 from nodewise.training.returns import RunningScale
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.environment import Environment, Observation, state
+from nodewise.environment import Environment, Observation
 from nodewise.policy import Policy
+from nodewise.policy.state import state
 
 __all__ = ["Explorer"]
 

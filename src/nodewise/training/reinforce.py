@@ -12,14 +12,14 @@ import torch
 
 from nodewise.classifiers import GcnSettings, make_classifier
 from nodewise.datasets import default_budget
-from nodewise.device import resolve_device
 from nodewise.environment import CLOSING_EPOCHS, Environment, draw_splits, rollout
-from nodewise.errors import InputError
-from nodewise.events import Progress, Reporter, Silent, Warned
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.device import resolve_device
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Progress, Reporter, Silent, Warned
+from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, PolicySettings
-from nodewise.seeds import derive_seed
 from nodewise.training.checkpoint import DEAD_AFTER, Checkpoint, describe_sources
 from nodewise.training.explorer import Explorer
 from nodewise.training.returns import RunningScale, policy_loss, stepwise_returns

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nodewise.errors import MissingExtraError
+from nodewise.ground.errors import MissingExtraError
 
 __all__ = ["tensorboard_log"]
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 from tests.datasets.reddit.agreement import compare, save
 from tests.datasets.reddit.month import WIDTH, Shape, make_month
 from tests.datasets.reddit.reference import build_by_hand

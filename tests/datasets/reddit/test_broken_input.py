@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
-from nodewise.errors import InputError, MissingExtraError
-from nodewise.events import Event, Warned
 from nodewise.graph import read_graph
+from nodewise.ground.errors import InputError, MissingExtraError
+from nodewise.ground.events import Event, Warned
 from tests.datasets.reddit.small_month import COMMENT_LINES, PACK, SETTINGS, SUBMISSION_LINES, write_month
 
 LIMITS = Limits(memory_gb=1, threads=2)

@@ -11,9 +11,9 @@ import pytest
 
 from nodewise.datasets import load_graph
 from nodewise.datasets.reddit import BuildReport, Limits, RedditSettings, build_reddit
-from nodewise.errors import InputError
-from nodewise.events import Event, Note, Progress, Warned
 from nodewise.graph import read_graph
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Event, Note, Progress, Warned
 from tests.datasets.reddit.small_month import COMMENT_LINES, GLOVE, PACK, POSTS, SETTINGS, SUBMISSION_LINES, write_month, zipped
 
 LIMITS = Limits(memory_gb=1, threads=2)

@@ -7,7 +7,7 @@ import pytest
 import zstandard
 
 from nodewise.datasets.reddit.decompress import decompressed, packing_of
-from nodewise.errors import InputError, MissingExtraError
+from nodewise.ground.errors import InputError, MissingExtraError
 from tests.datasets.reddit.small_month import PACK
 
 DATA = b"".join(b'{"id": "%d"}\n' % (number * number) for number in range(20_000))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodewise.datasets.reddit.edges import shared_user_edges
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 pairs = st.sets(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60)
 

@@ -7,8 +7,8 @@ import pytest
 
 from nodewise.datasets.reddit.glove import check_glove, read_glove
 from nodewise.datasets.reddit.vectors import word_vectors
-from nodewise.errors import InputError
-from nodewise.events import Silent
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Silent
 from tests.datasets.reddit.small_month import zipped
 
 LINES = [

@@ -10,8 +10,8 @@ from nodewise.datasets.reddit import Limits, ingest
 from nodewise.datasets.reddit.ingest import Ingested
 from nodewise.datasets.reddit.records import COMMENTS, SUBMISSIONS
 from nodewise.datasets.reddit.work import Work
-from nodewise.errors import InputError, NodewiseError
-from nodewise.events import Event, Progress, Silent, Warned
+from nodewise.ground.errors import InputError, NodewiseError
+from nodewise.ground.events import Event, Progress, Silent, Warned
 from tests.datasets.reddit.small_month import PACK
 
 

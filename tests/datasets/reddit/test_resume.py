@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
-from nodewise.events import Event, Note, Progress
+from nodewise.ground.events import Event, Note, Progress
 from tests.datasets.reddit.agreement import save
 from tests.datasets.reddit.month import WIDTH, Shape, make_month
 

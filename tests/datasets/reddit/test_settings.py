@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nodewise.datasets.reddit import KNOWN_BOTS, Limits, RedditSettings
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 
 def test_the_defaults_are_the_papers() -> None:

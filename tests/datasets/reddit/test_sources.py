@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.datasets.reddit.sources import fingerprint, resolve_glove, resolve_sources
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from nodewise.datasets.reddit import Limits
 from nodewise.datasets.reddit.work import Work
-from nodewise.errors import InputError, MissingExtraError
+from nodewise.ground.errors import InputError, MissingExtraError
 
 LIMITS = Limits(memory_gb=2, threads=1)
 

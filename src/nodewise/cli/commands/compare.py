@@ -24,7 +24,7 @@ from nodewise.cli.screen import Screen
 
 if TYPE_CHECKING:
     from nodewise.evaluation import Contest, Method
-    from nodewise.events import Reporter
+    from nodewise.ground.events import Reporter
 
 __all__ = ["compare", "register"]
 
@@ -61,13 +61,13 @@ def compare(
     With --out, every finished chunk of runs is kept: after a kill the same command goes on where it was.
     """
     from nodewise.classifiers import CLASSIFIERS
-    from nodewise.device import resolve_device
-    from nodewise.errors import InputError, UnknownNameError
     from nodewise.evaluation import ChunkStore, Method
     from nodewise.evaluation import compare as run
     from nodewise.evaluation.comparison_files import write_comparison
     from nodewise.evaluation.comparison_tables import lead_table, score_table
     from nodewise.evaluation.tables import to_rows
+    from nodewise.ground.device import resolve_device
+    from nodewise.ground.errors import InputError, UnknownNameError
 
     if engine != "local":
         raise InputError("--engine ray needs nodewise's cluster room, which this version does not have yet: use --engine local")
@@ -103,8 +103,8 @@ def _contest(
     classifiers: tuple[str, ...],
 ) -> Contest:  # fmt: skip
     """Reads the graph once to see that it can be used, and lets it go until its turn has come."""
-    from nodewise.errors import InputError
     from nodewise.evaluation import Contest
+    from nodewise.ground.errors import InputError
 
     one = load_for_command(name, features, data_dir, reporter)
     if one.graph.y is None or not (one.graph.y >= 0).any():

@@ -12,11 +12,11 @@ from nodewise.cli.command import add_command
 from nodewise.cli.description import describe
 from nodewise.cli.options import DataDirOption, FeaturesOption, JsonFlag, complete_dataset
 from nodewise.cli.screen import Screen
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from nodewise.events import Reporter
     from nodewise.graph import Graph
+    from nodewise.ground.events import Reporter
 
 __all__ = ["convert", "register"]
 
@@ -110,7 +110,7 @@ class _How:
 
 
 def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
-    from nodewise.graph.knn import graph_from_things
+    from nodewise.graph.knn.knn import graph_from_things
 
     if how.edges is not None:
         raise InputError(f"--edges got {str(how.edges)!r} and --knn got {knn}, but both say where edges come from: give one of them")
@@ -140,7 +140,7 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
 
 def _check_ending(out: Path) -> None:
     """Refuses a form that cannot be written before any long work begins."""
-    from nodewise.graph.files import FORMS
+    from nodewise.graph.io.files import FORMS
 
     known = [ending for forms in FORMS for ending in forms.split(", ") if ending.startswith(".")]
     if out.suffix and out.suffix.lower() not in known and not out.is_dir():

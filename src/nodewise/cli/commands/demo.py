@@ -36,9 +36,9 @@ def demo(
     graph. Random choice and the best connected node first are set beside it, on the same splits.
     """
     from nodewise.datasets import load_graph
-    from nodewise.errors import InputError
     from nodewise.evaluation import Contest, Method
     from nodewise.evaluation import compare as run
+    from nodewise.ground.errors import InputError
     from nodewise.policy import DEFAULT_POLICY
 
     if out.suffix.lower() not in (".png", ".svg", ".pdf") or not out.absolute().parent.is_dir():

@@ -56,10 +56,10 @@ def evaluate(
 ) -> None:
     """Score one strategy on one labelled graph: micro and macro F1, mean and 95 % interval over runs."""
     from nodewise.classifiers import CLASSIFIERS
-    from nodewise.device import resolve_device
-    from nodewise.errors import InputError, UnknownNameError
     from nodewise.evaluation import evaluate as run
     from nodewise.evaluation import write_json
+    from nodewise.ground.device import resolve_device
+    from nodewise.ground.errors import InputError, UnknownNameError
     from nodewise.strategies import make_strategy
 
     resolve_device(device)

@@ -69,7 +69,7 @@ def import_policy(
     out: Annotated[Path, typer.Argument(metavar="OUT.safetensors", help="The policy file to write.", show_default=False)],
 ) -> None:
     """Turn a state dict as the paper's authors released it into a policy file."""
-    from nodewise.errors import InputError
+    from nodewise.ground.errors import InputError
     from nodewise.policy import import_released, save_policy
 
     if out.suffix != ".safetensors":

@@ -10,7 +10,7 @@ import typer
 from nodewise.cli.command import add_command, make_group
 from nodewise.cli.options import JsonFlag
 from nodewise.cli.screen import Screen
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 __all__ = ["build", "register"]
 
@@ -63,7 +63,7 @@ def build(
     appear when all is done.
     """
     from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
-    from nodewise.graph.wording import count
+    from nodewise.ground.wording import count
 
     first, last = _ranks(ranks)
     settings = RedditSettings(

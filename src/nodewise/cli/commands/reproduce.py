@@ -11,10 +11,10 @@ from nodewise.cli.command import add_command
 from nodewise.cli.failures import complain
 from nodewise.cli.options import DataDirOption, DeviceOption, SeedOption, read_names
 from nodewise.cli.screen import Screen
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from nodewise.evaluation.paper import TrainingOutcome
+    from nodewise.experiments.gpa import TrainingOutcome
 
 __all__ = ["register", "reproduce"]
 
@@ -59,8 +59,8 @@ def reproduce(
 
     With trainings, the policies that the experiments need and that are not there yet are trained at full length, checkpointed.
     """
-    from nodewise.device import resolve_device
-    from nodewise.evaluation.paper import EXPERIMENTS, find_experiment
+    from nodewise.experiments.gpa import EXPERIMENTS, find_experiment
+    from nodewise.ground.device import resolve_device
 
     resolve_device(device)
     if experiment == "trainings":
@@ -81,9 +81,9 @@ def reproduce(
 
 
 def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str, Any]) -> None:
-    from nodewise.evaluation.paper import reproduce as run
-    from nodewise.evaluation.paper.rendering import record_tables
     from nodewise.evaluation.tables import to_rows
+    from nodewise.experiments.gpa import reproduce as run
+    from nodewise.experiments.gpa.rendering import record_tables
 
     with screen.reporting() as reporter:
         record = run(name, out, reporter=reporter, **settings)
@@ -99,7 +99,7 @@ def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str,
 def _train(
     screen: Screen, policies: Path | None, device: str, only: str | None, jobs: int, minutes: float | None, data_dir: Path | None
 ) -> None:
-    from nodewise.evaluation.paper import train_missing
+    from nodewise.experiments.gpa import train_missing
 
     def told(outcome: TrainingOutcome) -> None:
         state = "finished" if outcome.finished else "unfinished, the same command goes on"

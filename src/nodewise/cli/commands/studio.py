@@ -68,7 +68,7 @@ def studio(
     import webbrowser
 
     from nodewise.studio import require_extra
-    from nodewise.studio.origins import is_loopback
+    from nodewise.studio.guard.origins import is_loopback
 
     require_extra()
     from nodewise.session import Session
@@ -103,7 +103,7 @@ def _load_torch() -> None:
     import gc
     from importlib import import_module
 
-    import_module("nodewise.session.learner")
+    import_module("nodewise.session.learning.learner")
     gc.collect()
     gc.freeze()
 

@@ -52,10 +52,10 @@ def train(
     """
     from contextlib import nullcontext
 
-    from nodewise.device import resolve_device
-    from nodewise.environment import StateSettings
-    from nodewise.errors import InputError
+    from nodewise.ground.device import resolve_device
+    from nodewise.ground.errors import InputError
     from nodewise.policy import PolicySettings
+    from nodewise.policy.state import StateSettings
     from nodewise.training import TrainingSettings, tensorboard_log, train_policy
 
     resolve_device(device)  # a device that is not there is told before any graph is read

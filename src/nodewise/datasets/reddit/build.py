@@ -22,9 +22,9 @@ from nodewise.datasets.reddit.sources import Source, resolve_glove, resolve_sour
 from nodewise.datasets.reddit.vectors import word_vectors
 from nodewise.datasets.reddit.words import vocabulary
 from nodewise.datasets.reddit.work import Work
-from nodewise.errors import InputError, NodewiseError
-from nodewise.events import Note, Progress, Reporter, Silent, Warned
-from nodewise.graph.wording import count
+from nodewise.ground.errors import InputError, NodewiseError
+from nodewise.ground.events import Note, Progress, Reporter, Silent, Warned
+from nodewise.ground.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

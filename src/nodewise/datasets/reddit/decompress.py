@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from nodewise.errors import InputError, MissingExtraError
+from nodewise.ground.errors import InputError, MissingExtraError
 
 __all__ = ["READ_BYTES", "decompressed", "packing_of"]
 

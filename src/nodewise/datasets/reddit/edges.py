@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 if TYPE_CHECKING:
     _Ints = npt.NDArray[np.int64]

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.datasets.reddit.decompress import decompressed, packing_of
-from nodewise.errors import InputError
-from nodewise.events import Progress, Reporter
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Progress, Reporter
 
 __all__ = ["check_glove", "read_glove"]
 

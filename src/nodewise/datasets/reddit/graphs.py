@@ -17,9 +17,9 @@ from nodewise.datasets.reddit.select import SelectedGroup
 from nodewise.datasets.reddit.settings import RedditSettings
 from nodewise.datasets.reddit.words import clean_text, post_link, post_text
 from nodewise.datasets.reddit.work import Work
-from nodewise.errors import InputError
 from nodewise.graph import Graph
-from nodewise.graph.wording import count
+from nodewise.ground.errors import InputError
+from nodewise.ground.wording import count
 
 __all__ = ["Joined", "join_posts", "make_graph"]
 

@@ -15,8 +15,8 @@ from nodewise.datasets.reddit.prefetch import prefetch
 from nodewise.datasets.reddit.records import Record, second_opinion
 from nodewise.datasets.reddit.sources import fingerprint
 from nodewise.datasets.reddit.work import Work
-from nodewise.errors import InputError, NodewiseError
-from nodewise.events import Note, Progress, Reporter, Warned
+from nodewise.ground.errors import InputError, NodewiseError
+from nodewise.ground.events import Note, Progress, Reporter, Warned
 
 __all__ = ["Ingested", "ingest"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 
 from nodewise.datasets.reddit.work import Work
-from nodewise.errors import InputError
 from nodewise.graph import Graph, write_graph
+from nodewise.ground.errors import InputError
 
 __all__ = ["PUBLISHING", "Publisher"]
 

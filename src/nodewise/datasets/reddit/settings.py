@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 __all__ = ["KNOWN_BOTS", "Limits", "RedditSettings"]
 

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from nodewise.errors import InputError
+from nodewise.ground.errors import InputError
 
 __all__ = ["Kind", "Source", "fingerprint", "resolve_glove", "resolve_sources"]
 

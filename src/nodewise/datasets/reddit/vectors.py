@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nodewise.datasets.reddit.glove import read_glove
 from nodewise.datasets.reddit.sources import fingerprint
-from nodewise.events import Reporter
+from nodewise.ground.events import Reporter
 
 __all__ = ["word_vectors"]
 

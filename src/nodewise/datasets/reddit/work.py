@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodewise.datasets.reddit.settings import Limits
-from nodewise.errors import InputError, MissingExtraError
+from nodewise.ground.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

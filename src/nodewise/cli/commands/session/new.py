@@ -62,8 +62,8 @@ def new(
 ) -> None:
     """Start a labelling job on a graph."""
     from nodewise.datasets import default_features, load_graph
-    from nodewise.errors import InputError
     from nodewise.graph.features import canonical_features
+    from nodewise.ground.errors import InputError
     from nodewise.session import Session
 
     if file.exists():

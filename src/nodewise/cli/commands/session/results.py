@@ -51,7 +51,7 @@ def predict(
 ) -> None:
     """Predict every node's class from the labels so far, as CSV with every class's probability."""
     from nodewise.session import Session
-    from nodewise.session.export import write_predictions
+    from nodewise.session.files.export import write_predictions
 
     with Session.open(file) as session:
         if out is not None and out.suffix.lower() in (".json", ".npz", ".pt"):
@@ -84,7 +84,7 @@ def backup(
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Copy the session's file safely, also while others are labelling."""
-    from nodewise.session.log import Log
+    from nodewise.session.log.log import Log
 
     with Log.open(file) as log:
         log.backup(out, overwrite=force)

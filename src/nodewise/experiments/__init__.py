@@ -1,0 +1,1 @@
+"""Whole experiments: the paper's, and our own."""

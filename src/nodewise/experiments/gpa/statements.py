@@ -1,0 +1,38 @@
+"""What the text says of the figure on budgets, beside what we find."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodewise.experiments.gpa.numbers import paper_statements
+
+__all__ = ["budget_statements"]
+
+
+def budget_statements(part: Mapping[str, Any], beside: bool) -> list[dict[str, Any]]:
+    """How many labels GPA needs to reach what random selection and AGE reach with the largest budget.
+
+    Args:
+        part: the part's record, one setting for each budget.
+        beside: whether the paper's text says it for these budgets.
+    """
+    means = {setting["budget"]: {r["name"]: r["micro_f1"]["mean"] for r in setting["results"]} for setting in part["settings"]}
+    largest = max(means)
+    found = []
+    for name, key in (("random", "random"), ("AGE", "age")):
+        reached = means[largest].get(name)
+        if reached is None:
+            continue
+        enough = [budget for budget, scores in sorted(means.items()) if scores.get("GPA", float("-inf")) >= reached]
+        printed = paper_statements() if beside else {}
+        for statement, ours, what in (
+            (f"budgets.{key}-at-100", round(reached, 2), f"Micro-F1 of {name} with {largest} labels"),
+            (
+                f"budgets.gpa-as-{key}-at-100",
+                enough[0] if enough else None,
+                f"labels with which GPA reaches what {name} reaches with {largest}",
+            ),
+        ):
+            found.append({"what": what, "paper": printed[statement].value if statement in printed else None, "ours": ours})
+    return found

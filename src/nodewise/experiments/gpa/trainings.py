@@ -1,0 +1,167 @@
+"""Every policy that the experiments need, by name: what it is trained on and how; and where the files lie."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from nodewise.ground.errors import PolicyFileError, UnknownNameError
+from nodewise.policy import Policy, PolicySettings, import_released, load_policy, shipped_policies
+from nodewise.policy.state import StateSettings
+from nodewise.training import TrainingSettings
+
+__all__ = [
+    "AGE_SOURCES",
+    "TRAININGS",
+    "WITHOUT",
+    "Training",
+    "age_weights",
+    "find_trained",
+    "find_training",
+    "missing_command",
+    "policies_folder",
+    "released_policy",
+]
+
+WITHOUT = {
+    "entropy": ("entropy",),
+    "degree": ("degree",),
+    "kl": ("kl_from_neighbours", "kl_to_neighbours"),
+    "indicator": ("labelled",),
+}
+"""The paper's ablation: what is left out, the two divergences together."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training at the paper's full length.
+
+    Attributes:
+        name: also the policy file's.
+        sources: graphs by name, each with the paper's features for it.
+        budget: queries on every source graph; None: each graph's own.
+        without: state features left out.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    budget: int | None = None
+    architecture: Literal["gcn", "mlp"] = "gcn"
+    without: tuple[str, ...] = ()
+    episodes: int = 2000
+    batch: int = 5
+    seed: int = 0
+
+    def settings(self, budgets: tuple[int, ...], features: tuple[str, ...]) -> TrainingSettings:
+        """The training's settings, once the graphs' own budgets and features are known."""
+        policy = PolicySettings(architecture=self.architecture, state=StateSettings().without(self.without))
+        chosen = budgets if self.budget is None else (self.budget,) * len(budgets)
+        return TrainingSettings(
+            budgets=chosen, episodes=self.episodes, batch=self.batch, seed=self.seed, policy=policy, features=features
+        )  # fmt: skip
+
+
+def _reddit(last: int) -> tuple[str, ...]:
+    return tuple(f"reddit{i}" for i in range(1, last + 1))
+
+
+TRAININGS = {
+    one.name: one
+    for one in (
+        Training("cora+citeseer", ("cora", "citeseer")),
+        Training("cora+pubmed", ("cora", "pubmed")),
+        Training("citeseer+pubmed", ("citeseer", "pubmed")),
+        Training("cora+citeseer-mlp", ("cora", "citeseer"), architecture="mlp"),
+        Training("twitch-de+engb", ("twitch-de", "twitch-engb")),
+        Training("acmv9+citationv1", ("acmv9", "citationv1")),
+        Training("acmv9+dblpv7", ("acmv9", "dblpv7")),
+        Training("citationv1+dblpv7", ("citationv1", "dblpv7")),
+        Training("reddit1+2", _reddit(2)),
+        Training("reddit1+2-seed1", _reddit(2), seed=1),
+        *(
+            Training(f"reddit1+2-without-{name}{'-seed1' if seed else ''}", _reddit(2), without=without, seed=seed)
+            for seed in (0, 1)
+            for name, without in WITHOUT.items()
+        ),
+        *(Training(f"reddit1+2-budget{budget}", _reddit(2), budget=budget) for budget in (10, 20, 30, 100)),
+        Training("reddit1", _reddit(1)),
+        Training("reddit1+2+3", _reddit(3)),
+        Training("reddit1+2+3+4", _reddit(4)),
+    )
+}
+"""All trainings by name. At a budget of 50 on Reddit the policy is reddit1+2 itself."""
+
+AGE_SOURCES = ("cora", "citeseer", "pubmed", "twitch-de", "twitch-engb", "acmv9", "citationv1", "dblpv7", "reddit1", "reddit2")
+"""Graphs on which AGE's weights are searched, since policies that AGE is set against are trained on them."""
+
+
+def policies_folder(folder: str | Path | None = None) -> Path:
+    """Where policy files lie: the folder given, else the one that comes with nodewise."""
+    return Path(__file__).parent / "policies" if folder is None else Path(folder)
+
+
+def find_training(name: str) -> Training:
+    """The training of that name.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    if name not in TRAININGS:
+        raise UnknownNameError("training", name, TRAININGS)
+    return TRAININGS[name]
+
+
+def find_trained(name: str, folder: str | Path | None = None) -> Policy | None:
+    """The trained policy: from the folder, else the shipped one that was trained on the same graphs in the same way; None if there is neither."""
+    training = find_training(name)
+    path = policies_folder(folder) / f"{name}.safetensors"
+    if path.is_file():
+        return load_policy(path)
+    shipped = shipped_policies().get(name)
+    policy = None if shipped is None else load_policy(shipped)
+    return policy if policy is not None and _fits(policy, training) else None
+
+
+def _fits(policy: Policy, training: Training) -> bool:
+    """Whether a policy was trained as the training says; its seed and batch may be others."""
+    sources, told = policy.origin.get("source_graphs", []), policy.origin.get("training", {})
+    names = tuple(source.get("name") for source in sources)
+    wanted = training.settings(tuple(source.get("budget", 1) for source in sources) or (1,), ()).policy
+    whole = told.get("episodes", 0) >= training.episodes and told.get("reward", "trajectory") == "trajectory"
+    return names == training.sources and policy.settings == wanted and whole
+
+
+def missing_command(names: str, folder: str | Path | None = None) -> str:
+    """The command that makes what is missing."""
+    return f"nodewise reproduce trainings --only {names}" + ("" if folder is None else f" --policies {folder}")
+
+
+def released_policy(name: str, folder: Path) -> Policy | None:
+    """The authors' policy of that name, or None if the folder does not hold its state dict, ``pretrain_NAME.pkl``."""
+    path = folder / f"pretrain_{name}.pkl"
+    return import_released(path) if path.is_file() else None
+
+
+def age_weights(sources: tuple[str, ...], folder: str | Path | None = None) -> tuple[float, float, float] | None:
+    """AGE's weights for transfer: the mean of those found best on each source graph (section 4.1); None if one is not there.
+
+    Raises:
+        PolicyFileError: a file of weights cannot be read.
+    """
+    found = []
+    for source in sources:
+        path = policies_folder(folder) / f"age-{source}.json"
+        if not path.is_file():
+            return None
+        try:
+            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            entropy, centrality, density = (float(weight) for weight in record["weights"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise PolicyFileError(
+                f"{str(path)!r} does not hold AGE's weights ({error}): delete it, and run {missing_command(f'age-{source}')}"
+            ) from None
+        found.append((entropy, centrality, density))
+    one, two, three = (round(sum(column) / len(found), 6) for column in zip(*found, strict=True))
+    return one, two, three

@@ -1,0 +1,129 @@
+"""Graphs from and to networkx."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from nodewise.graph.graph import Graph
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["from_networkx", "to_networkx"]
+
+
+def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None) -> Graph:
+    """The graph of a networkx one, directed or with parallel edges too.
+
+    Nodes called 0, 1, 2 … in order have no names here; otherwise a node's name is ``str(node)``. Node attributes that are texts become
+    attributes; `Graph.notes` says which others were dropped.
+
+    Args:
+        graph: any networkx graph with at least one node.
+        label: node attribute with the class; by default "label" or "y", where there is one. A node without it is unlabelled.
+        features: node attribute with a row of numbers (or a dict column -> value), or a list of attributes with a number each; by
+            default "x", where there is one.
+
+    Raises:
+        GraphError: if there are no nodes, an attribute is missing, or features do not fit together.
+    """
+    nodes = list(graph.nodes)
+    if not nodes:
+        raise GraphError("the networkx graph has no nodes: a graph needs at least one")
+    position = {node: i for i, node in enumerate(nodes)}
+    rows: list[Mapping[str, Any]] = [graph.nodes[node] for node in nodes]
+    held = list(dict.fromkeys(key for row in rows for key in row))
+    for wanted in [label, *([features] if isinstance(features, str) else features or [])]:
+        if wanted is not None and wanted not in held:
+            raise GraphError(f"no node has the attribute {wanted!r}; there are {listed(held) or 'none'}: name one of these")
+    told = graph.graph.get("nodewise", {})
+    label = label if label is not None else next((key for key in ("label", "y") if key in held), None)
+    features = features if features is not None else "x" if "x" in held else None
+    y = None if label is None else np.array([*(row.get(label) for row in rows), None], dtype=object)[:-1]
+    if y is None and told.get("labelled"):
+        y = np.array([""] * len(nodes), dtype=object)
+    x = _features(rows, features, told.get("columns")) if features is not None or "columns" in told else None
+    used = {label, *([features] if isinstance(features, str) else features or [])}
+    texts = [key for key in held if key not in used and all(isinstance(row.get(key, ""), str) for row in rows)]
+    dropped = [key for key in held if key not in used and key not in texts]
+    edges = np.array([(position[a], position[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2).T
+    plain = nodes == list(range(len(nodes))) and all(type(node) is int for node in nodes)
+    return Graph.build(
+        edges,
+        len(nodes),
+        x=x,
+        y=y,
+        class_names=told.get("class_names"),
+        node_names=None if plain else [str(node) for node in nodes],
+        attributes={str(key): [row.get(key, "") for row in rows] for key in texts},
+        name=str(graph.name or "graph"),
+        x_offset=told.get("x_offset"),
+        notes=[f"the node attributes {listed(dropped)} are no texts and were dropped: name those to use as features or label"]
+        if dropped
+        else [],
+    )
+
+
+def to_networkx(graph: Graph) -> nx.Graph[Any]:
+    """A `networkx.Graph`: nodes by name, else by index, with "label" (the class name), "x" and the attributes as node attributes.
+
+    "x" is a float32 row where features are dense, and a dict column -> value of what is not 0 where they are sparse. ``graph["nodewise"]`` holds
+    class names, the number of feature columns and their offset. `Graph.extra` is left out.
+
+    Raises:
+        GraphError: if an attribute is called "label" or "x".
+    """
+    import networkx as nx
+
+    if clash := {"label", "x"} & set(graph.attributes):
+        raise GraphError(f"the attribute {clash.pop()!r} has the name of networkx's node attribute for labels or features: rename it first")
+    names: Sequence[Any] = graph.node_names if graph.node_names is not None else range(graph.num_nodes)
+    result: nx.Graph[Any] = nx.Graph(name=graph.name)
+    told: dict[str, Any] = {"class_names": list(graph.class_names), "labelled": graph.y is not None}
+    if graph.x is not None:
+        told |= {"columns": graph.num_features}
+    if graph.x_offset is not None:
+        told |= {"x_offset": graph.x_offset.tolist()}
+    result.graph["nodewise"] = told
+    for node, name in enumerate(names):
+        parts: dict[str, Any] = {key: values[node] for key, values in graph.attributes.items()}
+        if graph.y is not None and graph.y[node] >= 0:
+            parts["label"] = graph.class_names[graph.y[node]]
+        if isinstance(graph.x, np.ndarray):
+            parts["x"] = graph.x[node]
+        elif graph.x is not None:
+            place = slice(graph.x.indptr[node], graph.x.indptr[node + 1])
+            parts["x"] = dict(zip(graph.x.indices[place].tolist(), graph.x.data[place].tolist(), strict=True))
+        result.add_node(name, **parts)
+    result.add_edges_from((names[a], names[b]) for a, b in graph.edge_index.T.tolist())
+    return result
+
+
+def _features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] | None, columns: int | None) -> Any:
+    if features is None:
+        return np.zeros((len(rows), columns or 0), dtype=np.float32)
+    if not isinstance(features, str):
+        try:
+            return np.array([[float(row.get(key, 0)) for key in features] for row in rows])
+        except (TypeError, ValueError) as error:
+            raise GraphError(
+                f"the node attributes {listed(features)} must hold one number each ({error}): name others, or a row of numbers"
+            ) from error
+    values = [row.get(features) for row in rows]
+    try:
+        if any(isinstance(value, Mapping) for value in values):
+            ends = [0, *np.cumsum([len(value or {}) for value in values]).tolist()]
+            places = [int(column) for value in values for column in value or {}]
+            data = [float(number) for value in values for number in (value or {}).values()]
+            return sp.csr_matrix((data, places, ends), shape=(len(rows), columns if columns is not None else max(places, default=-1) + 1))
+        return np.array([np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in values])
+    except (TypeError, ValueError) as error:
+        raise GraphError(
+            f"the node attribute {features!r} must hold rows of numbers, all of one length ({error}): correct it, or name another"
+        ) from error

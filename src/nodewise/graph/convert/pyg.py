@@ -1,0 +1,122 @@
+"""Graphs from and to PyTorch Geometric."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from nodewise.graph.graph import Graph
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+__all__ = ["from_pyg", "to_pyg"]
+
+_PARTS = {"x", "edge_index", "adj_t", "y", "num_nodes", "name", "class_names", "node_names", "attributes", "x_offset"}
+
+
+def from_pyg(data: Data, name: str | None = None) -> Graph:
+    """The graph of a PyTorch Geometric `Data`.
+
+    `x`, `edge_index` (or `adj_t`) and `y` are understood, and `name`, `class_names`, `node_names`, `attributes`, `x_offset` as `to_pyg` writes
+    them. Other tensors, such as masks, become `Graph.extra`; weights of edges are dropped and noted.
+
+    Args:
+        data: of one kind of nodes and edges; features dense or sparse; on any device.
+        name: what the graph is called; by default `data.name`, else "graph".
+
+    Raises:
+        GraphError: if it has several kinds of nodes, no edges field, several labels a node, or its parts do not fit together.
+    """
+    import torch
+
+    if not hasattr(data, "edge_index") or not hasattr(data, "to_dict"):
+        raise GraphError(
+            f"from_pyg takes a torch_geometric.data.Data with one kind of nodes, received {type(data).__name__}: "
+            "pass dataset[0], or the to_homogeneous() of a graph with several kinds"
+        )
+    fields = data.to_dict()
+    edges, matrix = fields.get("edge_index"), fields.get("adj_t")
+    if edges is None and matrix is not None:
+        edges = torch.stack(matrix.coo()[:2]) if hasattr(matrix, "coo") else matrix.to_sparse_coo().coalesce().indices()
+    if edges is None:
+        raise GraphError(f"the Data has neither edge_index nor adj_t, only {listed(fields)}: set data.edge_index to a tensor [2, edges]")
+    y = None if fields.get("y") is None else np.asarray(fields["y"].cpu().numpy() if torch.is_tensor(fields["y"]) else fields["y"])
+    if y is not None and y.ndim == 2 and y.shape[1] > 1:
+        raise GraphError(f"y has {y.shape[1]} columns, one label a node is needed: pick a column, or take the argmax of one-hot labels")
+    extra, dropped = {}, []
+    for key, value in fields.items():
+        if key in _PARTS or value is None:
+            continue
+        if torch.is_tensor(value) and value.layout == torch.strided and not data.is_edge_attr(key):
+            extra[key] = value.detach().cpu().numpy()
+        else:
+            dropped.append(key)
+    return Graph.build(
+        edges.cpu().numpy(),
+        fields.get("num_nodes"),
+        x=_features(fields.get("x")),
+        y=y,
+        class_names=fields.get("class_names"),
+        node_names=fields.get("node_names"),
+        attributes=fields.get("attributes"),
+        name=name or str(fields.get("name") or "graph"),
+        extra=extra,
+        x_offset=None if fields.get("x_offset") is None else fields["x_offset"].cpu().numpy(),
+        notes=[f"the fields {listed(dropped)} were dropped: a graph here has no data on edges, nor Python objects"] if dropped else [],
+    )
+
+
+def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
+    """A PyTorch Geometric `Data`: `x`, `edge_index` with every edge in both directions, `y`, names and attributes.
+
+    Args:
+        graph: any graph.
+        sparse: keep sparse features as a sparse COO tensor, with `x_offset` beside it where they are centred. By default `x` is the dense
+            float32 tensor [node, feature] of the features that count.
+    """
+    import torch
+    from torch_geometric.data import Data
+
+    both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
+    data = Data(edge_index=torch.from_numpy(both), num_nodes=graph.num_nodes, name=graph.name)
+    if graph.x is not None and sparse and not isinstance(graph.x, np.ndarray):
+        matrix = graph.x.tocoo()
+        place = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
+        data.x = torch.sparse_coo_tensor(
+            place, torch.from_numpy(matrix.data.copy()), size=graph.x.shape, is_coalesced=True, check_invariants=False
+        )
+        if graph.x_offset is not None:
+            data.x_offset = torch.from_numpy(graph.x_offset.copy())
+    elif graph.x is not None:
+        data.x = torch.from_numpy(graph.dense_features())
+    if graph.y is not None:
+        data.y = torch.from_numpy(graph.y.copy())
+    if graph.class_names:
+        data.class_names = list(graph.class_names)
+    if graph.node_names is not None:
+        data.node_names = list(graph.node_names)
+    if graph.attributes:
+        data.attributes = {key: values.tolist() for key, values in graph.attributes.items()}
+    for key, value in graph.extra.items():
+        data[key] = torch.from_numpy(value.copy()) if value.dtype.kind in "biuf" else value.tolist()
+    return data
+
+
+def _features(x: Any) -> Any:
+    import torch
+
+    if x is None or not (torch.is_tensor(x) or hasattr(x, "to_scipy")):
+        return x
+    if not torch.is_tensor(x):
+        return x.to_scipy(layout="csr")
+    x = x.detach().cpu()
+    if x.layout == torch.strided:
+        return (x[:, None] if x.ndim == 1 else x).float().numpy()
+    coo = x.to_sparse_coo().coalesce()
+    row, column = coo.indices().numpy()
+    return sp.csr_matrix((coo.values().float().numpy(), (row, column)), shape=tuple(x.shape))

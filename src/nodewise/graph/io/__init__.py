@@ -1,0 +1,1 @@
+"""One reader and writer for each form of a graph."""

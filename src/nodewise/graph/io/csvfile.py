@@ -1,0 +1,188 @@
+"""CSV files as people have them: any usual delimiter, byte order mark, quoted line breaks."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nodewise.graph.io.files import atomic_file, existing_file
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
+
+__all__ = ["Table", "cell", "first_record", "guess_delimiter", "numbers", "read_rows", "read_table", "write_rows"]
+
+_QUOTED = frozenset('",;\t\r\n|')
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file by columns.
+
+    Attributes:
+        path: where it came from, for messages.
+        columns: column name -> one string a row.
+        lines: the line on which each row ends.
+    """
+
+    path: Path
+    columns: dict[str, list[str]]
+    lines: list[int]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column.
+
+        Raises:
+            GraphError: if there is none of that name; says what was probably meant.
+        """
+        if name not in self.columns:
+            near = difflib.get_close_matches(name, list(self.columns), n=1)
+            meant = f"did you mean {near[0]!r}?" if near else "name one of these."
+            raise GraphError(f"{self.path} has no column {name!r}; its columns are {listed(self.columns, 20)}: {meant}")
+        return self.columns[name]
+
+    def find(self, names: Iterable[str]) -> str | None:
+        """The first of `names` that is a column, in any case."""
+        lower = {column.strip().lower(): column for column in reversed(self.columns)}
+        return next((lower[name] for name in names if name in lower), None)
+
+
+def read_table(path: Path, *, delimiter: str | None = None, encoding: str = "utf-8") -> Table:
+    """Reads a CSV file whose first row names the columns.
+
+    Args:
+        path: the file; a byte order mark is fine.
+        delimiter: what stands between cells, or None: comma, semicolon or tab, whichever the first row has most of.
+        encoding: how it is encoded.
+
+    Raises:
+        GraphError: if it cannot be read, a row has too few or too many cells, or a column name is missing or doubled.
+    """
+    rows = read_rows(path, delimiter=delimiter, encoding=encoding)
+    _, header = next(rows, (0, []))
+    if not header:
+        raise GraphError(f"{path} has no rows: its first row must name the columns")
+    header = [text or f"column {i}" for i, text in enumerate(header, start=1)]
+    if len(set(header)) != len(header):
+        raise GraphError(f"{path}: every column needs a name of its own in the first row, received {listed(header, 20)}")
+    columns: list[list[str]] = [[] for _ in header]
+    lines = []
+    for line, row in rows:
+        if len(row) != len(header):
+            raise GraphError(
+                f"{path}, line {line}: {len(row)} cells where the first row has {len(header)}; the file may be cut off, "
+                "or a cell with a comma or line break needs quotes"
+            )
+        lines.append(line)
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    return Table(path, dict(zip(header, columns, strict=True)), lines)
+
+
+def read_rows(path: Path, *, delimiter: str | None = None, encoding: str = "utf-8", comments: str = "") -> Iterator[tuple[int, list[str]]]:
+    """Gives line number and cells of every row; empty lines and, outside quotes, lines that start with a letter of `comments` are passed over."""
+    existing_file(path)
+    try:
+        with path.open(encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline="") as handle:
+            if delimiter is None:
+                delimiter = guess_delimiter(first_record(handle, comments))
+                handle.seek(0)
+            # Python's limit for a cell, 131,072 characters, is less than a long text; it is for the whole process, and only ever raised.
+            csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
+            reader = csv.reader(_records(handle, comments), delimiter=delimiter, strict=True, skipinitialspace=delimiter == " ")
+            for row in reader:
+                if row:
+                    yield reader.line_num, row
+    except UnicodeError as error:
+        raise GraphError(f"{path} is not encoded as {encoding} ({error}): save it as UTF-8, or say its encoding") from error
+    except LookupError as error:
+        raise GraphError(f"{encoding!r} is no known encoding: use 'utf-8', 'latin-1' or another that Python knows") from error
+    except csv.Error as error:
+        raise GraphError(
+            f"{path} cannot be read as CSV ({error}): it may be cut off within quotes, or hold a stray quotation mark"
+        ) from error
+    except OSError as error:
+        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
+
+
+def write_rows(path: Path, rows: Iterable[Sequence[str]], delimiter: str = ",", head: str = "") -> None:
+    """Writes rows whose cells `cell` has made; the file appears whole or not at all."""
+    with atomic_file(path) as handle:
+        handle.write(head.encode())
+        part: list[str] = []
+        for row in rows:
+            part.append(delimiter.join(row))
+            if len(part) == 65536:
+                handle.write(("\n".join(part) + "\n").encode())
+                part = []
+        if part:
+            handle.write(("\n".join(part) + "\n").encode())
+
+
+def cell(text: str, special: frozenset[str] = _QUOTED) -> str:
+    """A text as a CSV cell: in quotes where it holds anything that some reader might take for a delimiter.
+
+    Raises:
+        GraphError: for a NUL character, which CSV readers refuse.
+    """
+    if "\0" in text:
+        raise GraphError(f"{text!r} holds a NUL character, which text files cannot hold: remove it, or write .npz")
+    if not text or text[0] == " " or text[-1] == " " or not special.isdisjoint(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def numbers(texts: Sequence[str]) -> list[float] | None:
+    """The numbers that the texts say, or None if one of them is no finite number; codes with leading zeros are none."""
+    values = []
+    for text in texts:
+        bare = text.strip().removeprefix("-")
+        if not bare[:1].isascii() or (len(bare) > 1 and bare[0] == "0" and bare[1].isdigit()) or "_" in bare:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            return None
+        if value - value != 0:
+            return None
+        values.append(value)
+    return values
+
+
+def guess_delimiter(record: str, choices: str = ",;\t") -> str:
+    """The delimiter that a first row has most of, outside quotes; a comma where it has none."""
+    counts = dict.fromkeys(choices, 0)
+    quoted = False
+    for letter in record:
+        if letter == '"':
+            quoted = not quoted
+        elif not quoted and letter in counts:
+            counts[letter] += 1
+    best = max(choices, key=lambda letter: counts[letter])
+    return best if counts[best] else choices[0]
+
+
+def first_record(lines: Iterable[str], comments: str = "") -> str:
+    """The first row as it is written, with the line breaks within its quotes; comments and empty lines before it do not count."""
+    record = ""
+    for line in _records(lines, comments):
+        record += line
+        if record.strip() and record.count('"') % 2 == 0:
+            break
+    return record
+
+
+def _records(lines: Iterable[str], comments: str) -> Iterator[str]:
+    """The lines without comments; a line break within quotes does not start a comment."""
+    quoted = False
+    for line in lines:
+        if not quoted and comments and line[:1] in comments and line[:1]:
+            yield "\n"  # an empty line: line numbers stay right
+            continue
+        quoted ^= line.count('"') % 2 == 1
+        yield line

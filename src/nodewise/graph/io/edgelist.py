@@ -1,0 +1,152 @@
+"""Edge lists: two columns, one row an edge.
+
+Written with a tab between the ends (a comma for .csv). Comments at the top, which other programs pass over, tell the number of nodes and, where
+they have any, their names. Labels, features and the like have no place here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.graph.assembly import node_ids
+from nodewise.graph.graph import Graph
+from nodewise.graph.io.csvfile import cell, first_record, read_rows, write_rows
+from nodewise.graph.io.files import existing_file
+from nodewise.graph.labels import natural_order
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import count, listed
+
+__all__ = ["read_edgelist", "write_edgelist"]
+
+_HEAD = re.compile(r"# nodewise edge list: ([0-9]{1,15}) nodes, ([0-9]+) edges\r?\n(?:# names: (.*?)\r?\n)?")
+_SPECIAL = frozenset('",;\t\r\n| #%')
+_COLUMNS = {"source", "target", "src", "dst", "from", "to", "start", "end", "node1", "node2", "id1", "id2", "u", "v", "i", "j"}
+_TABLE = {"id", "label", "class", "text", "title", "name", "body"}
+
+
+def read_edgelist(path: str | Path) -> Graph:
+    """Reads a graph from two columns, parted by commas, semicolons, tabs or blanks; lines that start with # or % are comments.
+
+    Ids may be numbers or strings. Numbers from 0 without gaps are the nodes' indices; otherwise the ids become the nodes' names, in order.
+    A third column, such as weights, is passed over; a line with one id alone is a node without edges.
+
+    Raises:
+        GraphError: if the file is missing, empty, cut off, or holds no edges in this form.
+    """
+    path = existing_file(Path(path))
+    delimiter, head = _look(path)
+    if head is not None:
+        return _read_ours(path, delimiter, head)
+    position: dict[str, int] = {}
+    ends, weighted = array("q"), False
+    for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
+        cells = [text.strip() for text in row]
+        while cells and not cells[-1]:
+            cells.pop()
+        table = not position and delimiter != " " and not _TABLE.isdisjoint(text.lower() for text in cells)
+        if len(cells) > 3 or table:
+            raise GraphError(
+                f"{path}, line {line}: {listed(cells)} is no edge but a row of a table, an edge list has two columns: put a table of nodes and "
+                "one of edges into a folder as nodes.csv and edges.csv, or make a graph of a table with `nodewise convert --knn`"
+            )
+        weighted |= len(cells) == 3
+        if not all(cells):
+            raise GraphError(f"{path}, line {line}: an end of the edge is missing, received {listed(row)}; the line may be cut off")
+        found = [position.setdefault(text, len(position)) for text in cells[:2]]
+        if len(found) == 2:
+            ends.extend(found)
+    notes = ["the third column was passed over: edges have no weights here"] if weighted else []
+    names = list(position)
+    if len(ends) > 1 and _names_columns(names, ends):
+        notes.append(f"the first row, {listed(names[:2])}, was taken as the names of the columns")
+        names, ends = names[2:], array("q", (end - 2 for end in ends[2:]))
+    if not ends:
+        raise GraphError(f"{path} holds no edges: an edge list has one on each line, the two ids parted by a blank, tab or comma")
+    ids = natural_order(names)
+    place = {text: i for i, text in enumerate(ids)}
+    order = np.array([place[text] for text in names], dtype=np.int64)
+    plain = ids == [str(i) for i in range(len(ids))]
+    edges = order[np.frombuffer(ends, dtype=np.int64)].reshape(-1, 2).T
+    return Graph.build(edges, len(ids), node_names=None if plain else ids, name=path.stem, notes=notes)
+
+
+def write_edgelist(graph: Graph, path: str | Path) -> list[str]:
+    """Writes the edges of a graph, and returns what was dropped, in words."""
+    path = Path(path)
+    ids = [cell(text, _SPECIAL) for text in node_ids(graph)]
+    low, high = graph.edge_index.tolist()
+    head = f"# nodewise edge list: {graph.num_nodes} nodes, {graph.num_edges} edges\n"
+    if graph.node_names is not None:
+        head += f"# names: {json.dumps(graph.node_names)}\n"
+    rows = ((ids[a], ids[b]) for a, b in zip(low, high, strict=True))
+    write_rows(path, rows, "," if path.suffix.lower() == ".csv" else "\t", head)
+    return _dropped(graph)
+
+
+def _look(path: Path) -> tuple[str, re.Match[str] | None]:
+    """What stands between the columns, and the comments at the top of a file that was written here."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as handle:
+            top = handle.readline() + handle.readline()
+            handle.seek(0)
+            first = first_record(handle, "#%")
+    except UnicodeError as error:
+        raise GraphError(f"{path} cannot be read as text ({error}): save it as UTF-8") from error
+    except OSError as error:
+        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
+    bare = re.sub(r'"(?:[^"]|"")*"', "", first)
+    return next((letter for letter in ",;\t" if letter in bare), "\t" if '"' in first and " " not in bare else " "), _HEAD.match(top)
+
+
+def _names_columns(names: list[str], ends: array[int]) -> bool:
+    """Whether the first row names the columns: neither of its names comes again, and they are usual ones, or all other ids are numbers."""
+    if list(ends[:2]) != [0, 1] or ends.count(0) > 1 or ends.count(1) > 1:
+        return False
+    usual = {names[0].lower(), names[1].lower()} <= _COLUMNS
+    return usual or (
+        not names[0].isdecimal() and not names[1].isdecimal() and len(names) > 2 and all(text.isdecimal() for text in names[2:])
+    )
+
+
+def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:
+    size, num_edges = int(head[1]), int(head[2])
+    try:
+        names = None if head[3] is None else list(map(str, json.loads(head[3])))
+    except (ValueError, TypeError) as error:
+        raise GraphError(f"{path}: the names at the top are damaged ({error}); write the file again") from error
+    position = {text: i for i, text in enumerate(names if names is not None else map(str, range(size)))}
+    ends = array("q")
+    for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
+        if len(row) != 2 or row[0] not in position or row[1] not in position:
+            raise GraphError(
+                f"{path}, line {line}: {listed(row)} are not the ids of two of the {size} nodes; correct the edge, or the top of the file"
+            )
+        ends.extend((position[row[0]], position[row[1]]))
+    if len(ends) != 2 * num_edges:
+        raise GraphError(
+            f"{path} holds {len(ends) // 2} edges, its first line says {num_edges}: the file was cut off or changed; make it again, "
+            "or remove the comments at its top"
+        )
+    edges: npt.NDArray[np.int64] = np.frombuffer(ends, dtype=np.int64) if ends else np.zeros(0, dtype=np.int64)
+    return Graph.build(edges.reshape(-1, 2).T, size, node_names=names, name=path.stem)
+
+
+def _dropped(graph: Graph) -> list[str]:
+    parts = []
+    if graph.x is not None:
+        parts.append(count(graph.num_features, "feature"))
+    if graph.y is not None:
+        parts.append("labels")
+    if graph.class_names:
+        parts.append("class names")
+    if graph.attributes:
+        parts.append(f"attributes {listed(graph.attributes)}")
+    if graph.extra:
+        parts.append(f"further fields {listed(graph.extra)}")
+    return [f"{part}: an edge list holds edges alone" for part in parts]

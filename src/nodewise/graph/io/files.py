@@ -1,0 +1,158 @@
+"""Reading and writing a graph in any form, told by the file's ending."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from nodewise.ground.errors import GraphError
+
+if TYPE_CHECKING:
+    from nodewise.graph.graph import Graph
+
+__all__ = ["FORMS", "atomic_file", "atomic_folder", "existing_file", "read_graph", "write_graph"]
+
+FORMS = {
+    ".npz": "everything, compressed",
+    ".graphml": "everything but further fields, as XML that Gephi, yEd and networkx read",
+    ".edges, .edgelist, .txt, .csv, .tsv": "edges alone, two columns",
+    "a folder": "everything but further fields, as nodes.csv, edges.csv, features.csv",
+}
+_EDGES = (".edges", ".edgelist", ".txt", ".csv", ".tsv")
+
+
+def read_graph(path: str | Path) -> Graph:
+    """Reads a graph; the ending says how: .npz, .graphml, .edges (.edgelist, .txt, .csv, .tsv: two columns), or a folder of CSV files.
+
+    Raises:
+        GraphError: if there is no such file, its form is not known, or it does not hold a graph; the message says what to do.
+    """
+    path = Path(path).expanduser()
+    try:
+        return _read(path)
+    except OSError as error:
+        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
+
+
+def write_graph(graph: Graph, path: str | Path) -> list[str]:
+    """Writes a graph in the form that the ending of `path` says; a path without ending becomes a folder of CSV files.
+
+    A file appears whole or not at all: it is written beside its place and moved there when complete.
+
+    Returns:
+        What the form cannot hold and was therefore dropped, in words; empty for npz.
+
+    Raises:
+        GraphError: if the form is not known, or cannot hold a name or text of this graph.
+    """
+    path = Path(path).expanduser()
+    ending = path.suffix.lower()
+    if path.is_dir() or not ending:
+        from nodewise.graph.io.folder import write_folder
+
+        return write_folder(graph, path)
+    if ending == ".npz":
+        from nodewise.graph.io.npz import write_npz
+
+        return write_npz(graph, path)
+    if ending == ".graphml":
+        from nodewise.graph.io.graphml import write_graphml
+
+        return write_graphml(graph, path)
+    if ending in _EDGES:
+        from nodewise.graph.io.edgelist import write_edgelist
+
+        return write_edgelist(graph, path)
+    raise _unknown_ending(path, "written")
+
+
+def existing_file(path: Path) -> Path:
+    """Passes a path that is a file with something in it.
+
+    Raises:
+        GraphError: if it is missing, a folder or empty.
+    """
+    try:
+        if path.is_dir():
+            raise GraphError(f"{path} is a folder, not a file: give the file in it, or a folder with nodes.csv and edges.csv")
+        if not path.exists():
+            raise GraphError(f"there is no file {path}: check the path (the current folder is {Path.cwd()})")
+        if path.is_file() and path.stat().st_size == 0:
+            raise GraphError(f"{path} is empty (0 bytes): it was probably not written to the end, make or download it again")
+    except OSError as error:
+        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
+    return path
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
+    """Gives a file to write bytes to, and puts it at `path` when all is written; after a failure what was there before is untouched."""
+    part = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.part")
+    try:
+        handle = part.open("xb")
+    except OSError as error:
+        raise GraphError(
+            f"{path} cannot be written: {error.strerror or error}; check that the folder exists and may be written to"
+        ) from error
+    try:
+        with handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise GraphError(f"{path} cannot be written: {error.strerror or error}; check the space left and the permissions") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Gives a new folder to write files to, and puts them into `path` when all are written; other files that are there stay."""
+    part = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.part")
+    try:
+        part.mkdir(parents=True)
+        yield part
+        if not path.exists():
+            part.replace(path)
+        else:
+            for file in sorted(part.iterdir()):
+                file.replace(path / file.name)
+    except OSError as error:
+        raise GraphError(f"the folder {path} cannot be written: {error.strerror or error}; check the path and its permissions") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _read(path: Path) -> Graph:
+    ending = path.suffix.lower()
+    pair = path.name in ("nodes.csv", "edges.csv") and path.with_name("nodes.csv").exists() and path.with_name("edges.csv").exists()
+    if path.is_dir() or pair:
+        from nodewise.graph.io.folder import read_folder
+
+        return read_folder(path.parent if pair else path)
+    existing_file(path)
+    if ending == ".npz":
+        from nodewise.graph.io.npz import read_npz
+
+        return read_npz(path)
+    if ending == ".graphml":
+        from nodewise.graph.io.graphml import read_graphml
+
+        return read_graphml(path)
+    if ending in _EDGES:
+        from nodewise.graph.io.edgelist import read_edgelist
+
+        return read_edgelist(path)
+    raise _unknown_ending(path, "read")
+
+
+def _unknown_ending(path: Path, done: str) -> GraphError:
+    forms = "; ".join(f"{ending} ({what})" for ending, what in FORMS.items())
+    hint = " An array of embeddings becomes a graph with `nodewise convert --knn`." if path.suffix == ".npy" else ""
+    return GraphError(f"{path} cannot be {done}: the ending {path.suffix!r} is not known. Known forms: {forms}.{hint}")

@@ -1,0 +1,132 @@
+"""Graphs as a folder of CSV files: nodes.csv, edges.csv, features.csv (node, column, value) and graph.json for what tables do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from nodewise.graph.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
+from nodewise.graph.graph import Graph
+from nodewise.graph.io.csvfile import Table, cell, numbers, read_table, write_rows
+from nodewise.graph.io.files import atomic_file, atomic_folder
+from nodewise.graph.io.tables import edge_ends, id_column, read_tables
+from nodewise.graph.labels import natural_order
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
+
+__all__ = ["read_folder", "write_folder"]
+
+_PREFIX = "attribute:"
+
+
+def read_folder(path: str | Path) -> Graph:
+    """Reads the graph in a folder with nodes.csv and edges.csv.
+
+    With graph.json, which `write_folder` puts there, everything comes back as it was. Without it the tables are read as
+    `Graph.from_csv` reads them, and features.csv, where there is one, gives the features.
+
+    Raises:
+        GraphError: if a file is missing or damaged, or they do not fit together.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        raise GraphError(f"there is no folder {path}: check the path (the current folder is {Path.cwd()})")
+    for needed in ("nodes.csv", "edges.csv"):
+        if not (path / needed).exists():
+            raise GraphError(
+                f"{path} is a folder without {needed}: a graph as a folder holds nodes.csv and edges.csv, and features.csv where there are any"
+            )
+    third = path / "features.csv"
+    if not (path / "graph.json").exists():
+        graph = read_tables(path / "nodes.csv", path / "edges.csv", name=path.name, features=[] if third.exists() else None)
+        if not third.exists():
+            return graph
+        return replace(graph, x=_read_features(third, node_ids(graph), None))
+    try:
+        told = (path / "graph.json").read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise GraphError(f"{path / 'graph.json'} cannot be read ({error}): write the graph again, or remove this file") from error
+    head = Head.from_json(told, str(path / "graph.json"))
+    table = read_table(path / "nodes.csv")
+    notes: list[str] = []
+    ids, _ = id_column(table, "id", notes, exact=True)
+    attributes = {name.removeprefix(_PREFIX): cells for name, cells in table.columns.items() if name not in ("id", "label")}
+    edges = edge_ends(path / "edges.csv", ids, "source", "target", None, "utf-8", notes)
+    features = None if head.columns is None else _read_features(third, ids, head.columns)
+    return assemble(ids, edges, table.columns.get("label"), attributes, features, head, name=path.name, notes=notes)
+
+
+def write_folder(graph: Graph, path: str | Path) -> list[str]:
+    """Writes a graph as a folder of CSV files; returns what was dropped, in words.
+
+    All files are written beside the folder first; files of other names that are in it already stay.
+    """
+    path = Path(path)
+    ids = [cell(text) for text in node_ids(graph)]
+    columns = {"id": ids}
+    if graph.y is not None:
+        classes = [*map(cell, graph.class_names), ""]
+        columns["label"] = [classes[label] for label in graph.y.tolist()]
+    for name, values in graph.attributes.items():
+        plain = name not in ("id", "label") and not name.startswith(_PREFIX)
+        columns[name if plain else _PREFIX + name] = [cell(text) if text else "" for text in values.tolist()]
+    low, high = graph.edge_index.tolist()
+    with atomic_folder(path) as part:
+        write_rows(part / "nodes.csv", chain([[cell(name) for name in columns]], zip(*columns.values(), strict=True)))
+        write_rows(part / "edges.csv", chain([("source", "target")], ((ids[a], ids[b]) for a, b in zip(low, high, strict=True))))
+        if graph.x is not None:
+            write_rows(part / "features.csv", chain([("node", "column", "value")], _feature_rows(graph, ids)))
+        with atomic_file(part / "graph.json") as handle:
+            handle.write((Head.of(graph).to_json() + "\n").encode())
+    if graph.x is None:
+        (path / "features.csv").unlink(missing_ok=True)  # of a graph that was here before
+    return dropped_fields(graph, "CSV files")
+
+
+def _feature_rows(graph: Graph, ids: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    matrix = nonzero(graph)
+    columns = [str(i) for i in range(graph.num_features)]
+    rows = np.repeat(np.arange(graph.num_nodes), np.diff(matrix.indptr))
+    for row, column, value in zip(rows.tolist(), matrix.indices.tolist(), exact_texts(matrix.data), strict=True):
+        yield ids[row], columns[column], value
+
+
+def _read_features(path: Path, ids: Sequence[str], columns: int | None) -> sp.csr_matrix[np.float32]:
+    """Features from rows of node, column, value; columns are numbers from 0, or names, then in order of the names."""
+    table = read_table(path)
+    if len(table.columns) != 3:
+        raise GraphError(
+            f"{path} must have three columns, node, column and value, received {listed(table.columns)}: "
+            "a wide table of numbers belongs into nodes.csv, one column for each feature"
+        )
+    nodes, names, texts = table.columns.values()
+    values = numbers(texts)
+    if values is None:
+        row = next(i for i, text in enumerate(texts) if numbers([text]) is None)
+        raise GraphError(f"{path}, line {table.lines[row]}: the value {texts[row]!r} is no finite number: correct it or leave the row out")
+    rows = _positions(table, nodes, {text: i for i, text in enumerate(ids)}, "is no node's id: add the node to nodes.csv or drop the row")
+    if all(name.isascii() and name.isdecimal() for name in names):
+        places = list(map(int, names))
+        width = columns if columns is not None else max(places, default=-1) + 1
+        if places and max(places) >= width:
+            raise GraphError(
+                f"{path} gives a value in column {max(places)}, but there are {width} columns, 0 to {width - 1}: see graph.json"
+            )
+    else:
+        order = {name: i for i, name in enumerate(natural_order(sorted(set(names))))}
+        places, width = [order[name] for name in names], len(order)
+    return sparse_features(rows, places, values, (len(ids), width), str(path))
+
+
+def _positions(table: Table, names: Sequence[str], position: dict[str, int], wrong: str) -> list[int]:
+    found = []
+    for row, name in enumerate(names):
+        if name not in position:
+            raise GraphError(f"{table.path}, line {table.lines[row]}: {name!r} {wrong}")
+        found.append(position[name])
+    return found

@@ -1,0 +1,170 @@
+"""Graphs as GraphML, the XML that Gephi, yEd, igraph and networkx read.
+
+Each node has its label, its attributes and its non-zero features as data elements, one key for each feature column; a key of the graph
+holds what they do not say (names of classes, number of columns). Files from elsewhere: attributes of numbers become features, texts attributes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.graph.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
+from nodewise.graph.graph import Graph
+from nodewise.graph.io.csvfile import numbers
+from nodewise.graph.io.files import atomic_file, existing_file
+from nodewise.graph.io.graphml_parser import Document, parse
+from nodewise.graph.labels import are_classes
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
+
+__all__ = ["read_graphml", "write_graphml"]
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+_LABELS = ("label", "class", "y", "category", "target")
+
+
+def read_graphml(path: str | Path) -> Graph:
+    """Reads a graph from GraphML. A file with a DOCTYPE is refused before it is parsed: entities could make it grow without end.
+
+    Raises:
+        GraphError: if the file is missing, damaged, not GraphML, or an edge leads to a node that it does not hold.
+    """
+    path = existing_file(Path(path))
+    document = parse(path)
+    if not document.nodes:
+        raise GraphError(f"{path} holds no nodes: a graph needs at least one")
+    position: dict[str, int] = {}
+    for name in document.nodes:
+        if name in position:
+            raise GraphError(f"{path}: the node id {name!r} occurs twice; every node needs an id of its own")
+        position[name] = len(position)
+    ends = []
+    for edge in document.edges:
+        for name in edge:
+            if name not in position:
+                where = f"{path}: the edge from {edge[0]!r} to {edge[1]!r}"
+                raise GraphError(f"{where} leads to {name!r}, a node that does not exist: add it or remove the edge")
+            ends.append(position[name])
+    edges = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    if document.head is not None:
+        return _ours(path, document, Head.from_json(document.head, str(path)), edges)
+    return _foreign(path, document, edges)
+
+
+def write_graphml(graph: Graph, path: str | Path) -> list[str]:
+    """Writes a graph as GraphML; returns what was dropped, in words.
+
+    Raises:
+        GraphError: if a name or text holds a control character, which XML cannot hold.
+    """
+    with atomic_file(Path(path)) as handle:
+        part: list[str] = []
+        for line in _lines(graph):
+            part.append(line)
+            if len(part) == 16384:
+                handle.write(("\n".join(part) + "\n").encode())
+                part = []
+        handle.write(("\n".join(part) + "\n").encode())
+    return dropped_fields(graph, "GraphML")
+
+
+def _lines(graph: Graph) -> Iterator[str]:
+    ids = [_xml(text, "the node name") for text in node_ids(graph)]
+    classes = [_xml(text, "the class name") for text in graph.class_names]
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    yield '<key id="nodewise" for="graph" attr.name="nodewise" attr.type="string"/>'
+    if graph.y is not None:
+        yield '<key id="label" for="node" attr.name="label" attr.type="string"/>'
+    for i, name in enumerate(graph.attributes):
+        yield f'<key id="a{i}" for="node" attr.name="{_xml(name, "the attribute name")}" attr.type="string"/>'
+    for i in range(graph.num_features):
+        yield f'<key id="x{i}" for="node" attr.name="x{i}" attr.type="float"/>'
+    yield '<graph edgedefault="undirected">'
+    yield f'<data key="nodewise">{_xml(Head.of(graph).to_json(), "")}</data>'
+    matrix = nonzero(graph)
+    starts, columns, values = matrix.indptr.tolist(), matrix.indices.tolist(), exact_texts(matrix.data)
+    labels = [-1] * graph.num_nodes if graph.y is None else graph.y.tolist()
+    texts = list(graph.attributes.values())
+    for node, name in enumerate(ids):
+        parts = [f'<node id="{name}">']
+        if labels[node] >= 0:
+            parts.append(f'<data key="label">{classes[labels[node]]}</data>')
+        parts += [f'<data key="a{i}">{_xml(text[node], "the text")}</data>' for i, text in enumerate(texts) if text[node]]
+        parts += [f'<data key="x{columns[k]}">{values[k]}</data>' for k in range(starts[node], starts[node + 1])]
+        yield "".join(parts) + "</node>"
+    for low, high in zip(*graph.edge_index.tolist(), strict=True):
+        yield f'<edge source="{ids[low]}" target="{ids[high]}"/>'
+    yield "</graph>"
+    yield "</graphml>"
+
+
+def _xml(text: str, what: str) -> str:
+    if bad := _ILLEGAL.search(text):
+        raise GraphError(
+            f"{what} {text[:60]!r} holds the character {bad[0]!r}, which XML cannot hold: remove it, or write .npz or a folder of CSV files"
+        )
+    return escape(text, _ENTITIES)
+
+
+def _ours(path: Path, document: Document, head: Head, edges: npt.NDArray[np.int64]) -> Graph:
+    size = len(document.nodes)
+    labels: list[str] = [""] * size
+    names = {key: name for key, (name, _, _) in document.keys.items() if re.fullmatch(r"a\d+", key)}
+    attributes = {name: [""] * size for name in names.values()}
+    rows, columns, values = [], [], []
+    for node, key, text in document.data:
+        if key[:1] == "x":
+            found = numbers([text])
+            if found is None or not key[1:].isdecimal() or int(key[1:]) >= (head.columns or 0):
+                raise GraphError(
+                    f"{path}: node {document.nodes[node]!r} has {text!r} as feature {key!r}, which is no number or no column; correct it"
+                )
+            rows.append(node)
+            columns.append(int(key[1:]))
+            values.append(found[0])
+        elif key == "label":
+            labels[node] = text
+        elif key in names:
+            attributes[names[key]][node] = text
+    features = None if head.columns is None else sparse_features(rows, columns, values, (size, head.columns), str(path))
+    return assemble(document.nodes, edges, labels, attributes, features, head, name=path.stem, notes=document.notes)
+
+
+def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Graph:
+    size = len(document.nodes)
+    columns: dict[str, list[str]] = {}
+    kinds: dict[str, str] = {}
+    called: dict[str, str] = {}
+    for key, (name, kind, default) in document.keys.items():
+        called[key] = name if name not in columns else f"{name} ({key})"
+        columns[called[key]], kinds[called[key]] = [default] * size, kind
+    for node, key, text in document.data:
+        columns[called[key]][node] = text
+    columns = {name: texts for name, texts in columns.items() if any(texts)}
+    notes = list(document.notes)
+    label = next((name for wanted in _LABELS for name in columns if name.lower() == wanted), None)
+    if label is not None and not are_classes(columns[label]):
+        notes.append(f"the attribute {label!r} differs on every node and was not taken as classes")
+        label = None
+    numeric = {}
+    for name, texts in columns.items():
+        if name != label and kinds[name] in ("int", "long", "float", "double", "boolean"):
+            flags = {"true": "1", "false": "0", "": "0"}
+            found = numbers([flags.get(text.lower(), text) for text in texts])
+            if found is None:
+                notes.append(f"the attribute {name!r} should hold numbers but does not everywhere: it was kept as text")
+            else:
+                numeric[name] = found
+    if numeric:
+        notes.append(f"the attributes {listed(numeric)} hold numbers and became features, 0 where a node has none")
+    features = np.array(list(numeric.values())).T if numeric else None
+    rest = {name: values for name, values in columns.items() if name != label and name not in numeric}
+    return assemble(document.nodes, edges, columns[label] if label else None, rest, features, None, name=path.stem, notes=notes)

@@ -1,0 +1,184 @@
+"""Graphs as npz files, the form that keeps everything.
+
+Fields: `edge_index` [2, edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x` [node, feature] or as CSR in `x_data`, `x_indices`,
+`x_indptr`, `x_shape`, with `x_offset` [feature] where they are centred · `name` · `class_names` · `node_names` · `attribute_names` and one
+field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index` may be missing. Any other field is kept as it is.
+Strings are unicode arrays; where those would waste memory or lose a trailing NUL, a JSON list as UTF-8 bytes (uint8).
+Nothing is ever pickled, and a file with pickled objects is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from nodewise.graph.graph import Graph
+from nodewise.graph.io.files import atomic_file, existing_file
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
+
+__all__ = ["read_npz", "write_npz"]
+
+_CSR = ("x_data", "x_indices", "x_indptr", "x_shape")
+_KNOWN = {"edge_index", "num_nodes", "y", "x", *_CSR, "x_offset", "name", "class_names", "node_names", "attribute_names"}
+_FORM = "edge_index [2, edges], and where there are any y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
+
+
+def read_npz(path: str | Path) -> Graph:
+    """Reads the graph in an npz file.
+
+    Raises:
+        GraphError: if the file is missing, damaged, of another kind, holds pickled objects or parts that do not fit together.
+    """
+    path = existing_file(Path(path))
+    fields = _load(path)
+    if "edge_index" not in fields:
+        raise GraphError(f"{path} has no field 'edge_index', only {listed(fields) or 'nothing'}: a graph holds {_FORM}")
+    try:
+        return _graph(fields, path.stem)
+    except GraphError as error:
+        raise GraphError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise GraphError(f"{path}: the fields do not form a graph ({error}); a graph holds {_FORM}") from error
+
+
+def write_npz(graph: Graph, path: str | Path) -> list[str]:
+    """Writes a graph as npz, the same bytes for the same graph; returns an empty list, for nothing is dropped."""
+    fields: dict[str, npt.NDArray[Any]] = {
+        "name": _strings([graph.name]),
+        "edge_index": graph.edge_index.astype(np.int32) if graph.num_nodes < 2**31 else graph.edge_index,
+        "num_nodes": np.asarray(graph.num_nodes, dtype=np.int64),
+    }
+    if graph.y is not None:
+        fields["y"] = graph.y.astype(np.int32)
+    if graph.class_names:
+        fields["class_names"] = _strings(graph.class_names)
+    if isinstance(graph.x, np.ndarray):
+        fields["x"] = graph.x
+    elif graph.x is not None:
+        shape = np.asarray(graph.x.shape, dtype=np.int64)
+        fields |= dict(zip(_CSR, (graph.x.data, graph.x.indices, graph.x.indptr, shape), strict=True))
+    if graph.x_offset is not None:
+        fields["x_offset"] = graph.x_offset
+    if graph.node_names is not None:
+        fields["node_names"] = _strings(graph.node_names)
+    if graph.attributes:
+        fields["attribute_names"] = _strings(list(graph.attributes))
+        fields |= {f"attribute_{i}": _strings(values.tolist()) for i, values in enumerate(graph.attributes.values())}
+    for key, value in graph.extra.items():
+        if key in _KNOWN or key in fields or "\0" in key or not key:
+            raise GraphError(f"the further field {key!r} has a name that npz files of graphs use themselves or cannot hold: rename it")
+        if value.dtype.hasobject:
+            raise GraphError(
+                f"the further field {key!r} holds Python objects, which are never pickled: make it numbers or strings, or drop it"
+            )
+        fields[key] = value
+    with atomic_file(Path(path)) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key, value in fields.items():
+            member = zipfile.ZipInfo(f"{key}.npy")
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, value, allow_pickle=False)
+    return []
+
+
+def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
+    fields: dict[str, npt.NDArray[Any]] = {}
+    try:
+        with path.open("rb") as handle:
+            archive = np.load(handle, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise GraphError(
+                    f"{path} holds a single array, not a graph: make a graph of it with `nodewise convert --knn`, or save with np.savez"
+                )
+            with archive:
+                fields = {key: archive[key] for key in archive.files}
+    except GraphError:
+        raise
+    except ValueError as error:
+        if "allow_pickle" in str(error) or "pickle" in str(error).lower():
+            if zipfile.is_zipfile(path):
+                raise GraphError(
+                    f"{path} holds pickled Python objects, which can run code and are never loaded: save its arrays as numbers or unicode strings "
+                    "(array.astype(str)) and write it again"
+                ) from None
+            raise GraphError(f"{path} is not an npz file: give a file written by np.savez, or by `nodewise convert`") from None
+        raise GraphError(f"{path} is damaged ({error}): make or download it again") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, NotImplementedError, RuntimeError, SyntaxError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise GraphError(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from error
+        raise GraphError(f"{path} is truncated or damaged, or not an npz file ({error}): make or download it again") from error
+    except MemoryError as error:
+        raise GraphError(f"{path} asks for more memory than there is: it is damaged, or too large for this machine") from error
+    return fields
+
+
+def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
+    for array in fields.values():
+        array.flags.writeable = False  # fresh from the file and held by nobody else: the graph need not copy them
+    attributes = {}
+    for i, title in enumerate(_texts(fields, "attribute_names") or ()):
+        values = _texts(fields, f"attribute_{i}")
+        if values is None:
+            raise GraphError(f"attribute_names tells of {title!r}, but there is no field attribute_{i}: add it, or drop the name")
+        attributes[title] = values
+    used = _KNOWN | {f"attribute_{i}" for i in range(len(attributes))}
+    names = _texts(fields, "node_names")
+    name = _texts(fields, "name")
+    return Graph.build(
+        fields["edge_index"],
+        int(fields["num_nodes"]) if "num_nodes" in fields else None,
+        x=_features(fields),
+        y=fields.get("y"),
+        class_names=_texts(fields, "class_names"),
+        node_names=names,
+        attributes=attributes,
+        name=name[0] if name else stem,
+        extra={key: value for key, value in fields.items() if key not in used},
+        x_offset=fields.get("x_offset"),
+    )
+
+
+def _features(fields: dict[str, npt.NDArray[Any]]) -> Any:
+    given = [key for key in _CSR if key in fields]
+    if "x" in fields:
+        if given:
+            raise GraphError("both x and x_data are there: keep the dense features or the sparse ones")
+        return fields["x"]
+    if not given:
+        return None
+    if len(given) < len(_CSR):
+        raise GraphError(f"sparse features need {', '.join(_CSR)}; {listed(key for key in _CSR if key not in fields)} missing")
+    data, indices, indptr, shape = (fields[key] for key in _CSR)
+    matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape.tolist()))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _strings(texts: Sequence[str]) -> npt.NDArray[Any]:
+    content = sum(map(len, texts))
+    width = 4 * len(texts) * max(map(len, texts), default=0)
+    if any(text.endswith("\0") for text in texts) or (width > 2**24 and width > 16 * content):
+        return np.frombuffer(json.dumps(list(texts), ensure_ascii=False).encode(), dtype=np.uint8)
+    return np.array(texts, dtype=np.str_)
+
+
+def _texts(fields: dict[str, npt.NDArray[Any]], key: str) -> list[str] | None:
+    if key not in fields:
+        return None
+    array = fields[key]
+    if array.dtype == np.uint8:
+        texts = json.loads(array.tobytes())
+        if isinstance(texts, list):
+            return list(map(str, texts))
+    if array.ndim > 1:
+        raise GraphError(f"{key} must be a list of strings, received the shape {list(array.shape)}")
+    return [text.decode() if isinstance(text, bytes) else str(text) for text in np.atleast_1d(array).tolist()]

@@ -1,0 +1,199 @@
+"""A graph from a table of nodes and a table of edges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.graph.assembly import assemble
+from nodewise.graph.graph import Graph
+from nodewise.graph.io.csvfile import Table, numbers, read_rows, read_table
+from nodewise.graph.labels import are_classes
+from nodewise.ground.errors import GraphError
+from nodewise.ground.wording import listed
+
+__all__ = ["edge_ends", "id_column", "read_tables"]
+
+_ID = ("id", "node", "node_id", "nodeid", "node id", "key", "name", "index")
+_LABEL = ("label", "class", "y", "category", "target")
+_ENDS = (
+    ("source", "target"), ("src", "dst"), ("from", "to"), ("start", "end"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
+    ("id_1", "id_2"), ("u", "v"), ("i", "j"), ("head", "tail"), ("citing", "cited"),
+)  # fmt: skip
+_WHOLE = re.compile(r"(-?\d+)\.0*")
+
+
+def read_tables(
+    nodes: str | Path,
+    edges: str | Path | None = None,
+    *,
+    id: str | None = None,
+    label: str | None = None,
+    text: str | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    max_words: int = 2000,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    name: str | None = None,
+) -> Graph:
+    """Reads a graph from a CSV of nodes and a CSV of edges. Columns that are not named are found by their usual names.
+
+    Args:
+        nodes: one row a node; the first row names the columns.
+        edges: one row an edge, two of its columns naming the ends by the nodes' ids; None for a graph without edges.
+        id: column of the ids, strings or numbers, each once; by default one called id, node, name …, else the first column.
+        label: column of the classes, an empty cell for an unlabelled node; by default one called label, class or y, if there is one; an
+            empty text for none.
+        text: column that becomes TF-IDF features; its text is kept to be shown, too.
+        source: column of `edges` with one end; by default source, from, src …, else the first.
+        target: column of `edges` with the other end.
+        features: columns of numbers that become features; by default, without `text`, all that hold numbers only. ``[]`` for none.
+        max_words: words of `text` that become features, at most.
+        delimiter: between cells; by default comma, semicolon or tab, whichever the first row has most of.
+        encoding: of both files.
+        name: what the graph is called; by default after the file of nodes.
+
+    Returns:
+        The graph. Columns that are neither id, label nor features are its attributes; `Graph.notes` says what became of which column.
+
+    Raises:
+        GraphError: if a column is missing, an id occurs twice, or an edge leads to an id that no node has.
+    """
+    table = read_table(Path(nodes), delimiter=delimiter, encoding=encoding)
+    if not len(table):
+        raise GraphError(f"{nodes} names columns but holds no nodes: a graph needs at least one, add a row for each node")
+    notes: list[str] = []
+    ids, id_name = id_column(table, id, notes)
+    if label is None:
+        label = table.find(c for c in _LABEL if c != id_name.lower())
+        if label is not None and not are_classes(table.columns[label]):
+            notes.append(f"the column {label!r} differs on every node and was taken as an attribute, not as classes")
+            label = None
+    labels = _labels(table.column(label)) if label else None
+    rest = [column for column in table.columns if column not in (id_name, label)]
+    x, used = _features(table, rest, text, features, max_words, notes)
+    ends = np.zeros((2, 0), dtype=np.int64) if edges is None else edge_ends(Path(edges), ids, source, target, delimiter, encoding, notes)
+    attributes = {column: table.columns[column] for column in rest if column not in used}
+    if edges is None:
+        notes.append("no file of edges was given; a table without edges can become a graph by its nearest neighbours (knn_graph)")
+    return assemble(ids, ends, labels, attributes, x, None, name=name or Path(nodes).stem, notes=notes)
+
+
+def id_column(table: Table, wanted: str | None, notes: list[str], *, exact: bool = False) -> tuple[list[str], str]:
+    """The ids of a table of nodes and the name of their column; blanks around an id are not part of it unless `exact`."""
+    known = wanted if wanted is not None else table.find(_ID)
+    name = known if known is not None else next(iter(table.columns))
+    ids = table.column(name) if exact else [text.strip() for text in table.column(name)]
+    seen: dict[str, int] = {}
+    for row, text in enumerate(ids):
+        if not text:
+            raise GraphError(f"{table.path}, line {table.lines[row]}: the id in column {name!r} is empty; every node needs one")
+        if text in seen:
+            hint = "every node needs an id of its own" + ("" if wanted else "; say which column holds the ids (id=…) if it is not this one")
+            where = f"{table.path}, line {table.lines[row]}"
+            raise GraphError(f"{where}: the id {text!r} in column {name!r} was on line {table.lines[seen[text]]} already: {hint}")
+        seen[text] = row
+    if known is None:
+        notes.append(f"the first column, {name!r}, was taken as the id")
+    return ids, name
+
+
+def edge_ends(
+    path: Path, ids: Sequence[str], source: str | None, target: str | None, delimiter: str | None, encoding: str, notes: list[str]
+) -> npt.NDArray[np.int64]:
+    """The edges of a file as indices [2, edge] of the nodes with the given ids."""
+    position = {text: i for i, text in enumerate(ids)}
+    rows = read_rows(path, delimiter=delimiter, encoding=encoding)
+    top, first = next(rows, (0, []))
+    if len(first) < 2:
+        raise GraphError(f"{path} needs two columns, the ids of an edge's ends; its first row is {listed(first) or 'empty'}")
+    left, right, header = _end_columns(path, first, position, source, target, notes)
+    ends: list[int] = []
+    for line, row in rows if header else chain([(top, first)], rows):
+        if len(row) != len(first):
+            raise GraphError(f"{path}, line {line}: {len(row)} cells where the first row has {len(first)}; the file may be cut off")
+        for text in (row[left], row[right]):
+            at = position.get(text)
+            if at is None:
+                at = position.get(_plain(text))
+            if at is None:
+                raise GraphError(
+                    f"{path}, line {line}: the edge from {row[left]!r} to {row[right]!r} leads to {text!r}, which is no node's id "
+                    f"(ids are such as {listed(ids[:3])}): add the node or correct the edge"
+                )
+            ends.append(at)
+    return np.array(ends, dtype=np.int64).reshape(-1, 2).T
+
+
+def _end_columns(
+    path: Path, first: list[str], position: dict[str, int], source: str | None, target: str | None, notes: list[str]
+) -> tuple[int, int, bool]:
+    """Index of both end columns, and whether the first row names the columns."""
+    header = Table(path, {text: [] for text in first}, [])
+    pairs = ((header.find([a]), header.find([b])) for a, b in _ENDS)
+    known = next(((a, b) for a, b in pairs if a is not None and b is not None), None)
+    if source is None and target is None:
+        if _plain(first[0]) in position and _plain(first[1]) in position:
+            return 0, 1, False
+        if known is None:
+            notes.append(f"the first two columns of {path.name}, {first[0]!r} and {first[1]!r}, were taken as the ends of the edges")
+            return 0, 1, True
+    one = source if source is not None else known[0] if known else next((text for text in first if text != target), first[0])
+    other = target if target is not None else known[1] if known else next((text for text in first if text != source), first[1])
+    for column in (one, other):
+        header.column(column)
+    return first.index(one), first.index(other), True
+
+
+def _plain(text: str) -> str:
+    """An id without blanks around it, and a whole number without the ``.0`` that spreadsheets add."""
+    text = text.strip()
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def _labels(texts: Sequence[str]) -> list[str]:
+    labels = [text.strip() for text in texts]
+    whole = all(_WHOLE.fullmatch(text) for text in labels if text)
+    return [_plain(text) for text in labels] if whole else labels
+
+
+def _features(
+    table: Table, rest: list[str], text: str | None, features: Sequence[str] | None, max_words: int, notes: list[str]
+) -> tuple[Any, set[str]]:
+    """The features of a table [node, feature] or None, and the columns that need not be kept as attributes."""
+    from scipy import sparse as sp
+
+    parts: list[Any] = []
+    used: set[str] = set()
+    columns = list(features) if features is not None else []
+    if features is None and text is None:
+        columns = [column for column in rest if numbers(table.columns[column]) is not None]
+        if columns:
+            notes.append(f"the columns {listed(columns)} hold numbers and became features")
+    if columns:
+        values = [numbers(table.column(column)) for column in columns]
+        for column, found in zip(columns, values, strict=True):
+            if found is None:
+                row = next(i for i, cell in enumerate(table.columns[column]) if numbers([cell]) is None)
+                raise GraphError(
+                    f"{table.path}, line {table.lines[row]}: column {column!r} was to be a feature but holds {table.columns[column][row]!r}, "
+                    "which is no number: fill it in, or leave the column out of features"
+                )
+        parts.append(np.array(values, dtype=np.float64).T)
+        used = set(columns)
+    if text is not None:
+        from nodewise.graph.knn.text import text_features
+
+        parts.append(text_features(table.column(text), max_words))
+    if not parts:
+        return None, used
+    return (parts[0], used) if len(parts) == 1 else (sp.hstack(parts, format="csr"), used)

@@ -1,0 +1,1 @@
+"""Graphs of nearest neighbours: from tables, texts, pictures and embeddings."""

@@ -1,0 +1,255 @@
+"""From things to a graph: each thing is joined to the k nearest, for a table, texts, pictures or embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from nodewise.graph.graph import Graph
+from nodewise.graph.io.csvfile import Table, read_table
+from nodewise.graph.io.files import existing_file
+from nodewise.graph.io.tables import id_column
+from nodewise.graph.knn.columns import SHOWN, column_features
+from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
+from nodewise.graph.knn.pictures import pictures_in, pixels
+from nodewise.graph.knn.text import text_features
+from nodewise.ground.errors import GraphError, InputError, UnknownNameError
+from nodewise.ground.events import Reporter
+from nodewise.ground.wording import count
+
+__all__ = ["graph_from_things", "knn_from_images", "knn_from_npy", "knn_from_table", "knn_from_texts", "knn_graph"]
+
+_SHOWN_COLUMNS = 40
+_WORDS = 10_000
+_LABELS = ("label", "class", "target")
+_NAMES = ("id", "name", "key")
+
+
+def knn_graph(
+    x: Any,
+    k: int = 10,
+    metric: Metric = "cosine",
+    *,
+    reporter: Reporter | None = None,
+    name: str = "knn",
+    notes: Iterable[str] = (),
+    **parts: Any,
+) -> Graph:
+    """The graph in which every row of a table is joined to its k nearest rows.
+
+    Two rows are joined if either is among the k nearest of the other. The result is exact and depends on nothing but the values and their
+    order: `nodewise.graph.knn.neighbours.nearest_neighbours` tells how equal distances are settled. Under the cosine metric, rows that have nothing
+    in common (similarity 0 or less) are not joined, so a node may stay isolated; the graph's notes say how many do.
+
+    Args:
+        x: numbers [node, feature], dense or sparse; they become the graph's features.
+        k: neighbours of each node, from 1 to the number of nodes - 1.
+        metric: ``"cosine"`` (angle) or ``"euclidean"`` (distance).
+        reporter: is told the progress.
+        name: of the graph.
+        notes: what the caller has changed already, in words.
+        **parts: labels, names and attributes, as for `Graph.build`.
+
+    Raises:
+        InputError: if k or the metric is not allowed.
+        GraphError: if x is not a table of finite numbers, or a part does not fit it.
+    """
+    if metric not in ("cosine", "euclidean"):
+        raise UnknownNameError("metric", str(metric), ("cosine", "euclidean"))
+    rows: Any = x if sp.issparse(x) else np.asarray(x)
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise GraphError(f"a table must have the shape [nodes, features], with at least one of each, received {list(rows.shape)}")
+    size = int(rows.shape[0])
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k < size:
+        raise InputError(
+            f"k must be a whole number from 1 to {size - 1}, below the {count(size, 'row')}, received {k!r}: give a smaller k or more rows"
+        )
+    # Checks every part, and brings the features into float32, before the search takes its time; the edge only holds the place.
+    bare = Graph.build([[0], [1]], size, x=rows, name=name, notes=notes, **parts)
+    assert bare.x is not None
+    one, other = nearest_neighbours(bare.x, int(k), metric, reporter)
+    key = np.unique(np.minimum(one, other) * size + np.maximum(one, other))
+    touched = np.zeros(size, dtype=bool)
+    touched[one] = touched[other] = True
+    told = list(bare.notes)
+    if alone := size - int(touched.sum()):
+        told.append(f"{count(alone, 'node')} with nothing in common with any other: isolated")
+    return replace(bare, edge_index=np.stack([key // size, key % size]), notes=tuple(told))
+
+
+def knn_from_npy(path: str | Path, k: int = 10, metric: Metric = "cosine", *, reporter: Reporter | None = None, **parts: Any) -> Graph:
+    """The k-nearest-neighbour graph of embeddings in an .npy file: numbers [node, feature]. Pickled objects are refused."""
+    path = existing_file(Path(path).expanduser())
+    try:
+        x = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise GraphError(f"{path} is no array of numbers in npy form ({error}): save it with np.save, never with pickled objects") from None
+    if not isinstance(x, np.ndarray) or x.ndim != 2:
+        raise GraphError(
+            f"{path} must hold one array [nodes, features], received {getattr(x, 'shape', 'several arrays')}: save the embeddings alone"
+        )
+    return knn_graph(x, k, metric, reporter=reporter, **{"name": path.stem, **parts})
+
+
+def knn_from_texts(
+    texts: Sequence[str], k: int = 10, metric: Metric = "cosine", *, reporter: Reporter | None = None, **parts: Any
+) -> Graph:
+    """The k-nearest-neighbour graph of texts by their TF-IDF features; each text is kept as the attribute ``text``."""
+    every = [str(text) for text in texts]
+    x = text_features(every, _WORDS)
+    attributes = {**(parts.pop("attributes", None) or {}), "text": every}
+    return knn_graph(x, k, metric, reporter=reporter, attributes=attributes, **{"name": "texts", **parts})
+
+
+def knn_from_images(
+    source: str | Path | Sequence[str | Path],
+    k: int = 10,
+    metric: Metric = "cosine",
+    *,
+    size: int = 32,
+    reporter: Reporter | None = None,
+    **parts: Any,
+) -> Graph:
+    """The k-nearest-neighbour graph of pictures by their pixels, scaled to `size` × `size`; each path is kept as the attribute ``picture``.
+
+    Args:
+        source: a folder, whose pictures (also in folders below it) become the nodes, named by their paths in it; or the files.
+        k: neighbours of each node.
+        metric: what near means.
+        size: pixels along each side.
+        reporter: is told the progress.
+        **parts: labels, names and attributes, as for `Graph.build`. For a folder, ``y="folder"`` makes the folder that a picture is in its label.
+    """
+    if isinstance(source, (str, Path)):
+        folder = Path(source).expanduser()
+        if not folder.is_dir():
+            raise GraphError(f"there is no folder {folder}: give a folder of pictures, or a list of files")
+        paths = pictures_in(folder)
+        parts = {"name": folder.resolve().name, "node_names": [path.relative_to(folder).as_posix() for path in paths], **parts}
+        if isinstance(parts.get("y"), str):
+            if parts["y"] != "folder":
+                raise InputError(f"the labels of a folder of pictures can be 'folder', the folder that each is in, received {parts['y']!r}")
+            parts["y"] = [path.parent.relative_to(folder).as_posix().removeprefix(".") for path in paths]
+    else:
+        paths = [Path(path).expanduser() for path in source]
+    attributes = {**(parts.pop("attributes", None) or {}), "picture": [str(path.resolve()) for path in paths]}
+    x = pixels(paths, size, reporter)
+    return knn_graph(x, k, metric, reporter=reporter, attributes=attributes, **{"name": "pictures", **parts})
+
+
+def knn_from_table(
+    source: str | Path | Mapping[str, Sequence[Any]], k: int = 10, metric: Metric = "cosine", *,
+    label: str | None = None, text: str | None = None, images: str | None = None, id: str | None = None, reporter: Reporter | None = None,
+    name: str | None = None,
+) -> Graph:  # fmt: skip
+    """The k-nearest-neighbour graph of a table's rows.
+
+    Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all other columns:
+    numbers standardised, categories as one column each. A column ``id``, ``name`` or ``key`` without repetitions gives the nodes their names.
+    Columns that a person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
+
+    Args:
+        source: a CSV file with a heading, or column name -> cells (a pandas data frame will do).
+        k: neighbours of each node.
+        metric: what near means.
+        label: the column of the labels, where an empty cell is an unlabelled node; None: ``label``, ``class`` or ``target`` where there is one.
+            An empty text: there are no labels, and such a column is no feature either.
+        text: the column of texts, if these are the features.
+        images: the column of paths, relative to the file's folder, if pictures are the features.
+        id: the column of the nodes' names, each another one; None: ``id``, ``name`` or ``key``.
+        reporter: is told the progress.
+        name: of the graph; None: that of the file.
+    """
+    table = _table(source)
+    folder = table.path.parent
+    if text is not None and images is not None:
+        raise InputError(f"features come from texts or from pictures, received both (text {text!r}, images {images!r}): give one")
+    usual = table.find(key for key in _LABELS if key not in (text, images))
+    label = usual if label is None else label or None
+    parts: dict[str, Any] = {
+        "name": name or table.path.stem,
+        "y": None if label is None else [cell.strip() for cell in table.column(label)],
+    }
+    others = {key: cells for key, cells in table.columns.items() if key != label}
+    if id is not None:
+        parts["node_names"] = id_column(table, id, [])[0]
+        others.pop(id, None)
+    for key in filter(None, (table.find([name]) for name in _NAMES if id is None)):
+        if key in others and len(set(others[key])) == len(table) and "" not in others[key]:
+            parts["node_names"] = others.pop(key)
+            break
+    rest = {key: cells for key, cells in others.items() if key not in (text, images)}
+    if text is not None:
+        return knn_from_texts(table.column(text), k, metric, reporter=reporter, attributes=_to_show(rest), **parts)
+    if images is not None:
+        paths = [folder / cell.strip() for cell in table.column(images)]
+        return knn_from_images(paths, k, metric, reporter=reporter, attributes=_to_show(rest), **parts)
+    x, notes = column_features({key: cells for key, cells in rest.items() if key.lower() not in SHOWN and key != usual})
+    return knn_graph(x, k, metric, reporter=reporter, attributes=_to_show(rest), notes=notes, **parts)
+
+
+def graph_from_things(
+    source: Path, *, knn: int, text: str | None = None, images: str | None = None, label: str | None = None,
+    metric: Metric = "cosine", reporter: Reporter | None = None,
+) -> Graph:  # fmt: skip
+    """The k-nearest-neighbour graph of a file of things: .npy (embeddings), .txt (a text a line), .csv or .tsv (a table), or a folder of pictures.
+
+    `text`, `images` and `label` name columns of a table; for a folder of pictures ``label="folder"`` makes the folder that a picture is in its label.
+    """
+    source = Path(source).expanduser()
+    ending = source.suffix.lower()
+    if not source.is_dir() and ending in (".csv", ".tsv"):
+        return knn_from_table(source, knn, metric, label=label, text=text, images=images, reporter=reporter)
+    given = {"text": text, "images": images, "label": None if source.is_dir() else label}
+    if wrong := [f"{key} {value!r}" for key, value in given.items() if value is not None]:
+        raise InputError(f"{source} has no columns, received {', '.join(wrong)}: columns can be named for a .csv or .tsv table only")
+    if source.is_dir():
+        return knn_from_images(source, knn, metric, reporter=reporter, y=label)
+    existing_file(source)
+    if ending == ".npy":
+        return knn_from_npy(source, knn, metric, reporter=reporter)
+    if ending == ".txt":
+        try:
+            lines = source.read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise GraphError(f"{source} is not UTF-8 text ({error.reason} at byte {error.start}): save it in UTF-8") from None
+        return knn_from_texts(lines, knn, metric, reporter=reporter, name=source.stem)
+    raise InputError(
+        f"no graph can be made of {source}: give a .csv or .tsv table, a .txt file with a text a line, .npy embeddings, or a folder of pictures"
+    )
+
+
+def _table(source: str | Path | Mapping[str, Sequence[Any]]) -> Table:
+    if isinstance(source, (str, Path)):
+        path = Path(source).expanduser()
+        table = read_table(path, delimiter="\t" if path.suffix.lower() == ".tsv" else None)
+        if not len(table):
+            raise GraphError(f"{path} names columns but holds no rows: check that the table is complete")
+        return table
+    columns = {str(key): ["" if cell is None else str(cell) for cell in cells] for key, cells in source.items()}
+    rows = {len(cells) for cells in columns.values()}
+    if len(rows) != 1 or 0 in rows:
+        raise GraphError(
+            f"the columns of a table must all have the same number of rows, at least one, received {sorted(rows) or 'no columns'}"
+        )
+    return Table(Path("table"), columns, list(range(1, rows.pop() + 1)))
+
+
+def _to_show(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """The columns kept as attributes."""
+    if len(columns) <= _SHOWN_COLUMNS:
+        return dict(columns)
+    return {key: cells for key, cells in columns.items() if key.lower() in SHOWN or not all(map(_is_number, cells[:100]))}
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell or 0)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,166 @@
+"""The exact k nearest neighbours of every row, by blocks of matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.graph.knn.distances import Distances
+from nodewise.ground.events import Progress, Reporter, Silent
+
+__all__ = ["Metric", "nearest_neighbours"]
+
+Metric = Literal["cosine", "euclidean"]
+Ints = npt.NDArray[np.int64]
+Rows = Any  # float32 [row, feature], dense or CSR
+
+_BLOCK = 2**25  # scores held at once: 128 MB
+_CHUNK = 64  # columns of which only the largest score is looked at first
+_PAIRS = 2**21  # pairs compared exactly at once
+
+
+def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Reporter | None = None) -> Ints:
+    """The pairs (row, one of its k nearest rows), exact and the same on every machine.
+
+    Scores come from float32 products, a block of rows against all rows at a time. Where rounding could change which rows are among the k
+    nearest, the distances in question are computed again in float64. Rows at the same distance are taken in the order of their index,
+    counted onwards from the row itself and beginning anew after the last: so equal rows form a ring, not a star around the first of them.
+    Under the cosine metric only rows with a positive similarity are neighbours: a row may have fewer than k, and a row of zeros has none.
+
+    Args:
+        x: finite float32 [row, feature], dense or CSR.
+        k: neighbours of each row, below the number of rows.
+        metric: what near means.
+        reporter: is told the number of rows done.
+
+    Returns:
+        int64 [2, pair]: a row, and a neighbour of it.
+    """
+    report = reporter or Silent()
+    groups = _Groups(x)
+    distances = Distances(x[groups.first] if groups.count < x.shape[0] else x, metric)
+    found: list[Ints] = []
+    step = max(1, _BLOCK // groups.count)
+    for start in range(0, groups.count, step):
+        stop = min(start + step, groups.count)
+        row, column, settled = _candidates(distances, start, stop, k, groups.size)
+        sure = settled[row - start]
+        found.append(np.stack([groups.first[row[sure]], groups.first[column[sure]]]))
+        row, column = row[~sure], column[~sure]
+        found += [_resolve(distances, groups, row[part], column[part], k) for part in _parts(row, groups.size)]
+        alone = np.setdiff1d(np.flatnonzero(groups.size[start:stop] > 1) + start, row)
+        found.append(_resolve(distances, groups, alone, alone, k))
+        report(Progress("nearest neighbours", stop, groups.count))
+    return np.concatenate(found, axis=1)
+
+
+class _Groups:
+    """Rows that are equal bit by bit: searched for once, however many there are.
+
+    Attributes:
+        first: int64 [group], the first row of each group, rising.
+        size: int64 [group].
+    """
+
+    def __init__(self, x: Rows) -> None:
+        seen: dict[bytes, int] = {}
+        group = np.empty(x.shape[0], dtype=np.int64)
+        for row, content in enumerate(_contents(x)):
+            group[row] = seen.setdefault(blake2b(content, digest_size=16).digest(), len(seen))
+        self.rows, self.count = x.shape[0], len(seen)
+        self.size: Ints = np.bincount(group, minlength=self.count)
+        self.members: Ints = np.argsort(group, kind="stable")
+        self.start: Ints = np.cumsum(self.size) - self.size
+        self.first: Ints = self.members[self.start]
+        self._key: Ints = group[self.members] * self.rows + self.members
+
+    def onwards(self, row: Ints, group: Ints, most: Ints) -> tuple[Ints, Ints]:
+        """For every pair of row and group: the group's next `most` members after the row, around the ring.
+
+        Returns:
+            Which pair each result belongs to, and the member.
+        """
+        position = np.searchsorted(self._key, group * self.rows + row, side="right") - self.start[group]
+        pair = np.repeat(np.arange(len(row)), most)
+        ahead = np.arange(len(pair)) - np.repeat(np.cumsum(most) - most, most)
+        return pair, self.members[self.start[group][pair] + (position[pair] + ahead) % self.size[group][pair]]
+
+
+def _contents(x: Rows) -> Iterator[bytes]:
+    if isinstance(x, np.ndarray):
+        for values in x:
+            yield (values + np.float32(0)).tobytes()  # -0 is 0
+        return
+    for start, stop in zip(x.indptr[:-1], x.indptr[1:], strict=True):
+        yield x.indices[start:stop].tobytes() + x.data[start:stop].tobytes()
+
+
+def _candidates(distances: Distances, start: int, stop: int, k: int, size: Ints) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Pairs of groups among which the k nearest must be, for the groups from start to stop, and for which of these they are all of them."""
+    scores = distances.scores(start, stop)
+    own = np.arange(start, stop)
+    scores[own - start, own] = -np.inf
+    wanted = min(k, scores.shape[1] - 1)
+    if not wanted:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(stop - start, dtype=bool)
+    slack = distances.slack(start, stop)
+    least = np.nextafter((_floor(scores, wanted) - 2 * slack).astype(np.float32), np.float32(-np.inf))
+    row, column = np.nonzero(scores >= least[:, None])
+    score = scores[row, column].astype(np.float64)
+    order = np.lexsort((-score, row))
+    row, column, score = row[order], column[order], score[order]
+    begin = np.searchsorted(row, own - start)
+    keep = score >= (score[begin + wanted - 1] - 2 * slack)[row]
+    # Under the cosine metric only what is surely or perhaps positive stays, and what is perhaps positive is looked at again.
+    keep &= (score > distances.least - slack[row]) & np.isfinite(score)
+    doubt = (score <= distances.least + slack[row]) | (size[column] > 1)
+    row, column, doubt = row[keep], column[keep], doubt[keep]
+    number = np.bincount(row, minlength=stop - start)
+    settled = (number <= wanted) & (size[start:stop] == 1) & (np.bincount(row, weights=doubt, minlength=stop - start) == 0)
+    return row + start, column, settled
+
+
+def _floor(scores: npt.NDArray[np.float32], wanted: int) -> npt.NDArray[np.float32]:
+    """A lower bound of each row's `wanted`-th largest score: that of the largest scores of disjoint sets of columns."""
+    rows, columns = scores.shape
+    sets = columns // _CHUNK
+    if sets >= 4 * wanted:
+        scores = scores[:, : sets * _CHUNK].reshape(rows, _CHUNK, sets).max(axis=1)
+    floor: npt.NDArray[np.float32] = np.partition(scores, scores.shape[1] - wanted, axis=1)[:, -wanted]
+    return floor
+
+
+def _parts(row: Ints, size: Ints) -> Iterator[slice]:
+    """Cuts pairs, sorted by row, between rows into parts that stand for a bounded number of pairs of members."""
+    work = np.cumsum(size[row])
+    ends = np.flatnonzero(np.append(np.diff(row), 1)) + 1 if len(row) else np.zeros(0, dtype=np.int64)
+    start = 0
+    while start < len(row):
+        limit = (work[start - 1] if start else 0) + _PAIRS // 16
+        inside = ends[(ends > start) & (work[ends - 1] <= limit)]
+        stop = int(inside[-1]) if len(inside) else int(ends[ends > start][0])
+        yield slice(start, stop)
+        start = stop
+
+
+def _resolve(distances: Distances, groups: _Groups, row: Ints, column: Ints, k: int) -> Ints:
+    """The k nearest members for every member of the groups in `row`, sorted, out of those in `column` and their own."""
+    same = np.unique(row)
+    same = same[(groups.size[same] > 1) & distances.has_direction(same)]
+    other = row != column
+    row, column = np.concatenate([row[other], same]), np.concatenate([column[other], same])
+    near = distances.exact(row, column)
+    fit = near < distances.farthest
+    row, column, near = row[fit], column[fit], near[fit]
+    pair, node = groups.onwards(groups.first[row] - 1, row, groups.size[row])
+    group = column[pair]
+    which, neighbour = groups.onwards(node, group, np.minimum(k, groups.size[group] - (group == row[pair])))
+    node, near = node[which], near[pair][which]
+    order = np.lexsort(((neighbour - node) % groups.rows, near, node))
+    node, neighbour = node[order], neighbour[order]
+    rank = np.arange(len(node)) - np.searchsorted(node, node)
+    return np.stack([node[rank < k], neighbour[rank < k]])

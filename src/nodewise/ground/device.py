@@ -1,0 +1,43 @@
+"""Which device a computation runs on, decided once at the edge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodewise.ground.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["resolve_device"]
+
+
+def resolve_device(name: str = "auto") -> torch.device:
+    """The device of that name; ``"auto"`` is a GPU where there is one, else the CPU.
+
+    An explicit request is honoured or refused, never replaced. A GPU asked for by number becomes torch's current one: kernels and recorded
+    steps run there.
+
+    Raises:
+        InputError: the device is unknown or not there.
+    """
+    import torch
+
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    kind, _, index = name.partition(":")
+    if kind not in ("cpu", "cuda") or (index and not (kind == "cuda" and index.isdigit())):
+        raise InputError(f"unknown device {name!r}: use auto, cpu, cuda or cuda:N")
+    if kind == "cuda":
+        if not torch.cuda.is_available():
+            raise InputError(
+                f"device {name!r} was asked for, but torch sees no CUDA GPU here: use --device cpu, or install a CUDA build of torch"
+            )
+        if index and int(index) >= torch.cuda.device_count():
+            raise InputError(
+                f"device {name!r} was asked for, but there are {torch.cuda.device_count()} GPUs: use cuda:0 to cuda:{torch.cuda.device_count() - 1}"
+            )
+        if index:
+            torch.cuda.set_device(int(index))
+        return torch.device(kind, torch.cuda.current_device())
+    return torch.device("cpu")

@@ -1,0 +1,1 @@
+"""Whom to ask what, and why."""

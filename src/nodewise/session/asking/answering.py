@@ -1,0 +1,69 @@
+"""From a plan to queries: which fresh nodes, and what is said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.session.asking.rules import Plan, plan_queries
+from nodewise.session.log.history import History, OpenQuery
+from nodewise.session.log.log import Draft
+
+if TYPE_CHECKING:
+    from nodewise.session.session import Session
+
+__all__ = ["draft_queries"]
+
+
+def draft_queries(session: Session, history: History, who: str, count: int) -> tuple[Sequence[OpenQuery], list[Draft], str]:
+    """The annotator's open queries, new ones to be logged, and why there are not more.
+
+    torch is loaded only where the strategy has to choose.
+    """
+    plan = plan_queries(history, session.rules(), who, count, session.now())
+    bodies = [_second(session, history, node) for node in plan.second] + [_audit(node) for node in plan.audit]
+    lack = plan.lack
+    if plan.fresh:
+        fresh = _fresh(session, history, plan, who)
+        bodies += fresh
+        if len(fresh) < plan.fresh:
+            lack = "no node is left that may be asked"
+    return plan.open, [Draft("ask", who, body) for body in bodies], lack
+
+
+def _fresh(session: Session, history: History, plan: Plan, who: str) -> list[dict[str, Any]]:
+    from nodewise.session.asking.batch import diverse_batch
+    from nodewise.session.asking.explain import Explainer
+
+    learner = session.follow(history)
+    learner.set_budget(session.rules().budget)
+    allowed = learner.desk.pool[0].numpy().copy()
+    allowed[[*plan.out, *history.skipped.get(who, ())]] = False
+    if not allowed.any():
+        return []
+    around = learner.tensors.adjacency
+
+    def neighbours(node: int) -> npt.NDArray[np.int64]:
+        found: npt.NDArray[np.int64] = around.col[int(around.crow[node]) : int(around.crow[node + 1])].numpy().astype(np.int64)
+        return found
+
+    chosen = diverse_batch(
+        learner.scores().double().numpy(), allowed, plan.fresh, neighbours, learner.probabilities().argmax(-1).numpy(), plan.out
+    )
+    name = session.settings.strategy if session.settings.policy is None else f"the policy {session.settings.policy}"
+    explainer = Explainer(learner, allowed, name)
+    return [{"node": node, **explainer.body(node)} for node in chosen]
+
+
+def _audit(node: int) -> dict[str, Any]:
+    why = "drawn at random for the audit: its label measures the accuracy and trains nothing, so no prediction is shown"
+    return {"node": node, "audit": True, "why": [why]}
+
+
+def _second(session: Session, history: History, node: int) -> dict[str, Any]:
+    have = len(history.votes.get(node, {}))
+    why = f"another opinion: {have} of {session.settings.redundancy} annotators have labelled it, so no prediction is shown"
+    return {"node": node, "audit": node in session.rules().audit, "why": [why]}

@@ -1,0 +1,1 @@
+"""Making a session, keeping its graph, exporting."""

@@ -1,0 +1,119 @@
+"""Making a session: everything that is decided once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nodewise.graph import Graph
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Note, Reporter, Silent, Warned
+from nodewise.session.asking.choice import choose_strategy
+from nodewise.session.files.graph_store import store_graph
+from nodewise.session.log.log import Log
+from nodewise.session.naming import valid_class
+from nodewise.session.settings import SessionSettings
+
+if TYPE_CHECKING:
+    from nodewise.policy import Policy
+
+__all__ = ["create_log"]
+
+
+def create_log(
+    path: Path, graph: Graph | str | Path, *, budget: int | None, classes: Sequence[str] | None, strategy: str | None,
+    policy: str | Path | Policy | None, classifier: str, seed: int, audit: int, redundancy: int, release_after: float, use_labels: bool | None,
+    candidates: Sequence[int] | None, features: str | None, source: str | Path | None, embed_limit: int, reporter: Reporter | None,
+    wait: float, clock: Callable[[], float],
+) -> Log:  # fmt: skip
+    """Decide what was left open, and write the session's file; the arguments are those of `Session.create`."""
+    from nodewise import __version__
+    from nodewise.session.learning.learner import CLASSIFIERS
+
+    report = reporter or Silent()
+    if path.exists():  # told before anything is loaded or trained
+        raise InputError(f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it")
+    if classifier not in CLASSIFIERS:
+        from nodewise.ground.errors import UnknownNameError
+
+        raise UnknownNameError("classifier for a session", classifier, CLASSIFIERS)
+    if not isinstance(graph, Graph):
+        graph, features = _load(graph, features, report)
+    labelled = 0 if graph.y is None else int((graph.y >= 0).sum())
+    if use_labels is None:
+        use_labels = labelled < graph.num_nodes
+        if not use_labels:
+            report(Warned("every node of the graph has a label, so there would be nothing to ask: its labels are left out of sight"))
+    given = labelled if use_labels else 0
+    names = _classes(graph, classes, use_labels)
+    chosen = choose_strategy(graph, strategy, policy)
+    report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
+    settings = SessionSettings(
+        budget=_budget(graph, names, budget), classes=names, strategy=chosen.strategy, policy=chosen.policy, classifier=classifier, seed=seed,
+        audit=audit, redundancy=redundancy, release_after=release_after, use_labels=use_labels, reason=chosen.reason, features=features or "raw",
+    )  # fmt: skip
+    allowed = _mask(graph, candidates)
+    free = int((allowed & ~((graph.y >= 0) if use_labels and graph.y is not None else np.zeros(graph.num_nodes, bool))).sum())
+    if settings.budget + settings.audit > free:
+        beside = f" and an audit of {settings.audit}" if settings.audit else ""
+        raise InputError(
+            f"a budget of {settings.budget}{beside} is more than the {free} nodes that can be asked ({given} have a label): lower it"
+        )
+    parts: dict[str, bytes] = {}
+    where, packed = store_graph(graph, path, None if source is None else Path(source), embed_limit)
+    if packed is not None:
+        parts["graph"] = packed
+    if chosen.weights is not None:
+        parts["policy"] = chosen.weights
+    if candidates is not None:
+        parts["candidates"] = np.packbits(allowed).tobytes()
+    record: dict[str, Any] = {"settings": settings.as_dict(), "graph": where, "nodewise_version": __version__}
+    return Log.create(path, record, parts, wait=wait, clock=clock)
+
+
+def _load(name: str | Path, features: str | None, report: Reporter) -> tuple[Graph, str]:
+    from nodewise.datasets import default_features, load_graph
+    from nodewise.graph.features import canonical_features
+
+    spec = features or (default_features(name) if isinstance(name, str) else "raw")
+    graph = load_graph(name, features=spec, reporter=report)
+    return graph, canonical_features(spec, graph.name)
+
+
+def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool) -> tuple[str, ...]:
+    if classes is None:
+        return graph.class_names
+    if isinstance(classes, str):
+        raise InputError(f"classes must be a list of names, got the text {classes!r}: give [{classes!r}], or several")
+    names = [valid_class(name) for name in classes]
+    if use_labels and graph.y is not None:
+        names += [graph.class_names[number] for number in np.unique(graph.y[graph.y >= 0]) if graph.class_names[number] not in names]
+    return tuple(names)
+
+
+def _budget(graph: Graph, names: Sequence[str], budget: int | None) -> int:
+    if budget is not None:
+        return budget
+    from nodewise.datasets.budget import LABELS_PER_CLASS, default_budget
+
+    if graph.num_classes and tuple(names) == graph.class_names:
+        return default_budget(graph)
+    if not names:
+        raise InputError(
+            "no budget and no classes are given, so there is no default: give a budget, such as five labels for each class you expect"
+        )
+    return LABELS_PER_CLASS * len(names)
+
+
+def _mask(graph: Graph, candidates: Sequence[int] | None) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    mask = np.ones(graph.num_nodes, dtype=bool)
+    if candidates is not None:
+        nodes = np.asarray(candidates, dtype=np.int64)
+        if nodes.ndim != 1 or (nodes.size and not (nodes.min() >= 0 and nodes.max() < graph.num_nodes)):
+            raise InputError(f"candidates must be a list of nodes from 0 to {graph.num_nodes - 1}")
+        mask[:] = False
+        mask[nodes] = True
+    return mask

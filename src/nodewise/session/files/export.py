@@ -1,0 +1,156 @@
+"""Labels and predictions as files: CSV, JSON, npz, PyTorch."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.graph.io.files import atomic_file
+from nodewise.graph.io.npz import write_npz
+from nodewise.ground.errors import InputError
+
+if TYPE_CHECKING:
+    from nodewise.session.learning.prediction import Prediction
+    from nodewise.session.session import Session
+
+__all__ = ["prediction_rows", "write_export", "write_predictions"]
+
+
+def write_export(session: Session, path: Path) -> list[str]:
+    """Write the file that the ending says.
+
+    ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``: the graph with the labels
+    that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a dictionary of plain tensors, which
+    ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))`` makes a `Data` of.
+
+    Returns:
+        What was written, in words.
+
+    Raises:
+        InputError: the ending is not one of these, or there is no such folder.
+    """
+    writers: dict[str, Callable[[Session, Prediction | None, Path], None]] = {".csv": _csv, ".json": _json, ".npz": _npz, ".pt": _pt}
+    ending = path.suffix.lower()
+    if ending not in writers:
+        raise InputError(f"cannot export to {path.name!r}: the ending must be one of {', '.join(writers)}")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the export: make it first")
+    if path.exists() and path.resolve() == session.path.resolve():
+        raise InputError(f"{str(path)!r} is the session itself: export to another file")
+    labels = session.labels
+    prediction = session.predict() if _trains(session) else None
+    writers[ending](session, prediction, path)
+    said = [f"{len(labels)} labels"]
+    return said + (
+        [f"predictions for {session.graph.num_nodes} nodes"]
+        if prediction is not None
+        else ["no predictions, since nothing trains them yet"]
+    )
+
+
+def prediction_rows(session: Session, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
+    """The table's heading and one row a node: names, label and where it comes from, prediction and its probability, every class's probability."""
+    labels, audit, told = session.labels, session.audit_labels, {node for node, _ in session.history}
+    head = ["node", "name", "label", "from"]
+    if prediction is not None:
+        head += ["predicted", "probability", *(f"p_{name}" for name in prediction.classes)]
+        best, sure = prediction.names, prediction.confidence
+    rows = []
+    for node in range(session.graph.num_nodes):
+        where = "audit" if node in audit else "told" if node in told else "given" if node in labels else ""
+        row: list[Any] = [node, session.name_of(node), labels.get(node, ""), where]
+        if prediction is not None:
+            row += [best[node], f"{sure[node]:.6g}", *(f"{chance:.6g}" for chance in prediction.probabilities[node])]
+        rows.append(row)
+    return head, rows
+
+
+def write_predictions(session: Session, prediction: Prediction | None, path: Path | None) -> str:
+    """The CSV of `prediction_rows` as text; written to the path, whole or not at all, if there is one."""
+    stream = io.StringIO()
+    head, rows = prediction_rows(session, prediction)
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    if path is not None:
+        with atomic_file(path) as handle:
+            handle.write(stream.getvalue().encode("utf-8", "replace"))
+    return stream.getvalue()
+
+
+def _trains(session: Session) -> bool:
+    return len(session.labels) > len(session.audit_labels)
+
+
+def _csv(session: Session, prediction: Prediction | None, path: Path) -> None:
+    write_predictions(session, prediction, path)
+
+
+def _json(session: Session, prediction: Prediction | None, path: Path) -> None:
+    from nodewise import __version__
+
+    history = session.refresh()
+    audit = session.audit_labels
+    record: dict[str, Any] = {
+        "schema": 1, "nodewise_version": __version__, "graph": session.graph.name, "settings": session.settings.as_dict(),
+        "classes": list(prediction.classes if prediction is not None else session.classes),
+        "labels": [
+            {"node": node, "name": session.name_of(node), "label": label, "audit": node in audit, "votes": dict(history.votes.get(node, {}))}
+            for node, label in session.labels.items()
+        ],
+    }  # fmt: skip
+    if prediction is not None:
+        record["predictions"] = [
+            {"node": node, "name": session.name_of(node), "predicted": name, "probabilities": [round(float(p), 6) for p in row]}
+            for node, (name, row) in enumerate(zip(prediction.names, prediction.probabilities, strict=True))
+        ]
+    with atomic_file(path) as handle:
+        handle.write(json.dumps(record, indent=1).encode())
+
+
+def _label_ids(session: Session, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    y = np.full(session.graph.num_nodes, -1, dtype=np.int64)
+    for node, label in session.labels.items():
+        if label in names:  # a class that another process has told since the predictions were made is not in this export
+            y[node] = names.index(label)
+    return y
+
+
+def _npz(session: Session, prediction: Prediction | None, path: Path) -> None:
+    names = prediction.classes if prediction is not None else session.classes
+    extra = dict(session.graph.extra)
+    if prediction is not None:
+        extra |= {"predicted": prediction.best, "probabilities": prediction.probabilities}
+    write_npz(replace(session.graph, y=_label_ids(session, names), class_names=names, extra=extra), path)
+
+
+def _pt(session: Session, prediction: Prediction | None, path: Path) -> None:
+    import torch
+
+    names = prediction.classes if prediction is not None else session.classes
+    graph = session.graph
+    y = _label_ids(session, names)
+    held = np.zeros(graph.num_nodes, dtype=bool)
+    held[list(session.audit_labels)] = True
+    both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
+    tensors: dict[str, Any] = {
+        "edge_index": torch.from_numpy(both[:, np.lexsort((both[1], both[0]))].copy()),
+        "y": torch.from_numpy(y), "train_mask": torch.from_numpy((y >= 0) & ~held), "test_mask": torch.from_numpy(held),
+        "num_nodes": graph.num_nodes, "class_names": list(names),
+    }  # fmt: skip
+    if graph.x is not None:
+        tensors["x"] = torch.from_numpy(graph.dense_features())
+    if graph.node_names is not None:
+        tensors["node_names"] = list(graph.node_names)
+    if prediction is not None:
+        tensors |= {"predicted": torch.from_numpy(prediction.best), "probabilities": torch.from_numpy(prediction.probabilities.copy())}
+    with atomic_file(path) as handle:
+        torch.save(tensors, handle)

@@ -1,0 +1,1 @@
+"""What is learned from the labels, and how good it is."""

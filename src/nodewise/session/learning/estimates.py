@@ -1,0 +1,101 @@
+"""How accurate the predictions are: measured on an audit without bias, or cross-validated on the labels, which is biased."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.ground.seeds import derive_seed, numpy_generator
+from nodewise.session.log.labels import Label
+
+if TYPE_CHECKING:
+    from nodewise.graph.tensors import GraphTensors
+
+__all__ = ["Accuracy", "audit_accuracy", "cross_validated", "wilson"]
+
+_FOLDS = 5
+_Z = 1.959963984540054  # the normal distribution's 97.5 % point
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """A share of right predictions with its 95 % interval, and how many nodes it was found on."""
+
+    mean: float
+    low: float
+    high: float
+    nodes: int
+
+
+def wilson(right: int, of: int) -> Accuracy:
+    """Wilson's score interval (1927) for a share: unlike the textbook's it stays within 0 and 1 and holds for small samples."""
+    share, z2 = right / of, _Z * _Z
+    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
+    half = _Z / (1 + z2 / of) * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    return Accuracy(share, max(0.0, middle - half), min(1.0, middle + half), of)
+
+
+def audit_accuracy(best: npt.NDArray[np.int64], classes: Sequence[str], audit: Mapping[int, str]) -> Accuracy | None:
+    """The accuracy on the audit's labels: they were drawn at random and train nothing, so it is unbiased. None without any.
+
+    Args:
+        best: the predicted class of each node, as a place in ``classes``: [node].
+        classes: the classes' names.
+        audit: node -> label.
+    """
+    if not audit:
+        return None
+    return wilson(sum(classes[int(best[node])] == label for node, label in audit.items()), len(audit))
+
+
+def cross_validated(
+    tensors: GraphTensors,
+    labels: Sequence[Label],
+    classes: Sequence[str],
+    classifier: str,
+    seed: int,
+    epochs: int,
+    reporter: Reporter | None = None,
+) -> Accuracy | None:
+    """The accuracy on labels that were left out in turn, five folds at once; None with fewer than five labels or a single class.
+
+    It is biased: the labels were chosen because they are hard, or central, and not at random; and every classifier here has learned from a
+    fifth fewer labels. The interval takes the labels for a random sample, which they are not.
+    """
+    import torch
+
+    from nodewise.classifiers import make_classifier
+    from nodewise.session.learning.quiet import one_thread
+
+    report = reporter or Silent()
+    count = len(labels)
+    if count < _FOLDS or len({label.label for label in labels}) < 2:
+        return None
+    order = numpy_generator(seed, "cross-validation").permutation(count)
+    size = -(-count // _FOLDS)
+    # Folds of one size, since all runs have as many labels; where they overlap, a label counts in the first that leaves it out.
+    left_out = np.stack([np.roll(order, -(fold * count // _FOLDS))[:size] for fold in range(_FOLDS)])
+    kept = np.stack([np.setdiff1d(np.arange(count), part) for part in left_out])
+    nodes = torch.tensor([label.node for label in labels])
+    numbers = torch.tensor([classes.index(label.label) for label in labels])
+    with one_thread():
+        runs = make_classifier(classifier, tensors, _FOLDS)
+        runs.reset(derive_seed(seed, "cross-validation"))
+        runs.reserve(kept.shape[1])
+        for column in torch.from_numpy(kept.T.copy()):
+            runs.add_labels(nodes[column], numbers[column])
+        for done in range(total := min(count, epochs) + epochs):
+            runs.epoch()
+            report(Progress("cross-validate", done + 1, total))
+        guesses = runs.logits().argmax(-1)
+    right: dict[int, bool] = {}
+    for fold, part in enumerate(left_out.tolist()):
+        for place in part:
+            right.setdefault(place, bool(guesses[fold, nodes[place]] == numbers[place]))
+    return wilson(sum(right.values()), count)

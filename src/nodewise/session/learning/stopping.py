@@ -1,0 +1,167 @@
+"""When to stop: whether the predictions still move, how accurate they are, what ten more labels may bring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nodewise.environment import CLOSING_EPOCHS
+from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.session.learning.estimates import Accuracy, audit_accuracy, cross_validated
+
+if TYPE_CHECKING:
+    from nodewise.session.log.history import History
+    from nodewise.session.session import Session
+
+__all__ = ["CurvePoint", "StopReport", "make_report"]
+
+_POINTS = 8
+_NEXT = 10
+_SETTLED = 0.02
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The predictions after some labels.
+
+    Attributes:
+        labels: how many the classifier had learned from, given ones included.
+        changed: share of the nodes predicted differently than at the point before; None at the first.
+        confidence: mean probability of the most likely class.
+        audit: accuracy on the audit, the same nodes at every point; None without one.
+    """
+
+    labels: int
+    changed: float | None
+    confidence: float
+    audit: Accuracy | None
+
+
+@dataclass(frozen=True)
+class StopReport:
+    """Whether more labels are worth it.
+
+    Attributes:
+        labels: labels that train the classifier.
+        change_rate: share of the nodes whose prediction changes with one more label, on average over the last stretch of the curve.
+        cross_validated: accuracy on the labels left out in turn: biased, since they were chosen and not drawn.
+        audit: accuracy on nodes drawn at random: unbiased, with its 95 % interval.
+        curve: the predictions after more and more labels.
+        next_change: share of the nodes whose prediction the next ten labels may change, if it goes on as it has; no gain in accuracy can be larger.
+        next_gain: what they may bring in accuracy, from the audit's curve; None without one.
+        words: the same as sentences.
+    """
+
+    labels: int
+    change_rate: float | None
+    cross_validated: Accuracy | None
+    audit: Accuracy | None
+    curve: tuple[CurvePoint, ...]
+    next_change: float | None
+    next_gain: float | None
+    words: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {**asdict(self), "curve": [asdict(point) for point in self.curve], "words": list(self.words)}
+
+
+def make_report(session: Session, history: History, reporter: Reporter | None = None) -> StopReport:
+    """The report on a session as it is now. It trains the closing epochs at up to eight places of the history, and five folds.
+
+    It works on a classifier of its own: the reporter may ask and tell meanwhile, and the next `ask` need not learn everything again.
+    """
+    report = reporter or Silent()
+    training, given = session.training(history)
+    audit = session.audit_labels
+    learner = session.apart(history, "report")
+    places = _places(len(training), bool(given))
+    points: list[CurvePoint] = []
+    before = None
+    for number, place in enumerate(places):
+        learner.follow(training[:place], given, report)
+        table = learner.closed(reporter=report).numpy()
+        best = np.array([learner.classes[column] for column in table.argmax(1)], dtype=object)
+        changed = None if before is None else float((best != before).mean())
+        found = audit_accuracy(table.argmax(1).astype(np.int64), learner.classes, audit)
+        points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), found))
+        before = best
+        report(Progress("curve", number + 1, len(places)))
+    labels = [*given, *training]
+    crossed = (
+        cross_validated(
+            learner.tensors, labels, learner.classes, session.settings.classifier, session.settings.seed, CLOSING_EPOCHS, report
+        )
+        if labels
+        else None
+    )
+    rate, change = _outlook(points)
+    gain = _gain(points, change)
+    last = points[-1].audit if points else None
+    return StopReport(len(labels), rate, crossed, last, tuple(points), change, gain, _words(points, crossed, rate, change, gain))
+
+
+def _places(told: int, given: bool) -> list[int]:
+    """Up to eight places of the history, evenly spread, the present one last."""
+    stride = max(1, math.ceil(told / _POINTS))
+    places = sorted({*range(told, 0, -stride)})
+    return ([0] if given else []) + places
+
+
+def _outlook(points: Sequence[CurvePoint]) -> tuple[float | None, float | None]:
+    """Change a label, and over the next ten: what a new label moves falls as one over the number of labels."""
+    steps = [(before.labels, now.labels, now.changed) for before, now in pairwise(points) if now.changed is not None]
+    if not steps:
+        return None, None
+    first, last, changed = steps[-1]
+    recent = [moved / math.log(later / earlier) for earlier, later, moved in steps[-2:] if later > earlier > 0]
+    now = points[-1].labels
+    ahead = float(np.mean(recent)) * math.log((now + _NEXT) / now) if recent else changed
+    return changed / max(1, last - first), min(1.0, ahead)
+
+
+def _gain(points: Sequence[CurvePoint], change: float | None) -> float | None:
+    """From a least-squares fit of accuracy = a − b/√labels to the audit's curve, not below 0 and not above the change."""
+    seen = [(point.labels, point.audit.mean) for point in points if point.audit is not None and point.labels > 0]
+    if len(seen) < 3:
+        return None
+    x = np.array([[1.0, -1 / math.sqrt(count)] for count, _ in seen])
+    slope = float(np.linalg.lstsq(x, np.array([mean for _, mean in seen]), rcond=None)[0][1])
+    now = seen[-1][0]
+    return float(np.clip(slope * (1 / math.sqrt(now) - 1 / math.sqrt(now + _NEXT)), 0.0, 1.0 if change is None else change))
+
+
+def _words(
+    points: Sequence[CurvePoint], crossed: Accuracy | None, rate: float | None, change: float | None, gain: float | None
+) -> tuple[str, ...]:
+    if not points:
+        return ("nothing has been told yet, so there is nothing to report",)
+    said = []
+    if rate is not None and change is not None:
+        said.append(f"one more label changes {rate:.1%} of the predictions; the next ten may change {change:.1%} of them")
+    audit = points[-1].audit
+    if audit is not None:
+        said.append(
+            f"accuracy on {audit.nodes} nodes drawn at random: {audit.mean:.0%}, with 95 % confidence {audit.low:.0%} to {audit.high:.0%} (unbiased)"
+        )
+    if crossed is not None:
+        said.append(
+            f"cross-validated on the {crossed.nodes} labels: {crossed.mean:.0%}; biased, since they were chosen and not drawn at random"
+        )
+    if gain is not None:
+        said.append(f"the next ten labels may bring {100 * gain:.1f} points of accuracy, if the curve goes on as it has")
+    if audit is None:
+        said.append("for an accuracy without bias, make a session with an audit")
+    if change is not None:
+        settled = change < _SETTLED
+        said.append(
+            "the predictions have settled: more labels will change little"
+            if settled
+            else "the predictions still move: more labels are worth it"
+        )
+    return tuple(said)

@@ -1,0 +1,48 @@
+"""What the routes of the REST API share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import HTTPConnection
+
+from nodewise.studio.api.answers import Failure, Typo
+from nodewise.studio.work.studio import Studio
+
+__all__ = ["Here", "make_router", "refusals"]
+
+_ALWAYS = {
+    400: "What was sent is not as it should be.",
+    401: "The token is missing or wrong.",
+    403: "The request comes from, or goes to, an address that is not the studio's.",
+    408: "The request did not arrive in time.",
+    413: "The request is too large.",
+    503: "The session's file cannot be used now, or too many requests wait; try again.",
+}
+_SOMETIMES = {
+    404: "There is no such thing.",
+    409: "It cannot be done as things stand: no session is open, nothing is left to ask, nothing to undo.",
+    415: "The request's body has another content type than is taken here.",
+    507: "The disk is full.",
+}
+
+
+async def _studio(connection: HTTPConnection) -> Studio:
+    found: Studio = connection.app.state.studio
+    return found
+
+
+Here = Annotated[Studio, Depends(_studio)]
+"""The running studio, for a route."""
+
+
+def make_router(tag: str) -> APIRouter:
+    """A router for routes of the API."""
+    return APIRouter(prefix="/api/v1", tags=[tag])
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The failures that a route documents, beside those that any may answer with."""
+    told = {**_ALWAYS, **{status: _SOMETIMES[status] for status in statuses}}
+    return {status: {"model": Typo if status == 409 else Failure, "description": words} for status, words in sorted(told.items())}

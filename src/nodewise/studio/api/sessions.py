@@ -1,0 +1,117 @@
+"""Routes that find, open and make sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import File, Form, Request, UploadFile
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from pydantic import Field
+
+from nodewise.studio.api.answers import NameAnswer, PreviewAnswer, StudioAnswer
+from nodewise.studio.api.failures import Json
+from nodewise.studio.api.requests import OpenRequest
+from nodewise.studio.api.routing import Here, make_router, refusals
+from nodewise.studio.work.studio import Studio
+from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
+from nodewise.studio.work.worker import Priority
+
+__all__ = ["router"]
+
+T = TypeVar("T")
+
+
+class _FewParts(Request):
+    """A request whose form has few parts; files go to the disk as they arrive."""
+
+    def form(self, **limits: Any) -> Any:
+        """The form."""
+        return super().form(max_files=2, max_fields=600, max_part_size=2**16)
+
+
+class _FormRoute(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def bounded(request: Request) -> Response:
+            return await handle(_FewParts(request.scope, request.receive))
+
+        return bounded
+
+
+router = make_router("sessions")
+forms = make_router("sessions")
+forms.route_class = _FormRoute
+
+_Column = Annotated[str | None, Form(max_length=500)]
+_Names = Annotated[str, Field(max_length=20_000)]
+
+
+@router.get("/studio", response_model=StudioAnswer, responses=refusals())
+async def studio(here: Here) -> Json:
+    """Which session is open, which there are, and what the studio takes."""
+    return Json(await here.worker.run(Priority.READ, here.describe))
+
+
+@router.post("/session/open", response_model=NameAnswer, responses=refusals(404, 409, 415))
+async def open_session(request: OpenRequest, here: Here) -> Json:
+    """Open one of the sessions in the studio's folder, for everybody."""
+    return Json({"name": await _instead(here, lambda: here.workplace.open(request.name))})
+
+
+@forms.post("/preview", response_model=PreviewAnswer, responses=refusals(415, 507))
+async def preview_upload(nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")], here: Here) -> Json:
+    """What the columns of a table seem to hold. Nothing is kept."""
+    upload = Upload(nodes.filename or "", nodes.file)
+    return Json(await here.builder.run(Priority.READ, lambda: preview(upload, here.scratch)))
+
+
+@forms.post("/session", status_code=201, response_model=NameAnswer, responses=refusals(409, 415, 507))
+async def new_session(
+    here: Here,
+    nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")],
+    name: Annotated[str, Form(min_length=1, max_length=100, description="what the session is to be called")],
+    edges: Annotated[UploadFile | None, File(description="a CSV file, a row for each edge; without it similar rows are joined")] = None,
+    text: _Column = None,
+    label: _Column = None,
+    id: _Column = None,
+    knn: Annotated[int, Form(ge=1, le=1000, description="how many similar rows each row is joined to")] = 10,
+    metric: Annotated[Literal["cosine", "euclidean"], Form()] = "cosine",
+    budget: Annotated[int | None, Form(ge=1, le=2**53 - 1, description="labels to ask for; five a class by default")] = None,
+    classes: Annotated[list[_Names], Form(max_length=500, description="names, repeated or joined by commas")] = [],  # noqa: B006
+    audit: Annotated[int, Form(ge=0, le=2**53 - 1)] = 0,
+    strategy: Annotated[str | None, Form(max_length=100)] = None,
+    seed: Annotated[int, Form(ge=0, le=2**53 - 1)] = 0,
+    redundancy: Annotated[int, Form(ge=1, le=100)] = 1,
+) -> Json:
+    """Make a session from a table and open it. ``text``, ``label`` and ``id`` name columns; the others are shown with the nodes.
+
+    How far it is goes over the websocket meanwhile.
+    """
+    named = [part.strip() for text_ in classes for part in text_.split(",") if part.strip()]
+    options = {"budget": budget, "classes": named or None, "audit": audit, "strategy": strategy, "seed": seed, "redundancy": redundancy}
+    new = NewSession(name.strip(), text, label, id, knn, metric, options)
+    table = Upload(nodes.filename or "", nodes.file)
+    # A browser sends an empty file of no name for a field that was left empty.
+    ends = None if edges is None or (not edges.filename and not edges.size) else Upload(edges.filename or "", edges.file)
+    reporter = told_to_pages(here.updates.publish, here.builder.give_way)
+    session = await here.builder.run(
+        Priority.BACKGROUND, lambda: create_session(new, table, ends, here.settings.folder, here.scratch, reporter)
+    )
+    await _instead(here, lambda: here.workplace.take(session))
+    return Json({"name": new.name}, 201)
+
+
+async def _instead(here: Studio, job: Callable[[], T]) -> T:
+    """A job that puts another session in the place of the present one.
+
+    Not more urgent than a report: that must not find another session when it goes on. So that it does not take long, it is told to end.
+    """
+    here.workplace.leave()
+    try:
+        return await here.worker.run(Priority.BACKGROUND, job)
+    except BaseException:  # refused, or nobody waits for it any more: what is told to end may go on
+        here.workplace.stay()
+        raise

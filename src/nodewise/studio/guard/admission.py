@@ -1,0 +1,192 @@
+"""Who is let in: one decision for every request, HTTP or websocket, made before anything else sees it.
+
+It knows nothing of the server and sends nothing; `guard` does what it says. The order matters: a page of another origin is told the same
+whether or not it happens to carry the token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from nodewise.studio.guard.origins import API, GuardRules
+
+__all__ = ["Refusal", "Welcome", "admit"]
+
+METHODS = ("GET", "HEAD", "POST")
+_ONCE = frozenset(
+    {b"host", b"origin", b"authorization", b"content-length", b"content-type", b"transfer-encoding", b"referer", b"upgrade"}
+    | {b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"content-encoding"}
+)
+_BAD_PATH = re.compile(r"[\x00-\x1f\x7f\\]|//|/\.{1,2}(?:/|$)")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request goes no further.
+
+    Attributes:
+        status: the HTTP status.
+        error: one sentence: what is wrong, what to do.
+        headers: further headers of the answer.
+        ask_again: whether a browser shall load the page once more by itself. It leaves cookies of ours at home where the link was on another
+            site's page; from our own page it brings them.
+        page: whether a person is waiting for a page, and not a program for JSON.
+    """
+
+    status: int
+    error: str
+    headers: Sequence[tuple[bytes, bytes]] = ()
+    ask_again: bool = False
+    page: bool = False
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """The request brought the token in its address: keep it in a cookie and go to ``location``, the address without it.
+
+    Attributes:
+        location: path and the rest of the query.
+        cookie: the token.
+        from_elsewhere: whether a link on another site's page led here.
+        encrypted: whether the address can only be reached by https, so that the cookie need never travel otherwise.
+    """
+
+    location: str
+    cookie: str = field(repr=False)
+    from_elsewhere: bool
+    encrypted: bool
+
+
+def admit(scope: Mapping[str, Any], rules: GuardRules) -> Refusal | Welcome | None:
+    """What becomes of a request: None where it may go on.
+
+    Args:
+        scope: the ASGI scope, of type ``http`` or ``websocket``.
+        rules: what is ours.
+    """
+    headers = _Headers(scope["headers"])
+    page = scope["type"] == "http" and scope["method"] in {"GET", "HEAD"} and scope["path"] in rules.pages
+    refusal = (
+        _malformed(scope, headers)
+        or _wrong_host(scope, headers, rules)
+        or _from_elsewhere(scope, headers, rules, page)
+        or _wrong_method(scope, headers, rules)
+    )
+    return refusal or _without_token(scope, headers, rules, page)
+
+
+class _Headers:
+    def __init__(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        self.pairs = [(bytes(name).lower(), bytes(value).decode("latin-1").strip(" \t")) for name, value in pairs]
+
+    def all(self, name: bytes) -> list[str]:
+        return [value for key, value in self.pairs if key == name]
+
+    def one(self, name: bytes) -> str | None:
+        return next(iter(self.all(name)), None)
+
+    def repeated(self) -> str | None:
+        seen: set[bytes] = set()
+        for name, _ in self.pairs:
+            if name in seen and name in _ONCE:
+                return name.decode("latin-1")
+            seen.add(name)
+        return None
+
+
+def _malformed(scope: Mapping[str, Any], headers: _Headers) -> Refusal | None:
+    path = str(scope["path"])
+    raw = bytes(scope.get("raw_path") or b"/")
+    if not path.startswith("/") or not raw.startswith(b"/") or _BAD_PATH.search(path):
+        return Refusal(400, "the request's path cannot be used: give it as it is in the API's description")
+    if (twice := headers.repeated()) is not None:
+        return Refusal(400, f"the header {twice} was sent twice: send it once")
+    length = headers.one(b"content-length")
+    if length is not None and not re.fullmatch(r"[0-9]{1,18}", length):
+        return Refusal(400, f"Content-Length must be a number of bytes, got {length[:30]!r}")
+    if headers.one(b"transfer-encoding") is not None and length is not None:
+        return Refusal(400, "the request tells its length in two ways: send either Content-Length or Transfer-Encoding")
+    return None
+
+
+def _arrived(scope: Mapping[str, Any]) -> str | None:
+    server = scope.get("server")
+    return str(server[0]) if server and server[1] is not None else None  # no port: a unix socket, whose path is no address
+
+
+def _wrong_host(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules) -> Refusal | None:
+    host = headers.one(b"host")
+    if host is not None and rules.origins_of(host, _arrived(scope)):
+        return None
+    return Refusal(
+        403,
+        "this is not an address of the studio: open the one that it printed, or start it with --allow-host and the name that you use",
+    )
+
+
+def _from_elsewhere(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules, page: bool) -> Refusal | None:
+    refused = Refusal(403, "the studio takes no requests from pages of another origin: use its own page, or a program that is no browser")
+    ours = rules.origins_of(headers.one(b"host") or "", _arrived(scope))
+    origin = headers.one(b"origin")
+    if origin is not None and origin.lower() not in ours:
+        return refused
+    site = headers.one(b"sec-fetch-site")
+    if site in {None, "same-origin", "none"}:
+        referer = headers.one(b"referer")  # only for browsers that tell nothing else
+        if site is None and origin is None and referer and scope["type"] == "http" and scope["method"] not in {"GET", "HEAD"}:
+            return None if any(referer.lower().startswith(f"{one}/") for one in ours) else refused
+        return None
+    led = headers.one(b"sec-fetch-mode") == "navigate" and headers.one(b"sec-fetch-dest") == "document"
+    return None if page and led and origin is None and scope["method"] == "GET" else refused
+
+
+def _wrong_method(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules) -> Refusal | None:
+    if scope["type"] != "http":
+        return None
+    method, path = scope["method"], scope["path"]
+    if method not in METHODS:
+        return Refusal(405, f"{str(method)[:20]} is not used here: use GET or POST", [(b"allow", b"GET, HEAD, POST")])
+    if method != "POST" or not path.startswith(API):
+        return None
+    kind = (headers.one(b"content-type") or "").partition(";")[0].strip().lower()
+    wanted = "multipart/form-data" if path in rules.uploads else "application/json"
+    if kind != wanted:  # what a foreign page may send without asking first is never taken for JSON
+        return Refusal(415, f"the body must be {wanted}, got {kind[:60] or 'no Content-Type'}: set the header Content-Type")
+    return None
+
+
+def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules, page: bool) -> Refusal | Welcome | None:
+    if rules.token is None:
+        return None
+    led = headers.one(b"sec-fetch-site") in {"cross-site", "same-site"}
+    query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True) if page else []
+    known = any(rules.knows(token) for token in _tokens(headers, rules))
+    if scope["type"] == "http" and scope["method"] == "GET" and any(name == "token" for name, _ in query):
+        told = next((value for name, value in query if name == "token" and rules.knows(value)), None)
+        if told is not None or known:
+            rest = urlencode([(name, value) for name, value in query if name != "token"])
+            ours = rules.origins_of(headers.one(b"host") or "", _arrived(scope))
+            encrypted = all(origin.startswith("https:") for origin in ours)
+            return Welcome(scope["path"] + (f"?{rest}" if rest else ""), rules.token, led, encrypted)
+    if known:
+        return None
+    error = "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"
+    return Refusal(401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page)
+
+
+def _tokens(headers: _Headers, rules: GuardRules) -> list[str]:
+    """Every token that was brought. A neighbour may plant cookies of our name; a wrong one does not hide the right one."""
+    found = []
+    scheme, _, value = (headers.one(b"authorization") or "").partition(" ")
+    if scheme.lower() == "bearer":
+        found.append(value.strip(" "))
+    for line in headers.all(b"cookie"):
+        for part in line.split(";"):
+            name, _, value = part.strip(" \t").partition("=")
+            if name in {rules.cookie, "nodewise_token"}:
+                found.append(value.strip('"'))
+    return found

@@ -1,0 +1,202 @@
+"""The one safety layer: everything that reaches the studio goes through here, HTTP and websocket alike.
+
+It checks where a request goes to, where it comes from and whether it brings the token (`admission`), counts its body as it arrives, and puts
+the headers on every answer that keep a browser from running, framing or storing what it should not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+from nodewise.studio.guard.admission import Refusal, Welcome, admit
+from nodewise.studio.guard.origins import GuardRules
+
+__all__ = ["CONTENT_POLICY", "Guard"]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = (
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+_ASSETS = "/page/"
+_POLITE_BYTES, _POLITE_SECONDS = 64 * 2**20, 10.0
+
+
+class Guard:
+    """The outermost layer around the studio's app.
+
+    Args:
+        app: what is guarded.
+        rules: what is ours, see `GuardRules.for_address`.
+    """
+
+    def __init__(self, app: App, rules: GuardRules) -> None:
+        self.app, self.rules = app, rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, one websocket, or the server's start and end."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            refusal = admit(scope, self.rules)
+            if isinstance(refusal, Refusal):
+                await _close(refusal, scope, receive, send)
+            else:
+                await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            guarded = _with_headers(send, scope["path"])
+            found = admit(scope, self.rules)
+            if isinstance(found, Refusal):
+                await _refuse(found, guarded)
+            elif isinstance(found, Welcome):
+                await _welcome(found, self.rules, guarded)
+            else:
+                await self._counted(scope, receive, guarded)
+
+    async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Runs the app on a body of bounded size that arrives in bounded time; else the answer is ours, whatever the app makes of it."""
+        limit, patience = self.rules.limit(scope["path"]), self.rules.patience
+        too_large = Refusal(413, f"the request is too large: at most {limit} bytes are taken here", [(b"connection", b"close")])
+        if int(next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")) > limit:
+            await _read_on(receive)
+            await _refuse(too_large, send)
+            return
+        arrived, complete = 0, False
+        verdict: Refusal | None = None
+        begun = answered = False
+
+        async def counting() -> Message:
+            nonlocal arrived, complete, verdict
+            if verdict is not None:
+                return {"type": "http.disconnect"}
+            if complete:
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), patience)
+            except asyncio.TimeoutError:
+                verdict = Refusal(408, f"nothing arrived for {patience:g} seconds: send the request again", [(b"connection", b"close")])
+                return {"type": "http.disconnect"}
+            arrived += len(message.get("body", b""))
+            complete = not message.get("more_body", False)
+            if arrived > limit:
+                verdict = too_large
+                return {"type": "http.disconnect"}
+            return message
+
+        async def end(refusal: Refusal) -> None:
+            if refusal is too_large and not complete:
+                await _read_on(receive)
+            await _refuse(refusal, send)
+
+        async def answering(message: Message) -> None:
+            nonlocal begun, answered
+            if verdict is not None and not begun:
+                if not answered:
+                    answered = True
+                    await end(verdict)
+                return
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, counting, answering)
+        except Exception:
+            if verdict is None or begun:
+                raise
+        if verdict is not None and not begun and not answered:  # the app gave up, as it does when a client has gone
+            await end(verdict)
+
+
+async def _read_on(receive: Receive) -> None:
+    """Reads what a client is still sending, up to a bound: one that is cut off while it sends does not get to read why."""
+
+    async def rest() -> None:
+        left, more = _POLITE_BYTES, True
+        while more and left > 0:
+            message = await receive()
+            left -= len(message.get("body", b""))
+            more = message["type"] == "http.request" and message.get("more_body", False)
+
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(rest(), _POLITE_SECONDS)
+
+
+def _with_headers(send: Send, path: str) -> Send:
+    storing = b"private, no-cache" if path.startswith(_ASSETS) else b"no-store"
+    ours = (*_HEADERS, (b"cache-control", storing))
+    names = {name for name, _ in ours}
+
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            theirs = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in names]
+            message = {**message, "headers": [*theirs, *ours]}
+        await send(message)
+
+    return guarded
+
+
+async def _answer(send: Send, status: int, kind: bytes, body: bytes, headers: Any = (), prefix: str = "http") -> None:
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": f"{prefix}.response.start", "status": status, "headers": [(b"content-type", kind), length, *headers]})
+    await send({"type": f"{prefix}.response.body", "body": body})
+
+
+async def _refuse(refusal: Refusal, send: Send) -> None:
+    if refusal.page:
+        await _answer(send, refusal.status, b"text/html; charset=utf-8", _token_page(refusal), refusal.headers)
+    else:
+        await _answer(send, refusal.status, b"application/json", json.dumps({"error": refusal.error}).encode(), refusal.headers)
+
+
+async def _close(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuses a websocket before it is one."""
+    await receive()  # the request to connect
+    if "websocket.http.response" in (scope.get("extensions") or {}):
+        body = json.dumps({"error": refusal.error}).encode()
+        await _answer(send, refusal.status, b"application/json", body, (*refusal.headers, *_HEADERS), "websocket.http")
+    else:
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+
+
+async def _welcome(welcome: Welcome, rules: GuardRules, send: Send) -> None:
+    """Keeps the token in a cookie and leads on to the address without it.
+
+    A browser that was led here by a link on another site's page follows a redirect without the cookie that it has just been given; a page of
+    our own that leads on is not another site's.
+    """
+    cookie = f"{rules.cookie}={welcome.cookie}; HttpOnly; SameSite=Strict; Path=/{'; Secure' if welcome.encrypted else ''}".encode()
+    if welcome.from_elsewhere:
+        target = html.escape(welcome.location, quote=True)
+        body = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={target}"><title>nodewise</title>'
+        await _answer(send, 200, b"text/html; charset=utf-8", body.encode(), [(b"set-cookie", cookie)])
+    else:
+        await _answer(send, 303, b"text/plain", b"", [(b"set-cookie", cookie), (b"location", welcome.location.encode("latin-1"))])
+
+
+def _token_page(refusal: Refusal) -> bytes:
+    again = '<meta http-equiv="refresh" content="0">' if refusal.ask_again else ""
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">{again}'
+        f"<title>nodewise: token needed</title></head><body><h1>This studio needs its token</h1><p>{html.escape(refusal.error)}.</p>"
+        '<form action="/" method="get" autocomplete="off"><label>Token <input name="token" type="password" required autofocus></label> '
+        "<button>Open</button></form></body></html>"
+    ).encode()

@@ -1,0 +1,1 @@
+"""Where nodes are drawn."""

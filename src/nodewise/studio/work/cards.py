@@ -1,0 +1,85 @@
+"""What the page shows of a node's own: its title and texts, and the link that may be followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from nodewise.studio.work.pictures import Pictures
+
+if TYPE_CHECKING:
+    from nodewise.graph import Graph
+
+__all__ = ["LONGEST", "caption", "roles", "safe_link", "texts"]
+
+LONGEST = 20_000
+"""Characters of a text that are shown."""
+
+_SHORT = 2_000
+_ATTRIBUTES = 100
+_CAPTION = 80
+_ROLES = {
+    "title": ("title", "headline", "subject", "heading"),
+    "text": ("text", "body", "abstract", "content", "description", "message", "selftext"),
+    "link": ("link", "url", "href", "permalink", "website"),
+}
+
+
+def roles(graph: Graph) -> dict[str, str]:
+    """Which attribute is a node's title, text, link and picture: role -> the attribute's name, for those that there are."""
+    lower = {name.strip().lower(): name for name in reversed(list(graph.attributes))}
+    found = {role: next((lower[name] for name in names if name in lower), None) for role, names in _ROLES.items()}
+    found["picture"] = Pictures.attribute(graph)
+    return {role: name for role, name in found.items() if name is not None}
+
+
+def texts(graph: Graph, node: int) -> dict[str, Any]:
+    """A node's title, text, link and further attributes, as text of bounded length; ``cut`` tells whether something is left out."""
+    known = roles(graph)
+    shown = {role: str(graph.attributes[known[role]][node]) if role in known else "" for role in ("title", "text", "link")}
+    link = safe_link(shown["link"])
+    used = {known[role] for role in known if role != "link" or link is not None}
+    others = {name: str(cells[node]) for name, cells in graph.attributes.items() if name not in used}
+    filled = {name: text for name, text in others.items() if text.strip()}
+    cut = (
+        len(shown["title"]) > _SHORT
+        or len(shown["text"]) > LONGEST
+        or len(filled) > _ATTRIBUTES
+        or any(len(text) > _SHORT for text in filled.values())
+    )
+    return {
+        "title": shown["title"][:_SHORT] or None,
+        "text": shown["text"][:LONGEST] or None,
+        "link": link,
+        "attributes": {name: text[:_SHORT] for name, text in list(filled.items())[:_ATTRIBUTES]},
+        "cut": cut,
+    }
+
+
+def caption(graph: Graph, known: Mapping[str, str], node: int) -> str | None:
+    """A few words that tell a node from others, for lists and drawings: its title, else how its text begins; None where it has neither.
+
+    Args:
+        graph: the graph.
+        known: its `roles`.
+        node: which.
+    """
+    for role in ("title", "text"):
+        if role in known and (words := str(graph.attributes[known[role]][node])[: 4 * _CAPTION].split()):
+            line = " ".join(words)
+            return line if len(line) <= _CAPTION else line[: _CAPTION - 1] + "…"
+    return None
+
+
+def safe_link(text: str) -> str | None:
+    """The link, if it is one that a browser may follow: http or https."""
+    link = text.strip()
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        return None
+    fine = (
+        parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and link.isprintable() and " " not in link and "\\" not in link
+    )
+    return link if fine and len(link) <= _SHORT else None

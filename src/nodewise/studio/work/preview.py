@@ -1,0 +1,91 @@
+"""What the columns of an uploaded table seem to hold, so that the page can propose which is what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from nodewise.graph.io.csvfile import Table, numbers, read_rows
+from nodewise.ground.errors import GraphError
+
+__all__ = ["preview_table"]
+
+_LOOKED_AT = 1000
+_COLUMNS = 500
+_SHOWN = 120
+_TEXT = ("text", "body", "abstract", "content", "description", "message", "selftext", "title", "question", "comment", "review")
+_LABEL = ("label", "class", "category", "topic", "target", "y")
+_ID = ("id", "node", "node_id", "nodeid", "key", "name", "index")
+
+
+def preview_table(path: Path) -> dict[str, Any]:
+    """Columns with their kind and examples, the number of rows, and which column is probably the text, the label and the id.
+
+    Kinds are told from the first thousand rows: ``id`` (a usual name, all different), ``label`` (few different short texts), ``number``,
+    ``text`` (long or of several words), ``other``.
+
+    Raises:
+        GraphError: the file is no table; says what is wrong with it.
+    """
+    rows = read_rows(path)
+    _, header = next(rows, (0, []))
+    if not header:
+        raise GraphError(f"{path} has no rows: its first row must name the columns")
+    header = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    if len(header) > _COLUMNS:
+        raise GraphError(f"{path} has {len(header)} columns; up to {_COLUMNS} can be shown: keep those that are needed")
+    first = [row for _, row in islice(rows, _LOOKED_AT)]
+    if not first:
+        raise GraphError(f"{path} names columns but holds no rows: check that the table is complete")
+    count = len(first) + sum(1 for _ in rows)
+    cells = {name: [row[place] if place < len(row) else "" for row in first] for place, name in enumerate(header)}
+    kinds = {name: _kind(name, column) for name, column in cells.items()}
+    return {
+        "columns": [{"name": name, "kind": kinds[name], "examples": _examples(cells[name])} for name in cells],
+        "rows": count,
+        "guess": {
+            "text": _guess_text(cells, kinds),
+            "label": _named(cells, _LABEL, [name for name, kind in kinds.items() if kind in ("label", "number")]),
+            "id": _named(cells, _ID, [name for name, kind in kinds.items() if kind == "id"]),
+        },
+    }
+
+
+def _kind(name: str, cells: Sequence[str]) -> str:
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    different = set(filled)
+    if name.strip().lower() in _ID and len(different) == len(cells):
+        return "id"
+    if not filled:
+        return "other"
+    usual = name.strip().lower() in _LABEL
+    few = len(different) <= (50 if usual else max(2, min(30, len(cells) // 5)))
+    short = max(map(len, different)) <= 60
+    if usual and few and short:
+        return "label"
+    if numbers(filled) is not None:
+        return "number"
+    if few and short and len(different) < len(filled):
+        return "label"
+    words = sum(len(cell.split()) for cell in filled) / len(filled)
+    if words >= 3 or sum(map(len, filled)) / len(filled) > 40:
+        return "other" if all(cell.lower().startswith(("http://", "https://", "data:")) for cell in filled) else "text"
+    return "other"
+
+
+def _guess_text(cells: dict[str, list[str]], kinds: dict[str, str]) -> str | None:
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    usual = [name for name in texts if name.strip().lower() in _TEXT]
+    return max(usual or texts, key=lambda name: sum(map(len, cells[name])), default=None)
+
+
+def _named(cells: dict[str, list[str]], names: Sequence[str], among: Sequence[str]) -> str | None:
+    found = Table(Path(), {name: [] for name in among}, []).find(names)
+    return found if found in cells else None
+
+
+def _examples(cells: Sequence[str]) -> list[str]:
+    different = dict.fromkeys(cell.strip()[:_SHOWN] for cell in cells if cell.strip())
+    return list(islice(different, 3))

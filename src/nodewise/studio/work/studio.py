@@ -1,0 +1,122 @@
+"""The parts of a running studio, and its pulse."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nodewise import __version__
+from nodewise.studio.api.updates import Updates
+from nodewise.studio.settings import StudioSettings
+from nodewise.studio.work.worker import Priority, Worker
+from nodewise.studio.work.workplace import Workplace
+
+if TYPE_CHECKING:
+    from nodewise.session import Session
+    from nodewise.studio.layout.overview import GraphMap
+
+__all__ = ["Studio"]
+
+_LOOK = 1.0
+"""Seconds between two looks at the log, for what other processes have written."""
+_REST = 0.1
+
+
+class Studio:
+    """The worker that uses the session, the builder that makes graphs and maps beside it, and the messages to the pages.
+
+    Args:
+        settings: the studio's.
+        session: the session to begin with, already open; it is closed when the studio is.
+    """
+
+    def __init__(self, settings: StudioSettings, session: Session | None = None) -> None:
+        self.settings = settings
+        self.updates = Updates()
+        self._beating: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._news = asyncio.Event()
+        self.scratch = Path()
+        self.worker, self.builder = Worker("nodewise studio"), Worker("nodewise builder", limit=20)
+        self.workplace = Workplace(settings, self._publish, self.worker.give_way)
+        if session is not None:
+            self.workplace.take(session)
+
+    async def start(self) -> None:
+        """Begin to look at the log."""
+        self.scratch = Path(tempfile.mkdtemp(prefix="nodewise-studio-"))
+        self._loop = asyncio.get_running_loop()
+        self.updates.start()
+        self._beating = asyncio.create_task(self._beat())
+
+    def refuse(self) -> None:
+        """Take nothing more: what waits is refused, long work ends at its next step. What was told is in the file."""
+        self.worker.refuse()
+        self.builder.refuse()
+
+    async def stop(self) -> None:
+        """End the threads, let go of the session and of everything uploaded."""
+        if self._beating is not None:
+            self._beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._beating
+        self._loop = None
+        self.updates.stop()
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self.builder.close(timeout=5.0)
+        self.worker.close()
+        self.workplace.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def describe(self) -> dict[str, Any]:
+        """Which session is open and which there are."""
+        return {
+            "version": __version__,
+            "session": self.workplace.describe(),
+            "sessions": self.workplace.sessions(),
+            "can_create": os.access(self.settings.folder, os.W_OK),
+            "limits": {"upload_bytes": self.settings.upload_bytes},
+        }
+
+    async def map(self) -> GraphMap:
+        """The map of the graph, drawn once by the builder: the session's worker is not kept from its work."""
+        from nodewise.studio.layout.overview import draw_map
+
+        views = await self.worker.run(Priority.READ, lambda: self.workplace.views)
+        if views.map is not None:
+            return views.map
+        labelled = await self.worker.run(Priority.READ, lambda: list(views.session.labels))
+
+        def draw() -> GraphMap:
+            if views.map is None:
+                views.map = draw_map(views.session.graph, labelled)
+            return views.map
+
+        return await self.builder.run(Priority.BACKGROUND, draw)
+
+    def _publish(self, message: dict[str, Any]) -> None:
+        self.updates.publish(message)
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._news.set)
+
+    async def _beat(self) -> None:
+        """Every second, and after every change: is there anything new in the log, are the predictions to be made again?"""
+        renewing: Future[None] | None = None
+        while True:
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._news.wait(), _LOOK)
+            self._news.clear()
+            with suppress(Exception):  # what is wrong with the file is told to whoever asks next
+                due = await self.worker.run(Priority.READ, lambda: self.workplace.look(bool(self.updates.listeners)))
+                if due and (renewing is None or renewing.done()):
+                    renewing = self.worker.submit(Priority.PREDICT, self.workplace.renew)
+            await asyncio.sleep(_REST)

@@ -1,0 +1,150 @@
+"""From an uploaded table to a session: the graph is built beside the session's worker, its progress told to the pages."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from nodewise.ground.errors import GraphError, InputError
+from nodewise.ground.events import Event, Note, Progress, Reporter, Warned
+from nodewise.studio.api.failures import ConflictError
+from nodewise.studio.settings import ENDING
+from nodewise.studio.work.preview import preview_table
+
+if TYPE_CHECKING:
+    from nodewise.graph import Graph
+    from nodewise.graph.knn.neighbours import Metric
+    from nodewise.session import Session
+
+__all__ = ["NewSession", "Upload", "create_session", "preview", "told_to_pages"]
+
+_LONGEST = 100
+_BYTES = 200
+"""Of a name in UTF-8: file systems take 255, and the file has further names while it is made."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file as it was uploaded: what it was called, and its content from the beginning."""
+
+    name: str
+    content: BinaryIO
+
+
+@dataclass(frozen=True)
+class NewSession:
+    """What a session is to be made of.
+
+    Attributes:
+        name: what it will be called.
+        text: the column of texts that become features; None: the columns of numbers and categories.
+        label: the column of labels that are known already; None: there is none.
+        id: the column of the nodes' names; None: one of a usual name, if its cells differ.
+        knn: how many nearest rows each row is joined to, where there is no table of edges.
+        metric: what near means.
+        options: further arguments of `Session.create`.
+    """
+
+    name: str
+    text: str | None = None
+    label: str | None = None
+    id: str | None = None
+    knn: int = 10
+    metric: Metric = "cosine"
+    options: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        fine = all(letter.isalnum() or letter in " ._-()+" for letter in self.name)
+        short = 1 <= len(self.name) <= _LONGEST and len(self.name.encode("utf-8", "replace")) <= _BYTES
+        if not short or not fine or self.name[0] in " ." or self.name[-1] in " ." or "\0" in self.name:
+            raise InputError(
+                f"a session's name has 1 to {_LONGEST} letters, digits or any of ' ._-()+', at most {_BYTES} bytes, neither a blank nor a dot at its "
+                f"ends, got {self.name[:40]!r}"
+            )
+
+
+def preview(nodes: Upload, scratch: Path) -> dict[str, Any]:
+    """The columns of an uploaded table, see `preview_table`."""
+    with _kept(scratch, {"nodes.csv": nodes}) as folder:
+        return preview_table(folder / "nodes.csv")
+
+
+def create_session(new: NewSession, nodes: Upload, edges: Upload | None, folder: Path, scratch: Path, reporter: Reporter) -> Session:
+    """A session in ``folder``, made from uploaded tables.
+
+    Args:
+        new: what to make of them.
+        nodes: a table with a row for each node.
+        edges: a table with a row for each edge; None: each row is joined to those most like it.
+        folder: where the session's file will lie.
+        scratch: where the uploads may lie meanwhile.
+        reporter: told the progress.
+
+    Raises:
+        ConflictError: there is a session of that name.
+        InputError: the tables, or what is to be made of them, are wrong; says what to do.
+    """
+    from nodewise.session import Session
+
+    path = folder / f"{new.name}{ENDING}"
+    if path.exists() or path.is_symlink():
+        raise ConflictError(f"there is a session {new.name!r} already: give the new one another name, or open that one")
+    files = {"nodes.csv": nodes} | ({} if edges is None else {"edges.csv": edges})
+    with _kept(scratch, files) as kept:
+        reporter(Progress("build", 0, None))
+        graph = _build(new, kept / "nodes.csv", None if edges is None else kept / "edges.csv", reporter)
+    for note in graph.notes:
+        reporter(Note(note))
+    reporter(Note(f"a graph of {graph.num_nodes} nodes and {graph.num_edges} edges"))
+    return Session.create(path, graph, reporter=reporter, **(new.options or {}))
+
+
+def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None]) -> Reporter:
+    """A reporter that streams events to the pages, and ends the work where the studio is shut down."""
+
+    def report(event: Event, /) -> None:
+        give_way()
+        if isinstance(event, Progress):
+            publish({"type": "progress", "what": event.task, "done": event.done, "total": event.total})
+        elif isinstance(event, (Note, Warned)):
+            publish({"type": "note", "text": event.message})
+
+    return report
+
+
+def _build(new: NewSession, nodes: Path, edges: Path | None, reporter: Reporter) -> Graph:
+    from nodewise.graph import Graph
+    from nodewise.graph.knn.knn import knn_from_table
+
+    columns = {"label": new.label or "", "text": new.text, "id": new.id}
+    if edges is None:
+        graph = knn_from_table(nodes, new.knn, new.metric, reporter=reporter, name=new.name, **columns)
+    else:
+        graph = Graph.from_csv(nodes, edges, name=new.name, **columns)
+    attributes = dict(graph.attributes)
+    if new.text is not None and new.text in attributes and "text" not in attributes:
+        attributes["text"] = attributes.pop(new.text)  # shown as the text, whatever the column is called
+    return replace(graph, attributes=attributes)
+
+
+@contextmanager
+def _kept(scratch: Path, files: dict[str, Upload]) -> Iterator[Path]:
+    """The uploads as files in a folder of their own, under names of ours; in messages they are called by theirs."""
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        folder = Path(name)
+        for ours, upload in files.items():
+            with (folder / ours).open("wb") as file:
+                upload.content.seek(0)
+                shutil.copyfileobj(upload.content, file, 2**20)
+        try:
+            yield folder
+        except InputError as error:
+            said = str(error)
+            for ours, upload in files.items():
+                said = said.replace(str(folder / ours), upload.name[:_LONGEST] or ours)
+            raise GraphError(said) from error

@@ -1,0 +1,184 @@
+"""What the page shows of a session: nodes, neighbourhoods, colours, events. Everything here runs in the worker's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nodewise.ground.events import Event as Told
+from nodewise.session.log.history import undone
+from nodewise.studio.layout.neighbourhood import Neighbours
+from nodewise.studio.work.cards import caption, roles, texts
+from nodewise.studio.work.predictions import Predictions
+from nodewise.studio.work.reports import Reports
+from nodewise.studio.work.search import NameIndex
+
+if TYPE_CHECKING:
+    from nodewise.session import Session
+    from nodewise.session.log.history import History
+    from nodewise.session.log.log import Event
+    from nodewise.studio.layout.overview import GraphMap
+    from nodewise.studio.work.pictures import Pictures
+
+__all__ = ["Views"]
+
+
+class Views:
+    """One session as the page sees it.
+
+    A node of the audit shows no prediction before it has its label, and neither does one that waits for a further opinion: it could sway the
+    answer. To an annotator whose opinion is still wanted, what others said of the node is not shown, wherever it could be read off.
+
+    Args:
+        session: which.
+        pictures: which pictures may be shown.
+        give_way: called between the steps of long work.
+    """
+
+    def __init__(self, session: Session, pictures: Pictures, give_way: Callable[[], None]) -> None:
+        def step(event: Told, /) -> None:
+            give_way()
+
+        self.session, self._pictures, self._step = session, pictures, step
+        self.predictions, self.reports = Predictions(session, step), Reports(session, step)
+        self.map: GraphMap | None = None
+        rules = session.rules()
+        self._given = np.zeros(session.graph.num_nodes, bool)
+        self._given[list(rules.given)] = True
+        self._audit = frozenset(rules.audit)
+        self._roles = roles(session.graph)
+        self._names: NameIndex | None = None
+        self._neighbours: Neighbours | None = None
+
+    def predict(self) -> None:
+        """Have the session predict now, with more urgent work in between; it keeps the result until the labels change."""
+        if self.session.history or self._given.any():
+            self.session.predict(self._step)
+
+    def card(self, node: int, annotator: str | None = None) -> dict[str, Any]:
+        """All that is known of a node, as far as the annotator may know it."""
+        session = self.session
+        history = session.refresh()
+        hidden = self._is_hidden(history, node, annotator)
+        votes = {} if hidden else dict(history.votes.get(node, {}))
+        label = None if hidden else self._label(history, node)
+        where = "audit" if node in self._audit else "told" if node in history.labels else "given"
+        kept = None if hidden or self._is_undecided(history, node) else self.predictions.kept
+        predicted = None
+        if kept is not None:
+            row = kept.probabilities[node]
+            predicted = [[kept.classes[column], round(float(row[column]), 6)] for column in (-row).argsort(kind="stable").tolist()]
+        return {
+            "node": node, "name": session.name_of(node), "degree": int(session.graph.degree[node]), **texts(session.graph, node),
+            "picture": f"/api/v1/nodes/{node}/picture" if self._pictures.shows(session.graph, node) else None,
+            "label": label, "from": None if label is None else where, "votes": votes,
+            "skipped_by": sorted(who for who, nodes in history.skipped.items() if node in nodes), "predicted": predicted,
+        }  # fmt: skip
+
+    def search(self, text: str, limit: int, annotator: str | None = None) -> list[dict[str, Any]]:
+        """Nodes whose names are, begin with or hold a text."""
+        if self._names is None:
+            self._names = NameIndex(self.session.graph)
+        history = self.session.refresh()
+        found = self._names.find(text, limit)
+        graph, known = self.session.graph, self._roles
+        return [
+            {
+                "node": node, "name": self.session.name_of(node), "title": caption(graph, known, node),
+                "label": None if self._is_hidden(history, node, annotator) else self._label(history, node),
+            }
+            for node in found
+        ]  # fmt: skip
+
+    def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
+        """A node and what lies around it, to be drawn."""
+        session, history, kept = self.session, self.session.refresh(), self.predictions.kept
+        if self._neighbours is None:
+            self._neighbours = Neighbours(session.graph)
+        labelled = self._given.copy()
+        labelled[list(history.labels)] = True
+        seen = self._neighbours.around(node, hops, limit, labelled)
+        places = seen.nodes.tolist()
+        best = None if kept is None else kept.probabilities[seen.nodes].argmax(1)
+        nodes = []
+        for at, (each, x, y, hop) in enumerate(zip(places, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True)):
+            hidden = self._is_hidden(history, each, annotator)
+            told = kept is not None and best is not None and not hidden and not self._is_undecided(history, each)
+            nodes.append({
+                "node": each, "name": session.name_of(each), "title": caption(session.graph, self._roles, each),
+                "x": round(x, 4), "y": round(y, 4), "hop": hop, "degree": int(session.graph.degree[each]),
+                "label": None if hidden else self._label(history, each),
+                "predicted": kept.classes[best[at]] if told and kept is not None and best is not None else None,
+                "sure": round(float(kept.probabilities[each, best[at]]), 4) if told and kept is not None and best is not None else None,
+            })  # fmt: skip
+        counts = {"hidden": seen.hidden, "total": seen.total, "exact": seen.exact}
+        return {"centre": node, "nodes": nodes, "edges": seen.edges.tolist(), **counts}
+
+    def colours(self, graph_map: GraphMap, annotator: str | None = None) -> dict[str, Any]:
+        """Labels and predictions of the nodes on the map, in its order."""
+        session = self.session
+        history, kept = session.refresh(), self.predictions.kept
+        classes = list(session.classes)
+        place = {name: number for number, name in enumerate(classes)}
+        nodes = graph_map.nodes.tolist()
+        secret = self.kept_from(annotator)
+        labelled = [-1 if node in secret else place.get(self._label(history, node) or "", -1) for node in nodes]
+        predicted, sure = [-1] * len(nodes), [0.0] * len(nodes)
+        if kept is not None:
+            rows = kept.probabilities[graph_map.nodes]
+            column = np.array([place.get(name, -1) for name in kept.classes])
+            shown = np.array([not self._is_undecided(history, node) for node in nodes])
+            predicted = np.where(shown, column[rows.argmax(1)], -1).tolist()
+            sure = np.where(shown, rows.max(1).astype(float).round(3), 0.0).tolist()
+        return {
+            "classes": classes, "labelled": labelled, "predicted": predicted, "sure": sure, "predictions_from": self.predictions.made_from,
+        }  # fmt: skip
+
+    def events(self, limit: int, before: int | None, asks: bool, annotator: str | None = None) -> list[dict[str, Any]]:
+        """What has happened, the newest first."""
+        log = self.session.events
+        gone, secret = undone(log), self.kept_from(annotator)
+        found: list[dict[str, Any]] = []
+        for event in reversed(log if before is None else log[: max(0, before - 1)]):
+            if event.kind != "ask" or asks:
+                told = self.describe(event, log)
+                if told["node"] in secret and event.annotator != annotator:
+                    told["label"] = None
+                found.append({**told, "time": event.at, "undone": event.id in gone})
+            if len(found) == limit:
+                break
+        return found
+
+    def describe(self, event: Event, log: Sequence[Event] | None = None) -> dict[str, Any]:
+        """An event of the log in the page's words; an undo tells node and label of what it takes back."""
+        listed = log or self.session.events
+        about = listed[int(event.body["event"]) - 1].body if event.kind == "undo" else event.body
+        node = about.get("node")
+        return {
+            "event": event.id, "kind": event.kind, "annotator": event.annotator, "node": node,
+            "name": None if node is None else self.session.name_of(int(node)), "label": about.get("label", about.get("name")),
+            "budget": about.get("budget"), "undoes": event.body["event"] if event.kind == "undo" else None,
+        }  # fmt: skip
+
+    def kept_from(self, annotator: str | None) -> set[int]:
+        """The nodes of which the annotator may not see yet what others said: their own opinion is still wanted."""
+        history = self.session.refresh()
+        return {node for node in history.votes if self._is_hidden(history, node, annotator)} if annotator is not None else set()
+
+    def _label(self, history: History, node: int) -> str | None:
+        told = history.labels.get(node)
+        if told is not None or not self._given[node]:
+            return told
+        graph = self.session.graph
+        assert graph.y is not None
+        return graph.class_names[int(graph.y[node])]
+
+    def _is_hidden(self, history: History, node: int, annotator: str | None) -> bool:
+        votes = history.votes.get(node, {})
+        return annotator is not None and annotator not in votes and 0 < len(votes) < self.session.settings.redundancy
+
+    def _is_undecided(self, history: History, node: int) -> bool:
+        votes = history.votes.get(node, {})
+        return 0 < len(votes) < self.session.settings.redundancy or (not votes and node in self._audit)

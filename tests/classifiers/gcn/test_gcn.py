@@ -1,0 +1,249 @@
+"""The classifier on the CPU, against the same written plainly with autograd."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from nodewise.classifiers import Gcn, GcnSettings
+from nodewise.graph import Graph
+from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
+from tests.classifiers.by_autograd import PlainGcn, bound, dropout_factors
+from tests.small_graphs import KINDS, Kind, block_graph, random_graph, relabelled
+
+SMALL = GcnSettings(hidden=12, dropout=0.4)
+
+
+def asked(graph: Graph, runs: int, labels: int, seed: int = 0) -> torch.Tensor:
+    """Different nodes for each run, an isolated one among them: [run, label]."""
+    rng = np.random.default_rng(seed)
+    nodes = np.stack([rng.permutation(graph.num_nodes - 1)[:labels] for _ in range(runs)])
+    nodes[0, 0] = graph.num_nodes - 1
+    return torch.from_numpy(nodes)
+
+
+def trained(graph: GraphTensors, nodes: torch.Tensor, epochs: int, settings: GcnSettings = SMALL, seed: int = 5) -> Gcn:
+    """A classifier that got all labels at once and then some epochs."""
+    classifier = Gcn(graph, len(nodes), settings)
+    classifier.reset(seed)
+    for one in nodes.T:
+        classifier.add_labels(one, graph.y[one])
+    for _ in range(epochs):
+        classifier.epoch()
+    return classifier
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("labels", [1, 4, 13])
+def test_gradients_are_those_of_the_whole_graph(kind: Kind, labels: int) -> None:
+    graph = random_graph(kind)
+    tensors = GraphTensors(graph, dtype=torch.float64)
+    nodes = asked(graph, runs=3, labels=labels)
+    classifier = trained(tensors, nodes, epochs=2)  # so that the third epoch's dropout counts, and no weight is fresh
+    w0_gradient, w1_gradient = classifier.gradients()
+    factors = dropout_factors(graph, nodes.numpy(), seed=5, epoch=2, settings=SMALL)
+    for run in range(3):
+        plain = PlainGcn(graph, classifier.w0[run], classifier.w1[run], SMALL)
+        expected = plain.gradients(nodes[run], tensors.y[nodes[run]], factors[run])
+        torch.testing.assert_close(w0_gradient[run], expected[0], rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(w1_gradient[run], expected[1], rtol=1e-9, atol=1e-12)
+        assert expected[0].abs().max() > 1e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_is_adam_with_l2_on_those_gradients(kind: Kind) -> None:
+    graph = random_graph(kind, seed=1)
+    tensors = GraphTensors(graph, dtype=torch.float64)
+    nodes = asked(graph, runs=2, labels=5)
+    classifier = Gcn(tensors, 2, SMALL)
+    classifier.reset(9)
+    plain = [PlainGcn(graph, classifier.w0[run], classifier.w1[run], SMALL) for run in range(2)]
+    for step in range(5):  # a label, then an epoch, as the protocol goes
+        classifier.add_labels(nodes[:, step], tensors.y[nodes[:, step]])
+        classifier.epoch()
+        so_far = nodes[:, : step + 1]
+        factors = dropout_factors(graph, so_far.numpy(), seed=9, epoch=step, settings=SMALL)
+        for run in range(2):
+            plain[run].epoch(so_far[run], tensors.y[so_far[run]], factors[run])
+    for run in range(2):
+        torch.testing.assert_close(classifier.w0[run], plain[run].weights[0].detach(), rtol=1e-8, atol=1e-10)
+        torch.testing.assert_close(classifier.w1[run], plain[run].weights[1].detach(), rtol=1e-8, atol=1e-10)
+        torch.testing.assert_close(classifier.logits()[run], plain[run].output().detach(), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_single_precision_is_near_enough(kind: Kind) -> None:
+    graph = random_graph(kind)
+    nodes = asked(graph, runs=3, labels=6)
+    single, double = (trained(GraphTensors(graph, dtype=dtype), nodes, epochs=0) for dtype in (torch.float32, torch.float64))
+    double.w0.copy_(single.w0)
+    double.w1.copy_(single.w1)
+    for got, expected in zip(single.gradients(), double.gradients(), strict=True):
+        assert got.dtype == torch.float32
+        torch.testing.assert_close(got.double(), expected, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(("labels", "factor"), [(1, 0.25), (3, 0.75), (4, 1.0), (7, 1.0)])
+def test_warm_up_scales_the_loss(labels: int, factor: float) -> None:
+    graph = GraphTensors(random_graph(), dtype=torch.float64)
+    nodes = asked(random_graph(), runs=2, labels=labels)
+    warm, cold = (trained(graph, nodes, 0, GcnSettings(hidden=6, warm_up=warm_up)).gradients() for warm_up in (4, 1))
+    for got, unscaled in zip(warm, cold, strict=True):
+        torch.testing.assert_close(got, factor * unscaled)
+
+
+def test_weights_start_uniform_and_follow_the_seed() -> None:
+    graph = GraphTensors(random_graph(columns=60))
+    classifier = Gcn(graph, 20, GcnSettings(hidden=16))
+    classifier.reset(1)
+    first = [weight.clone() for weight in (classifier.w0, classifier.w1)]
+    for weight in first:
+        scaled = (weight / bound(weight)).ravel()
+        assert scaled.abs().max() <= 1
+        assert stats.kstest(scaled.numpy(), stats.uniform(-1, 2).cdf).pvalue > 0.001
+        assert weight.reshape(20, -1).unique(dim=0).shape[0] == 20
+    classifier.reset(2)
+    assert not torch.equal(classifier.w0, first[0])
+    classifier.reset(1)
+    assert torch.equal(classifier.w0, first[0]) and torch.equal(classifier.w1, first[1])
+
+
+def test_a_reset_forgets_everything() -> None:
+    graph = GraphTensors(random_graph())
+    nodes = asked(random_graph(), runs=2, labels=3)
+    used = trained(graph, nodes.flip(0), epochs=4, seed=8)
+    used.reset(5)
+    for one in nodes.T:
+        used.add_labels(one, graph.y[one])
+    for _ in range(3):
+        used.epoch()
+    fresh = trained(graph, nodes, epochs=3)
+    assert torch.equal(used.w0, fresh.w0) and torch.equal(used.w1, fresh.w1)
+    assert used.labelled_count == 3 and used.epochs_done == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_does_not_see_the_labels_of_another(kind: Kind) -> None:
+    graph = GraphTensors(random_graph(kind))
+    nodes = asked(random_graph(kind), runs=3, labels=4)
+    outcome = []
+    for shift in (0, 1):
+        classifier = Gcn(graph, 3, SMALL)
+        classifier.reset(2)
+        for one in nodes.T:
+            labels = graph.y[one].clone()
+            labels[1] = (labels[1] + shift) % graph.num_classes
+            classifier.add_labels(one, labels)
+            classifier.epoch()
+        outcome.append((classifier.w0.clone(), classifier.w1.clone()))
+    for one, other in zip(*outcome, strict=True):
+        assert torch.equal(one[0], other[0]) and torch.equal(one[2], other[2])
+        assert not torch.equal(one[1], other[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_together_are_the_same_runs_one_by_one(kind: Kind) -> None:
+    """Without dropout, whose draws depend on the batch, and from the same weights."""
+    graph = GraphTensors(random_graph(kind), dtype=torch.float64)
+    settings = GcnSettings(hidden=12, dropout=0)
+    nodes = asked(random_graph(kind), runs=4, labels=5)
+    together = trained(graph, nodes, 0, settings)
+    alone = [trained(graph, nodes[run : run + 1], 0, settings) for run in range(4)]
+    for run, one in enumerate(alone):
+        one.w0.copy_(together.w0[run : run + 1])
+        one.w1.copy_(together.w1[run : run + 1])
+    for _ in range(6):
+        together.epoch()
+        for one in alone:
+            one.epoch()
+    torch.testing.assert_close(together.logits(), torch.cat([one.logits() for one in alone]), rtol=1e-9, atol=1e-11)
+    torch.testing.assert_close(together.hidden(), torch.cat([one.hidden() for one in alone]), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_of_a_batch_vary_as_much_as_batches_do(kind: Kind) -> None:
+    """Analysis of variance: were anything random shared inside a batch, its mean would vary more than those of independent runs."""
+    graph = GraphTensors(random_graph(kind))
+    nodes = asked(random_graph(kind), runs=1, labels=4).expand(8, -1)
+    batches = []
+    for seed in range(40):
+        log_p = torch.log_softmax(trained(graph, nodes, epochs=8, seed=seed).logits(), -1)
+        batches.append(log_p[:, :5, 0].mean(1).numpy())
+    assert 0.001 < stats.f_oneway(*batches).pvalue < 0.999
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dropout_changes_no_mean(kind: Kind) -> None:
+    """With W1 = 0 the error is the same whatever is dropped, and where nothing is negative the gradient of W1 is linear in what is kept."""
+    graph = GraphTensors(random_graph(kind), dtype=torch.float64)
+    if graph.dense_x is not None:
+        graph.dense_x.abs_()
+    if graph.offset is not None:
+        graph.offset.neg_()
+    nodes = asked(random_graph(kind), runs=1, labels=4).expand(50, -1)
+    found = {}
+    for rate in (0.0, 0.4):
+        classifier = Gcn(graph, 50, GcnSettings(hidden=12, dropout=rate))
+        drawn = []
+        for seed in range(16):
+            classifier.reset(seed)
+            classifier.w0.fill_(0.1)
+            classifier.w1.zero_()
+            for one in nodes.T:
+                classifier.add_labels(one, graph.y[one])
+            drawn.append(classifier.gradients()[1])
+        found[rate] = torch.cat(drawn)  # [batch · run, hidden, class]
+    exact, noisy = found[0.0][0], found[0.4]
+    error = noisy.std(0) / len(noisy) ** 0.5
+    assert ((noisy.mean(0) - exact).abs() < 4.5 * error).all()
+    assert (error < 0.05 * exact.abs().max()).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_the_nodes_does_not_matter(kind: Kind) -> None:
+    graph = random_graph(kind)
+    order = np.random.default_rng(3).permutation(graph.num_nodes)
+    place = torch.from_numpy(np.argsort(order))
+    settings = GcnSettings(hidden=12, dropout=0)
+    nodes = asked(graph, runs=2, labels=4)
+    one, other = (
+        trained(GraphTensors(which, dtype=torch.float64), asked_there, 5, settings)
+        for which, asked_there in ((graph, nodes), (relabelled(graph, order), place[nodes]))
+    )
+    torch.testing.assert_close(one.logits(), other.logits()[:, place], rtol=1e-9, atol=1e-11)
+
+
+def test_a_snapshot_is_come_back_to_as_if_nothing_had_happened() -> None:
+    graph = GraphTensors(random_graph())
+    nodes = asked(random_graph(), runs=2, labels=6)
+    straight, disturbed = trained(graph, nodes[:, :3], epochs=2), trained(graph, nodes[:, :3], epochs=2)
+    kept = disturbed.snapshot()
+    disturbed.add_labels(nodes[:, 5], graph.y[nodes[:, 5]])
+    disturbed.epoch()
+    disturbed.restore(kept)
+    for classifier in (straight, disturbed):
+        classifier.add_labels(nodes[:, 3], graph.y[nodes[:, 3]])
+        classifier.epoch()
+        classifier.epoch()
+    assert torch.equal(straight.w0, disturbed.w0) and torch.equal(straight.w1, disturbed.w1)
+    assert torch.equal(straight.logits(), disturbed.logits())
+
+
+def test_it_learns_communities() -> None:
+    graph = GraphTensors(block_graph(signal=3.0))
+    nodes = torch.stack([torch.nonzero(graph.y == label)[:4, 0] for label in range(3)]).reshape(1, -1).expand(4, -1)
+    classifier = trained(graph, nodes, epochs=40, settings=GcnSettings())
+    right = (classifier.logits().argmax(-1) == graph.y).float().mean(1)
+    assert (right > 0.85).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"hidden": 0}, {"dropout": 1.0}, {"dropout": -0.1}, {"learning_rate": 0.0}, {"weight_decay": -1e-4}, {"warm_up": 0}],
+)
+def test_settings_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        GcnSettings(**wrong)  # type: ignore[arg-type]

@@ -1,0 +1,99 @@
+"""What every room stands on: errors, events, seeds, devices."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodewise.ground import errors
+from nodewise.ground.device import resolve_device
+from nodewise.ground.errors import InputError, MissingExtraError, NodewiseError, UnknownNameError
+from nodewise.ground.events import Event, Note, Progress, Silent, Warned
+from nodewise.ground.seeds import derive_seed, numpy_generator
+
+
+def test_the_tree_of_errors_is_as_drawn() -> None:
+    for name in errors.__all__:
+        assert issubclass(getattr(errors, name), NodewiseError)
+        assert f" {name} " in f" {errors.__doc__} ".replace("\n", " ")
+    for name in ("GraphError", "UnknownNameError", "PolicyFileError", "MissingExtraError"):
+        assert issubclass(getattr(errors, name), InputError)
+    assert issubclass(InputError, ValueError)
+    assert not issubclass(errors.DownloadError, InputError)
+
+
+def test_an_unknown_name_is_told_the_nearest_or_all() -> None:
+    near = UnknownNameError("fruit", "Aple", ["pear", "apple", "plum"])
+    assert str(near) == "unknown fruit 'Aple': did you mean 'apple'?"
+    assert (near.name, near.suggestions) == ("Aple", ["apple"])
+    far = UnknownNameError("fruit", "xyz", ["pear", "apple"], "See the market.")
+    assert str(far) == "unknown fruit 'xyz': known: apple, pear. See the market."
+    assert far.suggestions == []
+
+
+def test_a_missing_extra_is_told_with_the_command() -> None:
+    assert str(MissingExtraError("duckdb", "reddit")) == "this needs duckdb, which is not installed: run pip install 'nodewise[reddit]'"
+
+
+@pytest.mark.parametrize("event", [Progress("train", 1, 2, {"reward": 0.5}), Note("a"), Warned("b")])
+def test_events_cannot_be_changed(event: Event) -> None:
+    field = dataclasses.fields(event)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(event, field, "other")
+    assert Silent()(event) is None
+
+
+def test_seeds_are_the_same_on_every_machine() -> None:
+    """Written down: if one changes, every result with a seed changes."""
+    assert derive_seed(0) == 4246866556266386882
+    assert derive_seed(0, "split", 3) == 1446741371596194827
+    assert numpy_generator(7, "noise", 1).integers(0, 1000, 4).tolist() == [437, 644, 616, 973]
+
+
+@given(st.integers(0, 2**63), st.lists(st.integers(0, 9) | st.sampled_from(["split", "noise"]), max_size=3))
+def test_a_seed_is_a_number_that_every_generator_takes(seed: int, path: list[int | str]) -> None:
+    derived = derive_seed(seed, *path)
+    assert 0 <= derived < 2**63 and derived == derive_seed(seed, *path)
+    torch.Generator().manual_seed(derived)
+    np.random.default_rng(derived)
+
+
+def test_different_paths_give_unrelated_numbers() -> None:
+    paths = [(seed, *path) for seed in range(5) for path in ((), ("a",), ("b",), ("a", 1), ("a", 2), ("a", "b"), ("b", "a"))]
+    assert len({derive_seed(*path) for path in paths}) == len(paths)
+    draws = np.stack([numpy_generator(*path).random(2000) for path in paths])
+    correlation = np.corrcoef(draws)
+    assert np.abs(correlation - np.eye(len(paths))).max() < 0.12
+
+
+def test_the_cpu_is_always_there() -> None:
+    assert resolve_device("cpu") == torch.device("cpu")
+    assert resolve_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert resolve_device() == resolve_device("auto")
+
+
+@pytest.mark.parametrize("name", ["tpu", "", "cpu:0", "cuda:x", "cuda:-1", "CUDA", "mps"])
+def test_an_unknown_device_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="unknown device .*: use auto, cpu, cuda or cuda:N"):
+        resolve_device(name)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+@pytest.mark.parametrize("name", ["cuda", "cuda:0", "cuda:7"])
+def test_a_gpu_that_is_not_there_is_refused_not_replaced(name: str) -> None:
+    with pytest.raises(InputError, match=f"device '{name}' was asked for, but torch sees no CUDA GPU here: use --device cpu"):
+        resolve_device(name)
+
+
+@pytest.mark.gpu
+def test_a_gpu_by_number() -> None:
+    assert resolve_device("cuda") == torch.device("cuda", torch.cuda.current_device())
+    assert resolve_device("cuda:0") == torch.device("cuda", 0)
+    many = torch.cuda.device_count()
+    with pytest.raises(InputError, match=f"there are {many} GPUs"):
+        resolve_device(f"cuda:{many}")

@@ -1,0 +1,99 @@
+"""When to stop: what the report says, and that its figures are what they claim to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.session import Session
+from nodewise.session.learning.estimates import audit_accuracy, cross_validated, wilson
+from nodewise.session.log.labels import Label
+from tests.session.jobs import small_job
+from tests.small_graphs import block_graph
+
+
+def test_wilsons_interval_by_hand() -> None:
+    found = wilson(8, 10)  # Wilson 1927: 0.490 to 0.943
+    assert (
+        (found.mean, found.nodes) == (0.8, 10)
+        and found.low == pytest.approx(0.4902, abs=1e-4)
+        and found.high == pytest.approx(0.9433, abs=1e-4)
+    )
+    assert wilson(0, 5).low == 0.0 and wilson(5, 5).high == pytest.approx(1.0)
+
+
+def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(0)
+    for share in (0.5, 0.8, 0.95):
+        hits = [found.low <= share <= found.high for found in (wilson(int(right), 40) for right in rng.binomial(40, share, 2000))]
+        assert np.mean(hits) > 0.92
+
+
+def test_accuracy_on_the_audit_counts_right_ones() -> None:
+    best = np.array([0, 1, 1, 0])
+    found = audit_accuracy(best, ("a", "b"), {0: "a", 1: "a", 2: "b", 3: "c"})
+    assert found is not None and found.mean == 0.5 and found.nodes == 4
+    assert audit_accuracy(best, ("a", "b"), {}) is None
+
+
+def test_the_report_of_a_whole_job(tmp_path: Path) -> None:
+    graph = block_graph(120)
+    assert graph.y is not None
+    session = Session.create(tmp_path / "job", graph, budget=20, audit=30, strategy="age")
+    empty = session.stop_report()
+    assert empty.labels == 0 and empty.curve == () and "nothing has been told" in empty.words[0]
+    while not session.done:
+        node = session.ask().node
+        session.tell(node, graph.class_names[graph.y[node]])
+    before = session.predict()
+    report = session.stop_report()
+    assert report.labels == 20 and len(report.curve) <= 8 and report.curve[-1].labels == 20 and report.curve[0].changed is None
+    truth = [before.names[node] == label for node, label in session.audit_labels.items()]
+    assert report.audit is not None and report.audit.mean == pytest.approx(np.mean(truth)) and report.audit.nodes == 30
+    assert report.cross_validated is not None and report.cross_validated.nodes == 20
+    assert report.change_rate is not None and report.next_change is not None and report.next_gain is not None
+    assert 0 <= report.next_gain <= report.next_change <= 1
+    assert any("biased, since they were chosen" in line for line in report.words) and any("(unbiased)" in line for line in report.words)
+    assert np.array_equal(session.predict().probabilities, before.probabilities)  # the report has changed nothing
+    assert session._learner is not None and session._learner.count == 20
+    assert report.as_dict()["curve"][-1]["labels"] == 20
+
+
+def test_the_report_says_what_it_lacks(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job")
+    session.tell([1, 2], ["a", "b"])
+    report = session.stop_report()
+    assert report.cross_validated is None and report.audit is None and report.next_gain is None
+    assert any("make a session with an audit" in line for line in report.words)
+
+
+def test_changes_are_counted_against_the_point_before(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job")
+    session.tell(list(range(16)), ["ab"[n % 2] for n in range(16)])
+    report = session.stop_report()
+    assert [point.labels for point in report.curve] == [2, 4, 6, 8, 10, 12, 14, 16]
+    names = []
+    for count in (14, 16):
+        fresh = small_job(tmp_path / str(count))
+        fresh.tell(list(range(count)), ["ab"[n % 2] for n in range(count)])
+        names.append(np.array(fresh.predict().names))
+    assert report.curve[-1].changed == pytest.approx(float((names[0] != names[1]).mean()))
+    assert report.change_rate == pytest.approx(report.curve[-1].changed / 2)
+
+
+def test_cross_validation_leaves_every_label_out_once(tmp_path: Path) -> None:
+    graph = block_graph(120, signal=4.0)
+    assert graph.y is not None
+    from nodewise.graph.tensors import GraphTensors
+
+    tensors = GraphTensors(graph)
+    right = [Label(node, graph.class_names[graph.y[node]]) for node in range(33)]
+    found = cross_validated(tensors, right, graph.class_names, "gcn", 0, 35)
+    assert found is not None and found.nodes == 33 and found.mean > 0.7
+    rng = np.random.default_rng(1)
+    shuffled = [Label(label.node, graph.class_names[rng.integers(3)]) for label in right]
+    noise = cross_validated(tensors, shuffled, graph.class_names, "gcn", 0, 35)
+    assert noise is not None and noise.mean < 0.6  # a label that it had seen would be predicted
+    assert cross_validated(tensors, right[:4], graph.class_names, "gcn", 0, 35) is None

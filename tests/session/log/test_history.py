@@ -1,0 +1,143 @@
+"""The log folded to what counts, and who is asked next, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodewise.ground.errors import InputError, SessionError
+from nodewise.session.asking.rules import Rules, plan_queries
+from nodewise.session.log.history import History, carry_on, fold, majority, undoable
+from nodewise.session.log.log import Event
+
+
+def log(*entries: tuple[Any, ...]) -> list[Event]:
+    """Events from (kind, annotator, body), one second apart."""
+    return [Event(number, float(number), who, kind, body) for number, (kind, who, body) in enumerate(entries, 1)]
+
+
+def told(node: int, label: str, who: str = "me") -> tuple[str, str, dict[str, Any]]:
+    return "tell", who, {"node": node, "label": label}
+
+
+def asked(node: int, who: str = "me") -> tuple[str, str, dict[str, Any]]:
+    return "ask", who, {"node": node}
+
+
+def undo(event: int) -> tuple[str, str, dict[str, Any]]:
+    return "undo", "me", {"event": event}
+
+
+def rules(**changes: Any) -> Rules:
+    return Rules(**{"budget": 10, "redundancy": 1, "release_after": 100.0, "audit": (), "given": frozenset(), **changes})
+
+
+def test_order_is_that_of_the_first_vote_that_counts() -> None:
+    assert list(fold(log(told(4, "a"), told(2, "b"), told(4, "c"))).labels.items()) == [(4, "c"), (2, "b")]
+    assert list(fold(log(told(4, "a"), told(2, "b"), told(4, "c"), undo(1))).labels.items()) == [(2, "b"), (4, "c")]
+    assert fold(log(told(4, "a"), undo(1))).labels == {}
+
+
+people, nodes = st.sampled_from(["ada", "bob"]), st.integers(0, 4)
+entries = st.one_of(
+    st.builds(told, nodes, st.sampled_from("abc"), people),
+    st.builds(asked, nodes, people),
+    st.builds(lambda node, who: ("skip", who, {"node": node}), nodes, people),
+    st.builds(lambda name: ("class", "me", {"name": name}), st.sampled_from("abcde")),
+    st.builds(lambda budget: ("budget", "me", {"budget": budget}), st.integers(1, 9)),
+    st.builds(undo, st.integers(1, 12)),
+)
+
+
+def spelt_out(history: History) -> list[object]:
+    """All of a history, the order in its dictionaries included."""
+    votes = [(node, list(by.items())) for node, by in history.votes.items()]
+    return [
+        history.last, votes, list(history.labels.items()), list(history.skipped.items()), list(history.asked), history.classes, history.budget,
+        list(history.changes),
+    ]  # fmt: skip
+
+
+@given(st.lists(entries, max_size=25), st.data())
+def test_carried_on_the_history_is_what_it_is_folded_at_once(listed: list[tuple[Any, ...]], data: st.DataObject) -> None:
+    events = log(
+        *(undo(1 + each[2]["event"] % number) if each[0] == "undo" else each for number, each in enumerate([told(0, "a"), *listed]))
+    )
+    seen, history = 0, fold([])
+    while seen < len(events):
+        seen = data.draw(st.integers(seen + 1, len(events)))
+        before = spelt_out(history)
+        following = carry_on(history, events[:seen])
+        assert spelt_out(history) == before  # the earlier one is left as it was
+        history = following
+        assert spelt_out(history) == spelt_out(fold(events[:seen]))
+
+
+def test_an_undone_undo_counts_no_more() -> None:
+    events = log(told(4, "a"), undo(1), undo(2))
+    assert fold(events).labels == {4: "a"}
+    assert fold([*events, *[Event(4, 4.0, "me", "undo", {"event": 3})]]).labels == {}
+    with pytest.raises(InputError, match="undone already"):
+        undoable(events, fold(events), 2, None)
+    assert undoable(events, fold(events), None, None).id == 1
+    with pytest.raises(SessionError, match="nothing to undo"):
+        undoable(log(asked(1)), fold(log(asked(1))), None, None)
+
+
+def test_majority_and_its_ties() -> None:
+    assert majority({"ada": "x", "bob": "y", "eve": "y"}) == "y"
+    assert majority({"ada": "x", "bob": "y"}) == "x"
+    changed = fold(log(told(1, "x", "ada"), told(1, "y", "bob"), told(1, "z", "ada")))
+    assert changed.labels == {1: "y"}  # ada's first vote is gone, so bob's is the oldest
+    assert changed.disagreements == {1: {"bob": "y", "ada": "z"}}
+
+
+def test_a_query_is_open_until_its_annotator_answers_or_the_node_has_its_votes() -> None:
+    events = log(asked(1, "ada"), asked(2, "bob"), told(2, "x", "eve"), ("skip", "ada", {"node": 1}))
+    assert [(q.annotator, q.node) for q in fold(events).open_queries(1)] == []
+    assert [(q.annotator, q.node) for q in fold(events).open_queries(2)] == [("bob", 2)]
+    assert [(q.annotator, q.node) for q in fold([*events, Event(5, 5.0, "me", "undo", {"event": 4})]).open_queries(1)] == [("ada", 1)]
+
+
+def test_a_plan_gives_open_queries_again_and_counts_those_of_others() -> None:
+    history = fold(log(asked(1, "ada"), asked(2, "bob")))
+    plan = plan_queries(history, rules(), "ada", 3, now=3)
+    assert [query.node for query in plan.open] == [1] and plan.fresh == 2 and plan.out == {1, 2}
+    assert plan_queries(history, rules(budget=2), "ada", 3, now=3).fresh == 0
+    assert "out with bob" in plan_queries(history, rules(budget=2), "ada", 3, now=3).lack
+    late = plan_queries(history, rules(budget=2), "eve", 3, now=500)
+    assert late.fresh == 2 and late.out == frozenset()
+
+
+def test_an_expired_query_that_went_to_another_is_not_given_again() -> None:
+    history = fold([*log(asked(1, "ada")), Event(2, 400.0, "bob", "ask", {"node": 1})])
+    assert plan_queries(history, rules(), "ada", 1, now=401).open == []
+    assert [query.node for query in plan_queries(history, rules(), "bob", 1, now=401).open] == [1]
+
+
+def test_the_audit_keeps_pace_with_the_budget() -> None:
+    audit = (50, 51, 52, 53)
+    assert plan_queries(fold([]), rules(audit=audit), "me", 1, 0).audit == []
+    history = fold(log(*(told(n, "a") for n in range(5))))
+    assert list(plan_queries(history, rules(audit=audit), "me", 2, 0).audit) == [50, 51]
+    spent = fold(log(*(told(n, "a") for n in range(10)), told(50, "a")))
+    plan = plan_queries(spent, rules(audit=audit), "me", 9, 0)
+    assert list(plan.audit) == [51, 52, 53] and plan.fresh == 0 and not rules(audit=audit).done(spent)
+    finished = fold(log(*(told(n, "a") for n in range(10)), *(told(n, "a") for n in audit[:3]), ("skip", "me", {"node": 53})))
+    assert rules(audit=audit).done(finished) and list(rules(audit=audit).audited(finished)) == [50, 51, 52]
+
+
+def test_given_labels_spend_no_budget() -> None:
+    history = fold(log(told(1, "a"), told(2, "b")))
+    assert rules(given=frozenset({1})).told(history) == {2: "b"}
+
+
+def test_second_opinions_come_first_and_never_from_the_same_person() -> None:
+    history = fold(log(told(1, "a", "ada"), told(2, "a", "bob")))
+    assert list(plan_queries(history, rules(redundancy=2), "ada", 2, 0).second) == [2]
+    plan = plan_queries(history, rules(redundancy=2), "eve", 3, 0)
+    assert list(plan.second) == [1, 2] and plan.fresh == 1
+    assert not rules(budget=2, redundancy=2).done(history) and rules(budget=2).done(history)
