@@ -1,1 +1,3 @@
-"""Whole experiments: the paper's, and our own."""
+"""Whole experiments: the paper's tables and figures, and our own."""
+
+__all__ = ["gpa"]

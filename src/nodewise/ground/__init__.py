@@ -1,1 +1,3 @@
-"""What every room may use: errors, events, seeds, devices, files, wording. It imports nothing of ours."""
+"""What every room may use, each of these things once; it imports nothing of ours."""
+
+__all__ = ["device", "errors", "events", "files", "lazy", "seeds", "wording"]
