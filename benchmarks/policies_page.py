@@ -22,9 +22,11 @@ PAGE = HERE.parent / "docs" / "policies.md"
 NAMES = ("cora+citeseer", "cora+pubmed", "citeseer+pubmed")
 
 
-def read_log(path: Path) -> list[dict[str, Any]]:
+def read_means(path: Path) -> list[float]:
+    """After each episode: the mean reward of the last 100, over all source graphs."""
     with gzip.open(path, "rt") as file:
-        return [json.loads(line) for line in file]
+        rewards = np.mean(list(json.load(file)["rewards"].values()), axis=0)
+    return [float(rewards[max(0, last - 100) : last].mean()) for last in range(1, len(rewards) + 1)]
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
@@ -63,17 +65,17 @@ def spread(rows: list[dict[str, Any]]) -> str:
 def reward_table() -> str:
     """Trajectory against step-wise reward on the same source graphs: mean reward of 100 episodes on the way."""
     kinds = {
-        "trajectory": sorted(p for p in LOGS.glob("cora+citeseer-?.jsonl.gz")),
-        "stepwise": sorted(LOGS.glob("cora+citeseer-stepwise*.jsonl.gz")),
+        "trajectory": sorted(p for p in LOGS.glob("cora+citeseer-?.json.gz")),
+        "stepwise": sorted(LOGS.glob("cora+citeseer-stepwise*.json.gz")),
     }
-    logs = {kind: [read_log(path) for path in paths] for kind, paths in kinds.items()}
+    logs = {kind: [read_means(path) for path in paths] for kind, paths in kinds.items()}
     if not logs["stepwise"]:
         return ""
     last = min(len(log) for log in logs["stepwise"])
     marks = [e for e in (100, 200, 400, 600, 800, 1000, 1500, 2000) if e <= last]
     rows = []
     for kind, some in logs.items():
-        cells = [", ".join(f"{log[e - 1]['mean_100']:.3f}" for log in some) for e in marks]
+        cells = [", ".join(f"{log[e - 1]:.3f}" for log in some) for e in marks]
         rows.append([f"{kind}, seeds {', '.join(str(i) for i in range(len(some)))}", *cells])
     return table(["reward", *(f"episode {e}" for e in marks)], rows)
 
@@ -88,8 +90,8 @@ def stepwise_targets() -> str:
 def draw(path: Path) -> None:
     figure = new_figure(9, 3)
     for axes, name in zip(figure.subplots(1, 3), NAMES, strict=True):
-        for place, log in enumerate(sorted(p for p in LOGS.glob(f"{name}-*.jsonl.gz") if "stepwise" not in p.name)):
-            means = [line["mean_100"] for line in read_log(log)]
+        for place, log in enumerate(sorted(p for p in LOGS.glob(f"{name}-*.json.gz") if p.name[len(name) + 1].isdigit())):
+            means = read_means(log)
             axes.plot(
                 np.arange(100, len(means) + 1), means[99:], color=colour_of(place), linewidth=1, label=log.name.split("-")[-1].split(".")[0]
             )

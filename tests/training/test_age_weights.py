@@ -11,7 +11,7 @@ from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Progress
-from nodewise.training import AgeSearch, mean_weights, search_age_weights
+from nodewise.training import search_age_weights
 from nodewise.training.age_weights import weight_grid
 from tests.small_graphs import block_graph, with_labels
 
@@ -90,13 +90,6 @@ def test_bad_input_is_refused() -> None:
         search_age_weights(block_graph(), runs=0)
     with pytest.raises(InputError, match="has no labels"):
         search_age_weights(Graph.build(np.array([[0], [1]]), 2))
-
-
-def test_the_mean_over_sources() -> None:
-    found = [AgeSearch(weights, (), (), 5, 1, 0) for weights in ((0.2, 0.8, 0.0), (0.4, 0.2, 0.4))]
-    assert mean_weights(found) == pytest.approx((0.3, 0.5, 0.2))
-    with pytest.raises(InputError, match="at least one source"):
-        mean_weights([])
 
 
 @pytest.mark.gpu

@@ -24,7 +24,7 @@ from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.ground.seeds import derive_seed
 from nodewise.strategies import Age
 
-__all__ = ["AgeSearch", "Weights", "mean_weights", "search_age_weights", "weight_grid"]
+__all__ = ["AgeSearch", "Weights", "search_age_weights", "weight_grid"]
 
 Weights = tuple[float, float, float]
 """Of entropy, centrality and density."""
@@ -58,14 +58,6 @@ def weight_grid(parts: int = 10) -> tuple[Weights, ...]:
     if parts < 1:
         raise InputError(f"the grid needs at least 1 part, got {parts}: 10 gives steps of 0.1")
     return tuple((a / parts, b / parts, (parts - a - b) / parts) for a in range(parts + 1) for b in range(parts + 1 - a))
-
-
-def mean_weights(found: Sequence[AgeSearch]) -> Weights:
-    """The weights for an unseen graph: the mean of those found best on each source graph."""
-    if not found:
-        raise InputError("no search was given: search the weights of at least one source graph")
-    entropy, centrality, density = np.mean([search.weights for search in found], axis=0).tolist()
-    return entropy, centrality, density
 
 
 def search_age_weights(

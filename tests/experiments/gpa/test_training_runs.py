@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from nodewise.experiments.gpa import trainings as trainings_module
 from nodewise.experiments.gpa.training_runs import all_names, is_there, train_missing
 from nodewise.experiments.gpa.trainings import TRAININGS, Training, age_weights, find_trained
 from nodewise.ground.errors import UnknownNameError
@@ -63,14 +64,29 @@ def test_ages_weights_are_searched_in_pieces(tmp_path: Path, small_data: Path) -
         calls += 1
     assert calls > 1 and not (tmp_path / "unfinished").exists()
     record = json.loads((tmp_path / "age-reddit1.json").read_text())
-    assert record["graph"] == "reddit1" and record["budget"] == 50 and len(record["grid"]) == len(record["scores"]) == 66
-    best = record["grid"][record["scores"].index(max(record["scores"]))]
-    assert age_weights(("reddit1",), tmp_path) == tuple(best)
+    assert record["graph"] == "reddit1" and record["budget"] == 50 and 0 < record["validation_micro_f1"] <= 100
+    assert age_weights(("reddit1",), tmp_path) == tuple(record["weights"]) and sum(record["weights"]) == pytest.approx(1)
 
 
 def test_several_at_once_and_no_time_begin_nothing(tmp_path: Path, small_data: Path) -> None:
     found = train_missing(["reddit1", "reddit1+2"], tmp_path, device="cpu", data_dir=small_data, jobs=2, minutes=0)
     assert {(one.name, one.finished, one.detail) for one in found} == {("reddit1", False, "not begun"), ("reddit1+2", False, "not begun")}
+
+
+def test_without_a_folder_nothing_is_written_into_the_package(
+    tiny: Training, tmp_path: Path, small_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = Path(trainings_module.__file__).parent
+    before = {path: path.stat().st_mtime_ns for path in package.rglob("*") if "__pycache__" not in path.parts}
+    train_missing(["tiny"], device="cpu", data_dir=small_data)
+    assert {path.name for path in (tmp_path / "policies").iterdir()} == {"tiny.safetensors", "tiny.json"}
+    assert {path: path.stat().st_mtime_ns for path in package.rglob("*") if "__pycache__" not in path.parts} == before
+    assert find_trained("tiny") is not None
+    shipped = find_trained("reddit1")  # not in the folder: as it comes with nodewise
+    assert shipped is not None and shipped.origin["training"]["episodes"] == 2000
+    monkeypatch.delitem(TRAININGS, "tiny")
+    assert train_missing(device="cpu", data_dir=small_data) == []  # all that is needed comes with nodewise
 
 
 def test_names_are_checked_before_anything_is_trained(tmp_path: Path) -> None:

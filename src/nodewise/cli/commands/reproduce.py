@@ -37,7 +37,12 @@ def reproduce(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results, tables and figures go.")] = Path("reproduction"),
     policies: Annotated[
         Path | None,
-        typer.Option("--policies", metavar="DIR", help="Where trained policies lie or go.", show_default="nodewise's own folder"),
+        typer.Option(
+            "--policies",
+            metavar="DIR",
+            help="Where trained policies go and are looked for before nodewise's own.",
+            show_default="./policies",
+        ),
     ] = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",

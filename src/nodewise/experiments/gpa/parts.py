@@ -10,13 +10,13 @@ from typing import Any
 
 from nodewise.datasets import data_folder, default_budget, default_features, load_graph
 from nodewise.evaluation.compare import Contest, compare
-from nodewise.evaluation.comparison import Setting
+from nodewise.evaluation.comparison import Outcome, Setting
 from nodewise.evaluation.methods import Method
 from nodewise.evaluation.statistics import PairedComparison, holm, paired_comparison
 from nodewise.evaluation.store import ChunkStore
 from nodewise.experiments.gpa.experiments import Part, Row
 from nodewise.experiments.gpa.numbers import paper_table
-from nodewise.experiments.gpa.trainings import age_weights, find_trained, missing_command, policies_folder, released_policy
+from nodewise.experiments.gpa.trainings import age_weights, find_file, find_trained, missing_command, released_policy
 from nodewise.graph.features import canonical_features
 from nodewise.ground.errors import DownloadError, UnknownNameError
 from nodewise.ground.events import Event, Progress, Reporter
@@ -34,7 +34,7 @@ class Arrangement:
     Attributes:
         runs, large_runs: independent runs on graphs of up to 10,000 nodes, and on larger ones.
         store: finished chunks, shared by all experiments: what two of them need is played once.
-        policies: folder of policy files; None: the one that comes with nodewise.
+        policies: folder of policy files; None: ``policies`` in the present one, else those that come with nodewise.
     """
 
     runs: int
@@ -58,7 +58,7 @@ def play_part(part: Part, how: Arrangement) -> dict[str, Any]:
     played = [
         {
             "graph": setting.graph, "features": setting.features, "classifier": setting.classifier, "budget": setting.budget,
-            "results": [{**outcome.as_dict(name), "paper": _beside(part, name, setting.graph)} for name, outcome in setting.outcomes.items()],
+            "results": [{**_scores(outcome, name), "paper": _beside(part, name, setting.graph)} for name, outcome in setting.outcomes.items()],
             "leads": [test.as_dict() for test in leads],
         }
         for setting, leads in zip(settings, tests, strict=True)
@@ -108,9 +108,7 @@ def _method(row: Row, budget: int, how: Arrangement, missing: dict[str, dict[str
     if row.age_sources:
         weights = age_weights(row.age_sources, how.policies)
         if weights is None:
-            absent = ",".join(
-                f"age-{source}" for source in row.age_sources if not (policies_folder(how.policies) / f"age-{source}.json").is_file()
-            )
+            absent = ",".join(f"age-{source}" for source in row.age_sources if find_file(f"age-{source}.json", how.policies) is None)
             missing[row.label] = _absent(row.label, f"AGE's weights from {' and '.join(row.age_sources)}", absent, how)
             return None
         return Method(row.strategy, weights=weights, name=row.label)
@@ -160,6 +158,12 @@ def _leads(part: Part, settings: Sequence[Setting]) -> list[list[PairedCompariso
     ]
     corrected = iter(holm([test.t_p for some in tests for test in some]))
     return [[replace(test, corrected_p=next(corrected)) for test in some] for some in tests]
+
+
+def _scores(outcome: Outcome, name: str) -> dict[str, Any]:
+    """A method's record without the single runs' scores: these are in the chunks."""
+    record = outcome.as_dict(name)
+    return {**record, **{metric: {key: record[metric][key] for key in ("mean", "ci95")} for metric in ("micro_f1", "macro_f1")}}
 
 
 def _beside(part: Part, label: str, graph: str) -> dict[str, float] | None:

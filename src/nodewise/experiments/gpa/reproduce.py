@@ -21,7 +21,7 @@ from nodewise.experiments.gpa.statements import budget_statements
 from nodewise.ground.device import resolve_device
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter, Silent, Warned
-from nodewise.ground.files import write_json
+from nodewise.ground.files import rounded, write_json
 
 __all__ = ["QUICK", "reproduce"]
 
@@ -50,7 +50,7 @@ def reproduce(
         out: the folder for results.
         runs: independent runs; None: the paper's 100.
         quick: at most 10 runs, 2 on graphs above 10,000 nodes; the policies are the same.
-        policies: folder of trained policies; None: the one that comes with nodewise.
+        policies: folder of trained policies; None: ``policies`` in the present one, else those that come with nodewise.
 
     Returns:
         The result file's record.
@@ -73,9 +73,9 @@ def reproduce(
         report(Warned(f"{name}: {one['what']} is left out: {one['why']}"))
     if not any(part["settings"] for part in body.get("parts", [])) and not body.get("rows"):
         raise InputError(f"nothing of {name!r} can be played: " + "; ".join(f"{one['what']}: {one['why']}" for one in missing))
-    record = {**_head(experiment, how, quick), **body, "seconds": round(time.perf_counter() - begin, 1)}
+    record: dict[str, Any] = rounded({**_head(experiment, how, quick), **body, "seconds": round(time.perf_counter() - begin, 1)})
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / f"{name}.json", record)
+    write_json(folder / f"{name}.json", record, compact=True)
     (folder / f"{name}.md").write_text(render(record), encoding="utf-8")
     draw_figure(record, folder / f"{name}.png", how.data_dir)
     return record

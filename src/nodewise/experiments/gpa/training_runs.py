@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.datasets import default_budget, default_features, load_graph
-from nodewise.experiments.gpa.trainings import AGE_SOURCES, TRAININGS, find_trained, find_training, policies_folder
+from nodewise.experiments.gpa.trainings import AGE_SOURCES, TRAININGS, find_file, find_trained, find_training, policies_folder
 from nodewise.graph.features import canonical_features
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Silent
@@ -47,8 +47,12 @@ def all_names() -> list[str]:
 
 
 def is_there(name: str, folder: Path) -> bool:
-    """Whether the file that a name stands for is there."""
-    return (folder / (f"{name}.json" if name.startswith("age-") else f"{name}.safetensors")).is_file()
+    """Whether the folder holds the file that a name stands for."""
+    return (folder / _file(name)).is_file()
+
+
+def _file(name: str) -> str:
+    return f"{name}.json" if name.startswith("age-") else f"{name}.safetensors"
 
 
 def train_missing(
@@ -68,7 +72,7 @@ def train_missing(
 
     Args:
         names: trainings, or ``age-GRAPH``; none: all, but for those that come with nodewise.
-        folder: where the files go; None: the folder that comes with nodewise.
+        folder: where the files go; None: ``policies`` in the present one. What comes with nodewise is never written to.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         jobs: how many at once, each in a process of its own.
         minutes: start nothing after that time, and stop what is running, to be gone on with by the next call.
@@ -82,10 +86,10 @@ def train_missing(
             find_training(name)
     if jobs < 1:
         raise InputError(f"the number of jobs must be at least 1, got {jobs}")
+    missing = [name for name in wanted if not is_there(name, target) and (names or not _is_anywhere(name, folder))]
+    if not missing:
+        return []
     (target / "unfinished").mkdir(parents=True, exist_ok=True)
-    missing = [
-        name for name in wanted if not is_there(name, target) and not (not names and name in TRAININGS and find_trained(name, target))
-    ]
     until = None if minutes is None else time.monotonic() + 60 * minutes
     told, ended = each or (lambda outcome: None), []
     if jobs == 1:
@@ -103,6 +107,11 @@ def train_missing(
     if not any((target / "unfinished").iterdir()):
         (target / "unfinished").rmdir()
     return ended
+
+
+def _is_anywhere(name: str, folder: str | Path | None) -> bool:
+    """Whether the experiments would find what a name stands for, in the folder or among what comes with nodewise."""
+    return find_file(_file(name), folder) is not None or (name in TRAININGS and find_trained(name, folder) is not None)
 
 
 def _train_one(
@@ -153,7 +162,7 @@ def _train_policy(name: str, folder: Path, device: str, until: float | None, dat
     lines = [json.loads(line) for line in work.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
     rewards = {graph: [round(line["rewards"][graph], 4) for line in lines] for graph in lines[0]["rewards"]}
     record = {"schema": 1, "training": name, "device": device, "seconds": round(seconds, 1), "origin": policy.origin, "rewards": rewards}
-    write_json(folder / f"{name}.json", record)
+    write_json(folder / f"{name}.json", record, compact=True)
     work.replace(folder / work.name)
     for ending in (".jsonl", ".last.safetensors", ".seconds"):
         work.with_name(f"{name}{ending}").unlink(missing_ok=True)
@@ -185,7 +194,10 @@ def _search_age(name: str, folder: Path, device: str, until: float | None, data_
         found = search_age_weights(graph, budget=default_budget(graph), device=device, progress=work, reporter=watch)
     except _TimeIsUp:
         return f"stopped after {done} runs"
-    record = {"schema": 1, "graph": source, "device": device, "seconds": round(time.monotonic() - begin, 1), **found.as_dict()}
-    write_json(folder / f"{name}.json", record)
+    record = {
+        "schema": 1, "graph": source, "weights": found.weights, "validation_micro_f1": max(found.scores), "budget": found.budget,
+        "runs": found.runs, "seed": found.seed, "device": device, "seconds": round(time.monotonic() - begin, 1),
+    }  # fmt: skip
+    write_json(folder / f"{name}.json", record, compact=True)
     work.unlink(missing_ok=True)
     return f"weights of entropy, centrality and density {' '.join(f'{weight:g}' for weight in found.weights)}"

@@ -18,6 +18,7 @@ __all__ = [
     "WITHOUT",
     "Training",
     "age_weights",
+    "find_file",
     "find_trained",
     "find_training",
     "missing_command",
@@ -97,9 +98,18 @@ AGE_SOURCES = ("cora", "citeseer", "pubmed", "twitch-de", "twitch-engb", "acmv9"
 """Graphs on which AGE's weights are searched, since policies that AGE is set against are trained on them."""
 
 
+_SHIPPED = Path(__file__).parent / "policies"  # never written to
+
+
 def policies_folder(folder: str | Path | None = None) -> Path:
-    """Where policy files lie: the folder given, else the one that comes with nodewise."""
-    return Path(__file__).parent / "policies" if folder is None else Path(folder)
+    """Where new policy files go: the folder given, else ``policies`` in the present one."""
+    return Path("policies" if folder is None else folder)
+
+
+def find_file(name: str, folder: str | Path | None = None) -> Path | None:
+    """The file of that name: from the folder given; if none is given, from ``policies`` in the present one, else as it comes with nodewise."""
+    places = (policies_folder(folder), *((_SHIPPED,) if folder is None else ()))
+    return next((place / name for place in places if (place / name).is_file()), None)
 
 
 def find_training(name: str) -> Training:
@@ -116,8 +126,8 @@ def find_training(name: str) -> Training:
 def find_trained(name: str, folder: str | Path | None = None) -> Policy | None:
     """The trained policy: from the folder, else the shipped one that was trained on the same graphs in the same way; None if there is neither."""
     training = find_training(name)
-    path = policies_folder(folder) / f"{name}.safetensors"
-    if path.is_file():
+    path = find_file(f"{name}.safetensors", folder)
+    if path is not None:
         return load_policy(path)
     shipped = shipped_policies().get(name)
     policy = None if shipped is None else load_policy(shipped)
@@ -152,8 +162,8 @@ def age_weights(sources: tuple[str, ...], folder: str | Path | None = None) -> t
     """
     found = []
     for source in sources:
-        path = policies_folder(folder) / f"age-{source}.json"
-        if not path.is_file():
+        path = find_file(f"age-{source}.json", folder)
+        if path is None:
             return None
         try:
             record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,29 @@
+"""What is generated and tracked stays small: no file over 100 kB, 2 MB in all, pictures aside."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GENERATED = (".json", ".jsonl", ".gz", ".xz", ".npz", ".safetensors", ".csv", ".html")
+PAGES = ("docs/reproduction.md", "docs/policies.md", "docs/speed.md")
+
+
+def generated() -> dict[str, int]:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    tracked = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True).stdout.split("\0")
+    names = [name for name in tracked if (name.endswith(GENERATED) or name in PAGES) and "/studio/" not in name]
+    return {name: (ROOT / name).stat().st_size for name in names if (ROOT / name).is_file()}
+
+
+def test_no_generated_file_is_large() -> None:
+    assert {name: size for name, size in generated().items() if size > 100_000} == {}
+
+
+def test_all_generated_files_together_are_small() -> None:
+    assert 100_000 < sum(generated().values()) < 2_000_000
