@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from nodewise.datasets import dataset_info, list_datasets, load_graph
 from nodewise.datasets.folder import find_local
 from nodewise.graph import Graph, knn_graph, write_graph
-from nodewise.ground.errors import DownloadError, GraphError, UnknownNameError
+from nodewise.ground.errors import DownloadError, GraphError, InputError, UnknownNameError
 
 # The figures of the data sets' publishers and of the paper: nodes, edges, features, classes, homophily.
 PUBLISHED = {
@@ -103,6 +103,18 @@ def test_features_by_name(tmp_path):
     np.testing.assert_array_equal(load_graph("cs", data_dir=tmp_path).dense_features(), x)
     np.testing.assert_array_equal(load_graph("cs", data_dir=tmp_path, features="paper").dense_features(), x > 0)
     np.testing.assert_array_equal(load_graph("cs", data_dir=tmp_path, features="unit").dense_features(), x > 0)
+
+
+def test_what_was_done_to_the_features_is_kept_with_the_graph(tmp_path):
+    write_graph(small("citeseer"), tmp_path / "citeseer.npz")
+    graph = load_graph("citeseer", features="paper", data_dir=tmp_path)
+    assert graph.features == "row+center"
+    assert load_graph("citeseer", data_dir=tmp_path).features == "raw"
+    write_graph(graph, tmp_path / "done.npz")
+    for features in ("raw", "row+center"):
+        assert load_graph("done", features=features, data_dir=tmp_path).equals(graph)
+    with pytest.raises(InputError, match=r"preprocessed already \(row\+center\), so unit can no longer be done"):
+        load_graph("done", features="unit", data_dir=tmp_path)
 
 
 def test_misspelt_features_are_told_before_a_download(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nodewise.datasets import DatasetInfo, dataset_info, default_features, list_datasets
+from nodewise.graph.features import PAPER_FEATURES
 from nodewise.ground.errors import UnknownNameError
 
 PAPER = ["cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics", "reddit1", "reddit2", "reddit3", "reddit4", "reddit5"]
@@ -73,6 +74,7 @@ def test_graphs_in_the_data_folder_have_names_too(tmp_path):
 
 def test_default_features():
     assert [name for name in list_datasets() if default_features(name) == "paper"] == PAPER
+    assert sorted(PAPER_FEATURES) == sorted(PAPER)
     assert default_features("reddit1401-graph2") == "paper"
     assert default_features("cora.npz") == "raw"
     assert default_features("anything") == "raw"

@@ -36,5 +36,6 @@ def graphs(draw: st.DrawFn, texts: st.SearchStrategy[str] = ORDINARY) -> Graph:
     names = draw(st.lists(word, min_size=size, max_size=size, unique=True)) if draw(st.booleans()) else None
     attributes = draw(st.dictionaries(word, st.lists(word | st.just(""), min_size=size, max_size=size), max_size=2))
     return Graph.build(
-        edges, size, x=x, y=y, class_names=classes, node_names=names, attributes=attributes, name=draw(word), x_offset=offset
-    )
+        edges, size, x=x, y=y, class_names=classes, node_names=names, attributes=attributes, name=draw(word), x_offset=offset,
+        features=draw(st.sampled_from(["raw", "unit", "row+center"])),
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nodewise.graph import Graph, features, preprocess
-from nodewise.graph.features import PREPROCESSING, canonical_features
+from nodewise.graph.features import PREPROCESSING, canonical_features, gcn_features, prepared
 from nodewise.ground.errors import InputError, UnknownNameError
 
 X = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 1.0, 2.0], [0.0, 0.0, 8.0]])
@@ -120,3 +120,49 @@ def test_a_graph_without_features_gets_structural_ones() -> None:
     assert preprocess(bare, "structural").num_features == preprocess(bare, "unit").num_features > 0
     np.testing.assert_allclose(np.linalg.norm(preprocess(bare, "unit").dense_features(), axis=1), 1, rtol=1e-6)
     assert preprocess(graph(X), "structural").num_features == preprocess(bare, "structural").num_features
+
+
+def test_what_was_done_is_recorded_and_further_steps_are_appended() -> None:
+    assert graph(X).features == preprocess(graph(X), "raw").features == "raw"
+    assert preprocess(graph(X, "citeseer"), "paper").features == "row+center"
+    assert preprocess(preprocess(graph(X), "row"), "Center , first2").features == "row+center+first2"
+    assert preprocess(graph(None), "unit").features == "structural+unit"
+    assert preprocess(preprocess(graph(X), "row"), "structural+unit").features == "structural+unit"  # nothing is left of the rows
+
+
+def test_the_record_is_checked_and_goes_with_the_features() -> None:
+    assert Graph.build([[0], [1]], x=np.ones((2, 1)), features="Row, center").features == "row+center"
+    assert replace(preprocess(graph(X), "unit"), x=None).features == "raw"
+    with pytest.raises(UnknownNameError, match="unknown feature preprocessing 'xyzzy'"):
+        replace(graph(X), features="xyzzy")
+    with pytest.raises(InputError, match="must be the name of a preprocessing.*received None"):
+        replace(graph(X), features=None)
+
+
+def test_features_nobody_asked_for_get_the_default_unless_they_were_preprocessed() -> None:
+    assert prepared(graph(X), None, "unit").features == "unit"
+    assert prepared(graph(X), None, "raw").features == "raw"
+    done = preprocess(graph(X), "row")
+    assert prepared(done, None, "unit") is done
+
+
+def test_features_asked_for_are_made_once() -> None:
+    assert prepared(graph(X, "pubmed"), "paper", "raw").features == "row+center"
+    done = preprocess(graph(X), "row+center")
+    for same in ("raw", "row,center", "Raw+row+center"):
+        assert prepared(done, same, "unit") is done
+    bare = preprocess(graph(None), "unit")
+    assert prepared(bare, "unit", "raw") is prepared(bare, "structural+unit", "raw") is bare
+
+
+def test_features_that_can_no_longer_be_made_are_refused() -> None:
+    with pytest.raises(InputError, match=r"features of 'graph' were preprocessed already \(row\), so unit can no longer.*features='raw'"):
+        prepared(preprocess(graph(X), "row"), "unit", "raw")
+    for done in ("raw", "row"):
+        with pytest.raises(UnknownNameError, match="unknown feature preprocessing 'xyzzy'"):
+            prepared(preprocess(graph(X), done), "xyzzy", "raw")
+
+
+def test_the_default_of_a_gcn_is_the_papers_for_its_graphs_and_unit_elsewhere() -> None:
+    assert [gcn_features(graph(X, name)) for name in ("cora", "Citeseer", "reddit5", "mine")] == ["paper", "paper", "paper", "unit"]
+    assert gcn_features(graph(None)) == "raw"

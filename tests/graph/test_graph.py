@@ -131,7 +131,7 @@ def test_pickle_and_copy_keep_everything(graph: Graph) -> None:
 @given(graphs())
 def test_building_again_changes_nothing(graph: Graph) -> None:
     again = Graph.build(graph.edge_index, graph.num_nodes, graph.x, graph.y, graph.class_names, graph.node_names, graph.attributes, graph.name,
-                        x_offset=graph.x_offset)  # fmt: skip
+                        x_offset=graph.x_offset, features=graph.features)  # fmt: skip
     assert differences(graph, again) == []
 
 

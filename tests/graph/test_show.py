@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -10,6 +12,7 @@ def test_line_names_what_there_is() -> None:
     graph = Graph.build([[0, 1], [1, 2]], 4, x=sp.eye(4), y=["a", "b", "", ""], name="pets")
     assert repr(graph) == "Graph('pets': 4 nodes, 2 edges, 4 sparse features, 2 classes, 2 unlabelled)"
     assert repr(Graph.build([[0], [1]])) == "Graph('graph': 2 nodes, 1 edge)"
+    assert "4 sparse features after unit, 2 classes" in repr(replace(graph, features="unit"))
     assert "1 dense feature" in repr(Graph.build([[0], [1]], x=np.ones((2, 1))))
 
 

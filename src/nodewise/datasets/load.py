@@ -8,8 +8,8 @@ from pathlib import Path
 from nodewise.datasets.folder import data_folder, find_local
 from nodewise.datasets.info import DatasetInfo
 from nodewise.datasets.registry import find_info, plain_name, unknown_dataset
-from nodewise.graph import Graph, preprocess, read_graph
-from nodewise.graph.features import canonical_features
+from nodewise.graph import Graph, read_graph
+from nodewise.graph.features import canonical_features, prepared
 from nodewise.ground.errors import DownloadError
 from nodewise.ground.events import Reporter, Silent
 
@@ -28,19 +28,20 @@ def load_graph(
 
     Args:
         name_or_path: such as ``"cora"`` or ``"my/graph.npz"``.
-        features: preprocessing by name, see `nodewise.graph.preprocess`.
+        features: preprocessing by name, see `nodewise.graph.preprocess`; `Graph.features` tells it. ``"raw"``: as the source has them.
         data_dir: the data folder; None: the one that NODEWISE_DATA names, else one in the user's cache.
         reporter: is told the progress.
 
     Raises:
         UnknownNameError: if there is no data set of that name; says which was probably meant.
         GraphError: if a file cannot be read.
+        InputError: if the file's features were preprocessed in another way already.
         DownloadError: if a data set is not in the data folder and cannot be fetched; says what to do.
     """
     canonical_features(features)  # a misspelt preprocessing is told before a long download
     report = reporter or Silent()
     graph = read_graph(name_or_path) if _is_path(name_or_path) else _by_name(str(name_or_path), data_folder(data_dir), report)
-    return preprocess(graph, features)
+    return prepared(graph, features, "raw")
 
 
 def _is_path(given: str | Path) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise import __version__
-from nodewise.graph import Graph
+from nodewise.graph.equality import fingerprint
 from nodewise.ground.files import write_json
 
 __all__ = ["Chunk", "ChunkKey", "ChunkStore", "fingerprint"]
@@ -112,27 +111,6 @@ class ChunkStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             scores = {name: getattr(chunk, name).tolist() for name in ("micro_f1", "macro_f1", "queries")}
             write_json(path, {"schema": 1, "key": key.as_dict(), "method": key.method, "seconds": chunk.seconds, **scores})
-
-
-def fingerprint(graph: Graph) -> str:
-    """A digest of what a simulation reads of a graph: edges, features and labels."""
-    digest = hashlib.blake2b(str(graph.num_nodes).encode(), digest_size=8)
-    for array in _arrays(graph):
-        digest.update(f"{array.dtype}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
-
-
-def _arrays(graph: Graph) -> Iterable[npt.NDArray[Any]]:
-    yield graph.edge_index
-    x = graph.x
-    if isinstance(x, np.ndarray):
-        yield x
-    elif x is not None:
-        yield from (x.data, x.indices, x.indptr)
-    for array in (graph.x_offset, graph.y):
-        if array is not None:
-            yield array
 
 
 def _plain(text: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from nodewise.graph.features import canonical_features
 from nodewise.graph.graph import Graph
 from nodewise.graph.labels import natural_order
 from nodewise.ground.errors import GraphError
@@ -31,6 +32,7 @@ class Head:
         columns: of the features, or None without features.
         dense: whether the features were stored dense.
         offset: what is subtracted from the features, or None.
+        done: what was done to the features, as `Graph.features` says it.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Head:
     columns: int | None
     dense: bool
     offset: tuple[float, ...] | None
+    done: str = "raw"
 
     @classmethod
     def of(cls, graph: Graph) -> Head:
@@ -52,11 +55,14 @@ class Head:
             columns=None if graph.x is None else graph.num_features,
             dense=isinstance(graph.x, np.ndarray),
             offset=None if graph.x_offset is None else tuple(graph.x_offset.tolist()),
+            done=graph.features,
         )
 
     def to_json(self) -> str:
         """As JSON, ASCII only."""
-        features = None if self.columns is None else {"columns": self.columns, "dense": self.dense, "offset": self.offset}
+        features = None
+        if self.columns is not None:
+            features = {"columns": self.columns, "dense": self.dense, "offset": self.offset, "done": self.done}
         parts = {"name": self.name, "named": self.named, "labelled": self.labelled, "class_names": self.class_names, "features": features}
         return json.dumps({"schema": 1, **parts}, indent=1 if not self.offset else None)
 
@@ -75,6 +81,7 @@ class Head:
                 columns=int(features["columns"]) if features else None,
                 dense=bool(features.get("dense")),
                 offset=None if offset is None else tuple(map(float, offset)),
+                done=canonical_features(str(features.get("done", "raw"))),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise GraphError(
@@ -164,4 +171,5 @@ def assemble(
         name=head.name if head is not None else name,
         x_offset=head.offset if head is not None and features is not None else None,
         notes=notes,
+        features=head.done if head is not None else "raw",
     )

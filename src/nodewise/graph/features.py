@@ -16,15 +16,17 @@ from nodewise.ground.errors import InputError, UnknownNameError
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["PAPER_FEATURES", "PREPROCESSING", "canonical_features", "preprocess"]
+__all__ = ["PAPER_FEATURES", "PREPROCESSING", "canonical_features", "gcn_features", "prepared", "preprocess"]
 
 PAPER_FEATURES = {
+    "cora": "raw",
     "citeseer": "row+center",
     "pubmed": "row+center",
     "coauthor-cs": "binary",
     "coauthor-physics": "binary+first2000",
+    **{f"reddit{i}": "raw" for i in range(1, 6)},
 }
-"""What the paper's figures were made with, by graph; the features of every other graph stay as they are."""
+"""What the figures of the paper's ten graphs were made with; for any other graph ``paper`` changes nothing."""
 
 PREPROCESSING = {
     "raw": "as they are",
@@ -52,11 +54,14 @@ def canonical_features(spec: str, graph_name: str = "") -> str:
         graph_name: whose features; ``paper`` stands for what it means for that graph.
 
     Returns:
-        The steps joined with ``+``, such as ``"row+center"``; ``"raw"`` where nothing is done.
+        The steps joined with ``+``, such as ``"row+center"``; ``"raw"`` where nothing is done. What ``structural`` replaces is not told.
 
     Raises:
         UnknownNameError: if a step is not known.
+        InputError: if it is no text.
     """
+    if not isinstance(spec, str):
+        raise InputError(f"features must be the name of a preprocessing, such as 'unit' or 'row+center', received {spec!r}")
     steps: list[str] = []
     for part in re.split(r"[+,]", spec):
         step = part.strip().lower()
@@ -64,8 +69,48 @@ def canonical_features(spec: str, graph_name: str = "") -> str:
             step = PAPER_FEATURES.get(graph_name.lower(), "raw")
         elif step not in PREPROCESSING and not _FIRST.fullmatch(step):
             raise UnknownNameError("feature preprocessing", part.strip(), PREPROCESSING, "Join several with +, such as row+center.")
-        steps += [step] if step != "raw" else []
-    return "+".join(steps) or "raw"
+        steps += step.split("+") if step != "raw" else []
+    return _told(steps)
+
+
+def gcn_features(graph: Graph) -> str:
+    """What a GCN does with features unless told otherwise: ``paper`` for the paper's ten graphs, by name; elsewhere ``unit``.
+
+    A graph without features stays ``raw``: its structural features, which stand in for them, are used as they are.
+    """
+    if graph.name.lower() in PAPER_FEATURES:
+        return "paper"
+    return "unit" if graph.has_features else "raw"
+
+
+def prepared(graph: Graph, wanted: str | None, default: str) -> Graph:
+    """The graph with the features that a caller wants: the one rule on what is done to them, the same in Python and on the command line.
+
+    Args:
+        graph: any graph; `Graph.features` says what was done already.
+        wanted: what the caller asked for. None: features that were preprocessed are left alone, others get `default`. ``"raw"`` changes
+            nothing.
+        default: what is done where nobody asked.
+
+    Returns:
+        The graph; the same one where nothing is to be done.
+
+    Raises:
+        UnknownNameError: if a step is not known.
+        InputError: if something else was done to the features already.
+    """
+    done = graph.features
+    if wanted is None:
+        return graph if done != "raw" else preprocess(graph, default)
+    asked = canonical_features(wanted, graph.name)
+    if asked == "raw" or done in (asked, f"structural+{asked}"):
+        return graph
+    if done != "raw":
+        raise InputError(
+            f"the features of {graph.name!r} were preprocessed already ({done}), so {asked} can no longer be done to the raw ones: load the graph "
+            f"with features='raw' and ask for {asked} then, or ask for 'raw' to use them as they are"
+        )
+    return preprocess(graph, asked)
 
 
 def preprocess(graph: Graph, spec: str) -> Graph:
@@ -80,7 +125,8 @@ def preprocess(graph: Graph, spec: str) -> Graph:
         spec: steps of `PREPROCESSING` joined with ``+`` or ``,``, done from left to right.
 
     Returns:
-        A graph that shares everything but its features; the same graph where nothing is to be done.
+        A graph that shares everything but its features; the same graph where nothing is to be done. `Graph.features` tells the steps,
+        those done before first.
 
     Raises:
         UnknownNameError: if a step is not known.
@@ -90,10 +136,17 @@ def preprocess(graph: Graph, spec: str) -> Graph:
         return graph
     if graph.x is None and not canonical.startswith("structural"):
         canonical = f"structural+{canonical}"
+    done = graph.features
     for step in canonical.split("+"):
         first = _FIRST.fullmatch(step)
         graph = _first(graph, int(first[1])) if first else _STEPS[step](graph)
-    return graph
+    return replace(graph, features=_told(f"{done}+{canonical}".split("+")))
+
+
+def _told(steps: list[str]) -> str:
+    """The steps as they are recorded: without those that change nothing, or whose features were replaced by structural ones."""
+    last = max((i for i, step in enumerate(steps) if step == "structural"), default=0)
+    return "+".join(step for step in steps[last:] if step != "raw") or "raw"
 
 
 def _structural(graph: Graph) -> Graph:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import check_canonical_edges, check_features, check_labels, check_names, check_strings, frozen
 from nodewise.graph.edges import undirected_edges
+from nodewise.graph.features import canonical_features
 from nodewise.graph.labels import label_ids
 from nodewise.ground.errors import GraphError
 
@@ -47,6 +48,8 @@ class Graph:
         notes: what construction dropped or changed, in words.
         x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be centred and stay
             sparse. `dense_features` gives them as one array.
+        features: what was done to the features, in the spelling of `nodewise.graph.features.canonical_features`, such as ``"row+center"``;
+            ``"raw"`` where nothing was, where there are none, or where nobody knows.
     """
 
     edge_index: npt.NDArray[np.int64]
@@ -60,6 +63,7 @@ class Graph:
     extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     x_offset: npt.NDArray[np.float32] | None = None
+    features: str = "raw"
 
     def __post_init__(self) -> None:
         size = self.num_nodes
@@ -77,6 +81,7 @@ class Graph:
             "notes": tuple(map(str, self.notes)),
         }
         given["x"], given["x_offset"] = check_features(self.x, self.x_offset, int(size))
+        given["features"] = canonical_features(self.features, str(self.name)) if given["x"] is not None else "raw"
         for key, value in given.items():
             object.__setattr__(self, key, value)
 
@@ -95,6 +100,7 @@ class Graph:
         *,
         x_offset: Any = None,
         notes: Iterable[str] = (),
+        features: str = "raw",
     ) -> Graph:
         """Builds a graph from whatever form the parts have.
 
@@ -111,6 +117,7 @@ class Graph:
             extra: arrays to keep along.
             x_offset: [feature], subtracted from every row of `x`.
             notes: what the caller has dropped or changed already.
+            features: what the caller has done to the features already, such as ``"unit"``.
 
         Raises:
             GraphError: if the parts do not fit together; the message says which and what to do.
@@ -129,7 +136,7 @@ class Graph:
             edge_index=edges, num_nodes=size, x=x, y=ids, class_names=names,
             node_names=None if node_names is None else tuple(node_names),
             attributes={k: np.asarray(v, dtype=object) for k, v in (attributes or {}).items()},
-            name=name, extra=dict(extra or {}), notes=tuple(told), x_offset=x_offset,
+            name=name, extra=dict(extra or {}), notes=tuple(told), x_offset=x_offset, features=features,
         )  # fmt: skip
 
     @property
@@ -167,6 +174,13 @@ class Graph:
         both = (one >= 0) & (other >= 0)
         return float((one == other)[both].mean()) if both.any() else None
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of what a simulation reads of the graph: edges, features and labels."""
+        from nodewise.graph.equality import fingerprint
+
+        return fingerprint(self)
+
     def adjacency(self) -> sp.csr_matrix[np.float32]:
         """The symmetric 0/1 adjacency matrix, float32 CSR [node, node], made anew at each call."""
         kind = np.int32 if max(2 * self.num_edges, self.num_nodes) < 2**31 else np.int64
@@ -193,7 +207,7 @@ class Graph:
 
     def __reduce__(self) -> tuple[Callable[..., Graph], tuple[Any, ...]]:
         parts = (self.edge_index, self.num_nodes, self.x, self.y, self.class_names, self.node_names, dict(self.attributes))
-        return Graph, (*parts, self.name, dict(self.extra), self.notes, self.x_offset)
+        return Graph, (*parts, self.name, dict(self.extra), self.notes, self.x_offset, self.features)
 
     def __repr__(self) -> str:
         from nodewise.graph.show import as_line

@@ -41,7 +41,7 @@ def as_line(graph: Graph) -> str:
     """``Graph('cora': 2,708 nodes, 5,278 edges, 1,433 sparse features, 7 classes)``."""
     parts = [count(graph.num_nodes, "node"), count(graph.num_edges, "edge")]
     if graph.x is not None:
-        parts.append(count(graph.num_features, f"{'sparse' if sp.issparse(graph.x) else 'dense'} feature"))
+        parts.append(count(graph.num_features, f"{'sparse' if sp.issparse(graph.x) else 'dense'} feature") + _done(graph))
     if graph.num_classes:
         parts.append(count(graph.num_classes, "class", "classes"))
     if graph.y is not None and (unlabelled := int((graph.y < 0).sum())):
@@ -63,4 +63,9 @@ def _features(graph: Graph) -> str:
         return "none (structural features stand in for them)"
     size = max(1, graph.num_nodes * graph.num_features)
     stored = "dense" if isinstance(graph.x, np.ndarray) else f"sparse, {graph.x.nnz / size:.2%} non-zero"
-    return f"{graph.num_features:,} ({stored}{', centred' if graph.x_offset is not None else ''})"
+    return f"{graph.num_features:,} ({stored}{', centred' if graph.x_offset is not None else ''}){_done(graph)}"
+
+
+def _done(graph: Graph) -> str:
+    """What was done to the features, where anything was."""
+    return "" if graph.features == "raw" else f" after {graph.features}"

@@ -64,6 +64,7 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
         attributes={str(key): [row.get(key, "") for row in rows] for key in texts},
         name=str(graph.name or "graph"),
         x_offset=told.get("x_offset"),
+        features=told.get("feature_preprocessing", "raw"),
         notes=[f"the node attributes {listed(dropped)} are no texts and were dropped: name those to use as features or label"]
         if dropped
         else [],
@@ -74,7 +75,7 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
     """A `networkx.Graph`: nodes by name, else by index, with "label" (the class name), "x" and the attributes as node attributes.
 
     "x" is a float32 row where features are dense, and a dict column -> value of what is not 0 where they are sparse. ``graph["nodewise"]`` holds
-    class names, the number of feature columns and their offset. `Graph.extra` is left out.
+    class names, the number of feature columns, their offset and what was done to them. `Graph.extra` is left out.
 
     Raises:
         GraphError: if an attribute is called "label" or "x".
@@ -87,7 +88,7 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
     result: nx.Graph[Any] = nx.Graph(name=graph.name)
     told: dict[str, Any] = {"class_names": list(graph.class_names), "labelled": graph.y is not None}
     if graph.x is not None:
-        told |= {"columns": graph.num_features}
+        told |= {"columns": graph.num_features, "feature_preprocessing": graph.features}
     if graph.x_offset is not None:
         told |= {"x_offset": graph.x_offset.tolist()}
     result.graph["nodewise"] = told

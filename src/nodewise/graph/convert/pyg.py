@@ -16,14 +16,27 @@ if TYPE_CHECKING:
 
 __all__ = ["from_pyg", "to_pyg"]
 
-_PARTS = {"x", "edge_index", "adj_t", "y", "num_nodes", "name", "class_names", "node_names", "attributes", "x_offset"}
+_PARTS = {
+    "x",
+    "edge_index",
+    "adj_t",
+    "y",
+    "num_nodes",
+    "name",
+    "class_names",
+    "node_names",
+    "attributes",
+    "x_offset",
+    "feature_preprocessing",
+}
 
 
 def from_pyg(data: Data, name: str | None = None) -> Graph:
     """The graph of a PyTorch Geometric `Data`.
 
-    `x`, `edge_index` (or `adj_t`) and `y` are understood, and `name`, `class_names`, `node_names`, `attributes`, `x_offset` as `to_pyg` writes
-    them. Other tensors, such as masks, become `Graph.extra`; weights of edges are dropped and noted.
+    `x`, `edge_index` (or `adj_t`) and `y` are understood, and, as `to_pyg` writes them, `name`, `class_names`, `node_names`, `attributes`,
+    `x_offset`, `feature_preprocessing` (a text such as "unit"). Other tensors, such as masks, become `Graph.extra`; weights of edges are
+    dropped and noted.
 
     Args:
         data: of one kind of nodes and edges; features dense or sparse; on any device.
@@ -67,6 +80,7 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
         name=name or str(fields.get("name") or "graph"),
         extra=extra,
         x_offset=None if fields.get("x_offset") is None else fields["x_offset"].cpu().numpy(),
+        features=str(fields.get("feature_preprocessing") or "raw"),
         notes=[f"the fields {listed(dropped)} were dropped: a graph here has no data on edges, nor Python objects"] if dropped else [],
     )
 
@@ -94,6 +108,8 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
             data.x_offset = torch.from_numpy(graph.x_offset.copy())
     elif graph.x is not None:
         data.x = torch.from_numpy(graph.dense_features())
+    if graph.features != "raw":
+        data.feature_preprocessing = graph.features
     if graph.y is not None:
         data.y = torch.from_numpy(graph.y.copy())
     if graph.class_names:

@@ -1,7 +1,8 @@
 """Graphs as npz files, the form that keeps everything.
 
 Fields: `edge_index` [2, edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x` [node, feature] or as CSR in `x_data`, `x_indices`,
-`x_indptr`, `x_shape`, with `x_offset` [feature] where they are centred · `name` · `class_names` · `node_names` · `attribute_names` and one
+`x_indptr`, `x_shape`, with `x_offset` [feature] where they are centred, and `feature_preprocessing` where anything was done to them,
+such as "row+center" · `name` · `class_names` · `node_names` · `attribute_names` and one
 field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index` may be missing. Any other field is kept as it is.
 Strings are unicode arrays; where those would waste memory or lose a trailing NUL, a JSON list as UTF-8 bytes (uint8).
 Nothing is ever pickled, and a file with pickled objects is refused.
@@ -28,7 +29,19 @@ from nodewise.ground.wording import listed
 __all__ = ["read_npz", "write_npz"]
 
 _CSR = ("x_data", "x_indices", "x_indptr", "x_shape")
-_KNOWN = {"edge_index", "num_nodes", "y", "x", *_CSR, "x_offset", "name", "class_names", "node_names", "attribute_names"}
+_KNOWN = {
+    "edge_index",
+    "num_nodes",
+    "y",
+    "x",
+    *_CSR,
+    "x_offset",
+    "feature_preprocessing",
+    "name",
+    "class_names",
+    "node_names",
+    "attribute_names",
+}
 _FORM = "edge_index [2, edges], and where there are any y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
 
 
@@ -68,6 +81,8 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
         fields |= dict(zip(_CSR, (graph.x.data, graph.x.indices, graph.x.indptr, shape), strict=True))
     if graph.x_offset is not None:
         fields["x_offset"] = graph.x_offset
+    if graph.features != "raw":
+        fields["feature_preprocessing"] = _strings([graph.features])
     if graph.node_names is not None:
         fields["node_names"] = _strings(graph.node_names)
     if graph.attributes:
@@ -132,7 +147,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
         attributes[title] = values
     used = _KNOWN | {f"attribute_{i}" for i in range(len(attributes))}
     names = _texts(fields, "node_names")
-    name = _texts(fields, "name")
+    name, done = _texts(fields, "name"), _texts(fields, "feature_preprocessing")
     return Graph.build(
         fields["edge_index"],
         int(fields["num_nodes"]) if "num_nodes" in fields else None,
@@ -144,6 +159,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
         name=name[0] if name else stem,
         extra={key: value for key, value in fields.items() if key not in used},
         x_offset=fields.get("x_offset"),
+        features=done[0] if done else "raw",
     )
 
 
