@@ -55,7 +55,7 @@ def test_a_report_is_that_of_the_moment_when_it_was_begun_and_leaves_what_asks_a
     assert session.stop_report(interrupting) == still.stop_report()
     assert interrupting.told == 10
     assert {event.task for event in interrupting.seen} == {"learn", "predict", "curve", "cross-validate"}
-    assert queries[0] == queries[1] and session._learner is not None and session._learner.count > 12
+    assert queries[0] == queries[1] and "ask" in session._learners and session._learners.get("ask", ()).count > 12
 
 
 def test_predictions_may_be_made_in_the_middle_of_a_report(tmp_path: Path) -> None:

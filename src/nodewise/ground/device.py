@@ -1,7 +1,9 @@
-"""Which device a computation runs on, decided once at the edge."""
+"""Which device a computation runs on, decided once at the edge, and on how many threads."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nodewise.ground.errors import InputError
@@ -9,7 +11,7 @@ from nodewise.ground.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["resolve_device"]
+__all__ = ["one_thread", "resolve_device"]
 
 
 def resolve_device(name: str = "auto") -> torch.device:
@@ -41,3 +43,21 @@ def resolve_device(name: str = "auto") -> torch.device:
             torch.cuda.set_device(int(index))
         return torch.device(kind, torch.cuda.current_device())
     return torch.device("cpu")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """torch without gradients and on a single thread, as it was before afterwards.
+
+    Sums then have one order, so that a session's numbers do not depend on how many cores there are; and with a single run the work is so
+    small that threads waiting for each other cost more than they bring, many times more on a busy machine.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        torch.set_num_threads(before)

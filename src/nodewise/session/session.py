@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -13,14 +15,18 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
 from nodewise.session.asking.query import Query
+from nodewise.session.asking.rules import Rules
+from nodewise.session.files.contents import Contents
 from nodewise.session.files.graph_store import EMBED_LIMIT
-from nodewise.session.job import Job
+from nodewise.session.learning.learners import Learners, TrainingLabels
+from nodewise.session.log.history import History, Label, extend_history, read_history, undoable
 from nodewise.session.log.log import Draft, Event, Log, MovedOnError
-from nodewise.session.naming import probable_typo, valid_class, valid_person
-from nodewise.session.status import Status, agreement
+from nodewise.session.naming import find_node, node_name, probable_typo, valid_class, valid_person
+from nodewise.session.status import Status, make_status
 
 if TYPE_CHECKING:
     from nodewise.policy import Policy
+    from nodewise.session.learning.learner import Learner
     from nodewise.session.learning.prediction import Prediction
     from nodewise.session.learning.stopping import StopReport
 
@@ -32,7 +38,7 @@ ANNOTATOR = "me"
 _ATTEMPTS = 100
 
 
-class Session(Job):
+class Session:
     """Ask, tell, and go on whenever you like: everything told is on the disk when `tell` returns.
 
     `create` makes a session, `open` goes on with one. The classifier is a pure function of graph, settings, seed and the labels that count;
@@ -44,6 +50,16 @@ class Session(Job):
         settings: what it was made with.
         graph: the graph.
     """
+
+    def __init__(self, log: Log, clock: Callable[[], float] = time.time) -> None:
+        self._log, self._clock, self._lock = log, clock, threading.RLock()
+        self._contents = contents = Contents.read(log)
+        self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
+        self._index = {name: node for node, name in enumerate(self.graph.node_names or ())}
+        self._history = read_history(log.events)
+        self._learners = Learners(contents)
+        self._derived: _Derived | None = None
+        self._prediction: tuple[object, Prediction] | None = None
 
     @classmethod
     def create(
@@ -121,7 +137,7 @@ class Session(Job):
         Raises:
             SessionError: there is nothing to ask this annotator: the budget is spent or out with others.
         """
-        from nodewise.session.asking.answering import draft_queries
+        from nodewise.session.asking.selection import draft_queries
 
         who = valid_person(annotator)
         count = 1 if k is None else k
@@ -130,8 +146,8 @@ class Session(Job):
         with self._lock:
             for attempt in range(_ATTEMPTS):
                 history = self.refresh()
-                found, drafts, lack = draft_queries(self, history, who, count)
-                if not found and not drafts:
+                waiting, drafts, lack = draft_queries(self, history, who, count)
+                if not waiting and not drafts:
                     raise SessionError(f"there is nothing to ask {who!r}: {lack}")
                 try:
                     self._log.append(drafts, seen=history.last) if drafts else None
@@ -139,7 +155,7 @@ class Session(Job):
                 except MovedOnError:
                     if attempt == _ATTEMPTS - 1:
                         raise SessionError(f"the session {str(self.path)!r} is being written to without a pause: try again") from None
-            events = {query.event for query in found} | {event.id for event in self._log.events[len(self._log.events) - len(drafts) :]}
+            events = {query.event for query in waiting} | {event.id for event in self._log.events[len(self._log.events) - len(drafts) :]}
             queries = [Query.from_log(logged, self.name_of(logged.node)) for logged in self.refresh().asked if logged.event in events]
             return queries[0] if k is None else queries
 
@@ -182,12 +198,12 @@ class Session(Job):
         """Say that a node cannot be told; the annotator is not asked again, and it spends no budget. Returns the event's number."""
         who = valid_person(annotator)
         with self._lock:
-            place = self.find(node)
-            if who in self.refresh().votes.get(place, {}):
+            index = self.find(node)
+            if who in self.refresh().votes.get(index, {}):
                 raise InputError(
-                    f"{who!r} has labelled node {self.name_of(place)!r}, so it cannot be skipped: undo that first, or tell another label"
+                    f"{who!r} has labelled node {self.name_of(index)!r}, so it cannot be skipped: undo that first, or tell another label"
                 )
-            return self._append([Draft("skip", who, {"node": place})])[0].id
+            return self._append([Draft("skip", who, {"node": index})])[0].id
 
     def add_class(self, name: str, annotator: str = ANNOTATOR) -> int:
         """Declare a class that nobody has used yet. The classifier takes it in with its first label. Returns the event's number."""
@@ -217,8 +233,6 @@ class Session(Job):
         Raises:
             SessionError: there is nothing to take back.
         """
-        from nodewise.session.log.history import undoable
-
         with self._lock:
             for _ in range(_ATTEMPTS):
                 history = self.refresh()
@@ -241,7 +255,7 @@ class Session(Job):
         Raises:
             SessionError: nothing has been told yet.
         """
-        from nodewise.session.learning.prediction import Prediction
+        from nodewise.session.learning.prediction import make_prediction
 
         with self._lock:
             history = self.refresh()
@@ -249,40 +263,18 @@ class Session(Job):
             if not training and not given:
                 raise SessionError("nothing can be predicted before the first label: tell at least one")
             key = (training, given, self.classes)
-            kept = self._cache.get("predict")
-            if kept is None or kept[0] != key:
+            if self._prediction is None or self._prediction[0] != key:
                 learner = self.follow(history) if reporter is None else self.apart(history, "predict")
                 learner.follow(training, given, reporter)
-                closed = learner.closed(reporter=reporter).numpy()
-                names = (*learner.classes, *(name for name in key[2] if name not in learner.classes))
-                table = np.zeros((self.graph.num_nodes, len(names)), np.float32)
-                table[:, : closed.shape[1]] = closed
-                table.flags.writeable = False
-                kept = self._cache["predict"] = (key, Prediction(names, table, learner.count))
-            found: Prediction = kept[1]
-            return found
+                prediction = make_prediction(learner, self.classes, reporter)
+                self._prediction = (key, prediction)
+                return prediction
+            return self._prediction[1]
 
     def status(self) -> Status:
         """How far the job is, read off the log alone."""
         with self._lock:
-            history, rules = self.refresh(), self.rules()
-            waiting: dict[str, list[str]] = {}
-            for query in history.open_queries(rules.redundancy):
-                waiting.setdefault(query.annotator, []).append(self.name_of(query.node))
-            labels = self.labels
-            counted = list(labels.values())
-            voters: dict[str, int] = {}
-            for votes in history.votes.values():
-                for who in votes:
-                    voters[who] = voters.get(who, 0) + 1
-            return Status(
-                graph=self.graph.name, nodes=self.graph.num_nodes, strategy=self.settings.strategy, reason=self.settings.reason,
-                classifier=self.settings.classifier, budget=rules.budget, told=len(rules.told(history)), given=len(self._given),
-                audit=(len(rules.audited(history)), len(self._audit)), skipped=len({n for nodes in history.skipped.values() for n in nodes}),
-                open=waiting, classes=self.classes, balance={name: counted.count(name) for name in self.classes}, annotators=voters,
-                agreement=agreement(history.votes),
-                disagreements={self.name_of(node): votes for node, votes in history.disagreements.items()}, done=self.done,
-            )  # fmt: skip
+            return make_status(self, self.refresh())
 
     def stop_report(self, reporter: Reporter | None = None) -> StopReport:
         """Whether more labels are worth it; see `StopReport`."""
@@ -302,3 +294,116 @@ class Session(Job):
         """Copy the session's file safely, also while others are writing to it."""
         with self._lock:
             self._log.backup(path, overwrite=overwrite)
+
+    def close(self) -> None:
+        """Let go of the file. Nothing is lost without it."""
+        with self._lock:
+            self._log.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph."""
+        with self._lock:
+            return {**self._contents.given, **self.refresh().labels}
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes so far: those of the start, those of the labels in their order, those only declared."""
+        with self._lock:
+            return self._derive(self.refresh()).classes
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to ask: the budget is spent, or no node is left, and the audit is complete."""
+        with self._lock:
+            history = self.refresh()
+            left = self._contents.free.sum() > sum(1 for node in history.labels if self._contents.free[node])
+            return self.rules().done(history) or not left
+
+    @property
+    def history(self) -> Sequence[tuple[int, str]]:
+        """The labels that the classifier learns from, in order, without the given ones."""
+        with self._lock:
+            return [(label.node, label.label) for label in self.training(self.refresh()).told]
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """Everything in the log, the oldest first."""
+        with self._lock:
+            self.refresh()
+            return tuple(self._log.events)
+
+    @property
+    def audit_labels(self) -> dict[int, str]:
+        """The audit's labels so far: node -> label."""
+        with self._lock:
+            return self.rules().audited(self.refresh())
+
+    def refresh(self) -> History:
+        """The log's meaning now, with what other processes have written."""
+        self._log.refresh()
+        if self._history.last != self._log.last:
+            self._history = extend_history(self._history, self._log.events)
+        return self._history
+
+    def rules(self) -> Rules:
+        """Budget, redundancy and audit as they are now."""
+        budget, settings = self._history.budget or self.settings.budget, self.settings
+        return Rules(budget, settings.redundancy, settings.release_after, self._contents.audit, frozenset(self._contents.given))
+
+    def training(self, history: History) -> TrainingLabels:
+        """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""
+        return self._derive(history).training
+
+    def follow(self, history: History) -> Learner:
+        """The classifier brought to the labels that count."""
+        told, given = self.training(history)
+        learner = self._learners.get("ask", given)
+        learner.follow(told, given)
+        return learner
+
+    def apart(self, history: History, purpose: Literal["predict", "report"]) -> Learner:
+        """Another classifier, as it was left when last used: for long work that gives its reporter the chance to use the session."""
+        return self._learners.get(purpose, self.training(history).given)
+
+    def find(self, node: int | str) -> int:
+        """The node of that index or name."""
+        return find_node(self.graph, node, self._index)
+
+    def name_of(self, node: int) -> str:
+        """What the node is called."""
+        return node_name(self.graph, node)
+
+    def now(self) -> float:
+        """The time, by the session's clock."""
+        return self._clock()
+
+    def _append(self, drafts: Sequence[Draft]) -> Sequence[Event]:
+        events = self._log.append(drafts)
+        self.refresh()
+        return events
+
+    def _derive(self, history: History) -> _Derived:
+        """What follows from the labels that count; made once for each state of them, since much asks for it and a query changes nothing."""
+        kept = self._derived
+        if kept is None or kept.labels is not history.labels or kept.added != history.classes:
+            told = tuple(Label(node, label) for node, label in self.rules().told(history).items())
+            given = tuple(Label(node, history.labels.get(node, label)) for node, label in self._contents.given.items())
+            used = dict.fromkeys([*self.settings.classes, *(label.label for label in (*given, *told)), *history.classes])
+            kept = self._derived = _Derived(history.labels, history.classes, TrainingLabels(told, given), tuple(used))
+        return kept
+
+
+class _Derived(NamedTuple):
+    """What follows from the labels that count, and from which labels and classes it was made."""
+
+    labels: Mapping[int, str]
+    added: tuple[str, ...]
+    training: TrainingLabels
+    classes: tuple[str, ...]

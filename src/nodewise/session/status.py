@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Status", "agreement"]
+if TYPE_CHECKING:
+    from nodewise.session.log.history import History
+    from nodewise.session.session import Session
+
+__all__ = ["Status", "agreement", "make_status"]
 
 
 @dataclass(frozen=True)
@@ -61,3 +65,21 @@ def agreement(votes: Mapping[int, Mapping[str, str]]) -> float | None:
         same.update(one == other for one, other in combinations(by.values(), 2))
     total = same[True] + same[False]
     return same[True] / total if total else None
+
+
+def make_status(session: Session, history: History) -> Status:
+    """How far a session is."""
+    rules, settings = session.rules(), session.settings
+    waiting: dict[str, list[str]] = {}
+    for query in history.open_queries(rules.redundancy):
+        waiting.setdefault(query.annotator, []).append(session.name_of(query.node))
+    balance = Counter(session.labels.values())
+    voters = Counter(who for votes in history.votes.values() for who in votes)
+    return Status(
+        graph=session.graph.name, nodes=session.graph.num_nodes, strategy=settings.strategy, reason=settings.reason,
+        classifier=settings.classifier, budget=rules.budget, told=len(rules.told(history)), given=len(rules.given),
+        audit=(len(rules.audited(history)), len(rules.audit)), skipped=len({n for nodes in history.skipped.values() for n in nodes}),
+        open=waiting, classes=session.classes, balance={name: balance[name] for name in session.classes}, annotators=dict(voters),
+        agreement=agreement(history.votes), disagreements={session.name_of(node): votes for node, votes in history.disagreements.items()},
+        done=session.done,
+    )  # fmt: skip

@@ -24,7 +24,7 @@ def session(tmp_path: Path) -> Session:
     session = small_job(tmp_path / "job", graph=graph, audit=2)
     session.tell([4, 5, 6], ["a", "b", "neu, ü"])
     session.tell(4, "b", "ada")
-    session.tell(session._audit[0], "a")
+    session.tell(session.rules().audit[0], "a")
     return session
 
 
@@ -34,7 +34,7 @@ def test_csv(session: Session, tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     prediction = session.predict()
     assert len(rows) == 60 and rows[4]["name"] == 'n"4,\n=1+1' and rows[4]["label"] == "a" and rows[4]["from"] == "told"
-    assert rows[6]["label"] == "neu, ü" and rows[session._audit[0]]["from"] == "audit"
+    assert rows[6]["label"] == "neu, ü" and rows[session.rules().audit[0]]["from"] == "audit"
     assert [row["predicted"] for row in rows] == prediction.names
     assert np.allclose([float(row["p_neu, ü"]) for row in rows], prediction.probabilities[:, 2], atol=1e-5)
 
@@ -81,7 +81,7 @@ def test_pt_is_plain_tensors_that_pytorch_geometric_takes(session: Session, tmp_
         and not data.has_self_loops()
         and data.is_undirected()
     )
-    assert data.train_mask.nonzero()[:, 0].tolist() == [4, 5, 6] and data.test_mask.nonzero()[:, 0].tolist() == [session._audit[0]]
+    assert data.train_mask.nonzero()[:, 0].tolist() == [4, 5, 6] and data.test_mask.nonzero()[:, 0].tolist() == [session.rules().audit[0]]
     assert data.y[5] == 1 and data.y[7] == -1 and torch.equal(data.predicted, torch.from_numpy(session.predict().best))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from nodewise.session import Session
 from nodewise.session.learning.estimates import audit_accuracy, cross_validated, wilson
-from nodewise.session.log.labels import Label
+from nodewise.session.log.history import Label
 from tests.session.jobs import small_job
 from tests.small_graphs import block_graph
 
@@ -57,7 +57,7 @@ def test_the_report_of_a_whole_job(tmp_path: Path) -> None:
     assert 0 <= report.next_gain <= report.next_change <= 1
     assert any("biased, since they were chosen" in line for line in report.words) and any("(unbiased)" in line for line in report.words)
     assert np.array_equal(session.predict().probabilities, before.probabilities)  # the report has changed nothing
-    assert session._learner is not None and session._learner.count == 20
+    assert "ask" in session._learners and session._learners.get("ask", ()).count == 20
     assert report.as_dict()["curve"][-1]["labels"] == 20
 
 

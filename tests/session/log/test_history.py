@@ -1,4 +1,4 @@
-"""The log folded to what counts, and who is asked next, by hand."""
+"""What the log means, and who is asked next, by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.session.asking.rules import Rules, plan_queries
-from nodewise.session.log.history import History, carry_on, fold, majority, undoable
+from nodewise.session.log.history import History, extend_history, majority, read_history, undoable
 from nodewise.session.log.log import Event
 
 
@@ -36,9 +36,9 @@ def rules(**changes: Any) -> Rules:
 
 
 def test_order_is_that_of_the_first_vote_that_counts() -> None:
-    assert list(fold(log(told(4, "a"), told(2, "b"), told(4, "c"))).labels.items()) == [(4, "c"), (2, "b")]
-    assert list(fold(log(told(4, "a"), told(2, "b"), told(4, "c"), undo(1))).labels.items()) == [(2, "b"), (4, "c")]
-    assert fold(log(told(4, "a"), undo(1))).labels == {}
+    assert list(read_history(log(told(4, "a"), told(2, "b"), told(4, "c"))).labels.items()) == [(4, "c"), (2, "b")]
+    assert list(read_history(log(told(4, "a"), told(2, "b"), told(4, "c"), undo(1))).labels.items()) == [(2, "b"), (4, "c")]
+    assert read_history(log(told(4, "a"), undo(1))).labels == {}
 
 
 people, nodes = st.sampled_from(["ada", "bob"]), st.integers(0, 4)
@@ -62,48 +62,50 @@ def spelt_out(history: History) -> list[object]:
 
 
 @given(st.lists(entries, max_size=25), st.data())
-def test_carried_on_the_history_is_what_it_is_folded_at_once(listed: list[tuple[Any, ...]], data: st.DataObject) -> None:
+def test_carried_on_the_history_is_what_it_is_read_at_once(listed: list[tuple[Any, ...]], data: st.DataObject) -> None:
     events = log(
         *(undo(1 + each[2]["event"] % number) if each[0] == "undo" else each for number, each in enumerate([told(0, "a"), *listed]))
     )
-    seen, history = 0, fold([])
+    seen, history = 0, read_history([])
     while seen < len(events):
         seen = data.draw(st.integers(seen + 1, len(events)))
         before = spelt_out(history)
-        following = carry_on(history, events[:seen])
+        following = extend_history(history, events[:seen])
         assert spelt_out(history) == before  # the earlier one is left as it was
         history = following
-        assert spelt_out(history) == spelt_out(fold(events[:seen]))
+        assert spelt_out(history) == spelt_out(read_history(events[:seen]))
 
 
 def test_an_undone_undo_counts_no_more() -> None:
     events = log(told(4, "a"), undo(1), undo(2))
-    assert fold(events).labels == {4: "a"}
-    assert fold([*events, *[Event(4, 4.0, "me", "undo", {"event": 3})]]).labels == {}
+    assert read_history(events).labels == {4: "a"}
+    assert read_history([*events, *[Event(4, 4.0, "me", "undo", {"event": 3})]]).labels == {}
     with pytest.raises(InputError, match="undone already"):
-        undoable(events, fold(events), 2, None)
-    assert undoable(events, fold(events), None, None).id == 1
+        undoable(events, read_history(events), 2, None)
+    assert undoable(events, read_history(events), None, None).id == 1
     with pytest.raises(SessionError, match="nothing to undo"):
-        undoable(log(asked(1)), fold(log(asked(1))), None, None)
+        undoable(log(asked(1)), read_history(log(asked(1))), None, None)
 
 
 def test_majority_and_its_ties() -> None:
     assert majority({"ada": "x", "bob": "y", "eve": "y"}) == "y"
     assert majority({"ada": "x", "bob": "y"}) == "x"
-    changed = fold(log(told(1, "x", "ada"), told(1, "y", "bob"), told(1, "z", "ada")))
+    changed = read_history(log(told(1, "x", "ada"), told(1, "y", "bob"), told(1, "z", "ada")))
     assert changed.labels == {1: "y"}  # ada's first vote is gone, so bob's is the oldest
     assert changed.disagreements == {1: {"bob": "y", "ada": "z"}}
 
 
 def test_a_query_is_open_until_its_annotator_answers_or_the_node_has_its_votes() -> None:
     events = log(asked(1, "ada"), asked(2, "bob"), told(2, "x", "eve"), ("skip", "ada", {"node": 1}))
-    assert [(q.annotator, q.node) for q in fold(events).open_queries(1)] == []
-    assert [(q.annotator, q.node) for q in fold(events).open_queries(2)] == [("bob", 2)]
-    assert [(q.annotator, q.node) for q in fold([*events, Event(5, 5.0, "me", "undo", {"event": 4})]).open_queries(1)] == [("ada", 1)]
+    assert [(q.annotator, q.node) for q in read_history(events).open_queries(1)] == []
+    assert [(q.annotator, q.node) for q in read_history(events).open_queries(2)] == [("bob", 2)]
+    assert [(q.annotator, q.node) for q in read_history([*events, Event(5, 5.0, "me", "undo", {"event": 4})]).open_queries(1)] == [
+        ("ada", 1)
+    ]
 
 
 def test_a_plan_gives_open_queries_again_and_counts_those_of_others() -> None:
-    history = fold(log(asked(1, "ada"), asked(2, "bob")))
+    history = read_history(log(asked(1, "ada"), asked(2, "bob")))
     plan = plan_queries(history, rules(), "ada", 3, now=3)
     assert [query.node for query in plan.open] == [1] and plan.fresh == 2 and plan.out == {1, 2}
     assert plan_queries(history, rules(budget=2), "ada", 3, now=3).fresh == 0
@@ -113,30 +115,30 @@ def test_a_plan_gives_open_queries_again_and_counts_those_of_others() -> None:
 
 
 def test_an_expired_query_that_went_to_another_is_not_given_again() -> None:
-    history = fold([*log(asked(1, "ada")), Event(2, 400.0, "bob", "ask", {"node": 1})])
+    history = read_history([*log(asked(1, "ada")), Event(2, 400.0, "bob", "ask", {"node": 1})])
     assert plan_queries(history, rules(), "ada", 1, now=401).open == []
     assert [query.node for query in plan_queries(history, rules(), "bob", 1, now=401).open] == [1]
 
 
 def test_the_audit_keeps_pace_with_the_budget() -> None:
     audit = (50, 51, 52, 53)
-    assert plan_queries(fold([]), rules(audit=audit), "me", 1, 0).audit == []
-    history = fold(log(*(told(n, "a") for n in range(5))))
+    assert plan_queries(read_history([]), rules(audit=audit), "me", 1, 0).audit == []
+    history = read_history(log(*(told(n, "a") for n in range(5))))
     assert list(plan_queries(history, rules(audit=audit), "me", 2, 0).audit) == [50, 51]
-    spent = fold(log(*(told(n, "a") for n in range(10)), told(50, "a")))
+    spent = read_history(log(*(told(n, "a") for n in range(10)), told(50, "a")))
     plan = plan_queries(spent, rules(audit=audit), "me", 9, 0)
     assert list(plan.audit) == [51, 52, 53] and plan.fresh == 0 and not rules(audit=audit).done(spent)
-    finished = fold(log(*(told(n, "a") for n in range(10)), *(told(n, "a") for n in audit[:3]), ("skip", "me", {"node": 53})))
+    finished = read_history(log(*(told(n, "a") for n in range(10)), *(told(n, "a") for n in audit[:3]), ("skip", "me", {"node": 53})))
     assert rules(audit=audit).done(finished) and list(rules(audit=audit).audited(finished)) == [50, 51, 52]
 
 
 def test_given_labels_spend_no_budget() -> None:
-    history = fold(log(told(1, "a"), told(2, "b")))
+    history = read_history(log(told(1, "a"), told(2, "b")))
     assert rules(given=frozenset({1})).told(history) == {2: "b"}
 
 
 def test_second_opinions_come_first_and_never_from_the_same_person() -> None:
-    history = fold(log(told(1, "a", "ada"), told(2, "a", "bob")))
+    history = read_history(log(told(1, "a", "ada"), told(2, "a", "bob")))
     assert list(plan_queries(history, rules(redundancy=2), "ada", 2, 0).second) == [2]
     plan = plan_queries(history, rules(redundancy=2), "eve", 3, 0)
     assert list(plan.second) == [1, 2] and plan.fresh == 1

@@ -54,16 +54,16 @@ def choose_strategy(graph: Graph, strategy: str | None = None, policy: str | Pat
         if policy is not None:
             raise InputError(f"a policy was given, but the strategy is {strategy!r}: leave one of them out, or use the strategy 'policy'")
         return Choice(strategy, None, None, "chosen by hand")
-    found = policy if isinstance(policy, Policy) else find_policy(policy)
+    chosen = policy if isinstance(policy, Policy) else find_policy(policy)
     name = "given" if isinstance(policy, Policy) else str(policy or DEFAULT_POLICY)
     if strategy is None and policy is None:
-        reason = _misfit(graph, found)
+        reason = _misfit(graph, chosen)
         if reason:
             return Choice("age", None, None, reason)
         return Choice(
-            "policy", name, _packed(found), f"the default: the policy {name}, whose training graphs are about as dense as this one"
+            "policy", name, _packed(chosen), f"the default: the policy {name}, whose training graphs are about as dense as this one"
         )
-    return Choice("policy", name, _packed(found), "chosen by hand")
+    return Choice("policy", name, _packed(chosen), "chosen by hand")
 
 
 def make_stored_strategy(name: str, weights: bytes | None) -> Strategy:

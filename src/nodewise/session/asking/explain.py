@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.ground.device import one_thread
 from nodewise.policy.state import PAPER_FEATURES, StateSettings, state
 from nodewise.session.learning.learner import Learner
-from nodewise.session.learning.quiet import one_thread
 
 __all__ = ["Explainer"]
 
@@ -57,8 +57,8 @@ class Explainer:
         around = self._learner.tensors.adjacency
         near = around.col[int(around.crow[node]) : int(around.crow[node + 1])].long()
         labelled = int(self._learner.desk.labelled[0, near].sum())
-        place = "the highest score" if rank == 1 else f"score number {rank}"
-        said = [f"{self._strategy} gives it {place} of {self._candidates} candidates"]
+        position = "the highest score" if rank == 1 else f"score number {rank}"
+        said = [f"{self._strategy} gives it {position} of {self._candidates} candidates"]
         many = "neighbour" if degree == 1 else "neighbours"
         said.append(f"it has {degree} {many}, more than {self._share(1, node)} of the nodes; {labelled} of them labelled")
         if self._learner.count:

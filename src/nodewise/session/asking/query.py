@@ -22,7 +22,7 @@ class Query:
         event: the query's number in the log.
         audit: whether it was drawn at random to measure the accuracy; then no prediction is told, so that it cannot sway the answer.
         why: the reasons, in words.
-        rank: its place among the candidates by the strategy's score, the best is 1; 0 for an audit.
+        rank: its rank among the candidates by the strategy's score, the best is 1; 0 for an audit.
         candidates: how many there were.
         score: the strategy's score, or None for an audit.
         features: the state features by name, as the policy reads them.

@@ -50,8 +50,8 @@ def fetch_graph(log: Log) -> Graph:
     Raises:
         SessionFileError: the stored graph is damaged, or the file referred to is gone or has changed.
     """
-    place = log.settings.get("graph", {})
-    if place.get("where") == "inside":
+    stored = log.settings.get("graph", {})
+    if stored.get("where") == "inside":
         packed = log.part("graph")
         if packed is None:
             raise SessionFileError(f"the session {str(log.path)!r} holds no graph: go on from a backup")
@@ -59,14 +59,14 @@ def fetch_graph(log: Log) -> Graph:
             file = Path(folder) / "graph.npz"
             file.write_bytes(packed)
             return read_npz(file)
-    path = Path(str(place.get("path")))
+    path = Path(str(stored.get("path")))
     if not path.exists():
         path = log.path.with_name(os.path.basename(path))  # noqa: PTH119 (the path may come from another system)
     if not path.exists():
         raise SessionFileError(
-            f"the graph of the session {str(log.path)!r} is not at {place.get('path')!r}: put it back there, or beside the session's file"
+            f"the graph of the session {str(log.path)!r} is not at {stored.get('path')!r}: put it back there, or beside the session's file"
         )
-    if path.is_file() and _hash(path) != place.get("sha256"):
+    if path.is_file() and _hash(path) != stored.get("sha256"):
         raise SessionFileError(
             f"the graph {str(path)!r} has changed since the session was made: put the old file back, or make a new session"
         )
@@ -77,8 +77,8 @@ def fetch_graph(log: Log) -> Graph:
 
 
 def _hash(path: Path) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(2**20):
-            found.update(block)
-    return found.hexdigest()
+            digest.update(block)
+    return digest.hexdigest()

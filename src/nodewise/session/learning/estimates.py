@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.ground.seeds import derive_seed, numpy_generator
-from nodewise.session.log.labels import Label
+from nodewise.session.log.history import Label
 
 if TYPE_CHECKING:
     from nodewise.graph.tensors import GraphTensors
@@ -45,7 +45,7 @@ def audit_accuracy(best: npt.NDArray[np.int64], classes: Sequence[str], audit: M
     """The accuracy on the audit's labels: they were drawn at random and train nothing, so it is unbiased. None without any.
 
     Args:
-        best: the predicted class of each node, as a place in ``classes``: [node].
+        best: the predicted class of each node, as an index of ``classes``: [node].
         classes: the classes' names.
         audit: node -> label.
     """
@@ -71,7 +71,7 @@ def cross_validated(
     import torch
 
     from nodewise.classifiers import make_classifier
-    from nodewise.session.learning.quiet import one_thread
+    from nodewise.ground.device import one_thread
 
     report = reporter or Silent()
     count = len(labels)
@@ -96,6 +96,6 @@ def cross_validated(
         guesses = runs.logits().argmax(-1)
     right: dict[int, bool] = {}
     for fold, part in enumerate(left_out.tolist()):
-        for place in part:
-            right.setdefault(place, bool(guesses[fold, nodes[place]] == numbers[place]))
+        for index in part:
+            right.setdefault(index, bool(guesses[fold, nodes[index]] == numbers[index]))
     return wilson(sum(right.values()), count)

@@ -15,12 +15,12 @@ import torch
 from nodewise.environment import CLOSING_EPOCHS, Observation, Strategy
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.device import one_thread
 from nodewise.ground.errors import UnknownNameError
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.learning.environment import Desk
 from nodewise.session.learning.growing import GrowingGcn
-from nodewise.session.learning.quiet import one_thread
-from nodewise.session.log.labels import Label
+from nodewise.session.log.history import Label
 from nodewise.session.settings import SessionSettings
 
 __all__ = ["CLASSIFIERS", "FRESH", "Learner"]

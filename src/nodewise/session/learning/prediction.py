@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Prediction"]
+from nodewise.ground.events import Reporter
+
+if TYPE_CHECKING:
+    from nodewise.session.learning.learner import Learner
+
+__all__ = ["Prediction", "make_prediction"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +34,8 @@ class Prediction:
     @property
     def best(self) -> npt.NDArray[np.int64]:
         """The most likely class of every node, as a column: int64 [node]."""
-        found: npt.NDArray[np.int64] = self.probabilities.argmax(1).astype(np.int64)
-        return found
+        columns: npt.NDArray[np.int64] = self.probabilities.argmax(1).astype(np.int64)
+        return columns
 
     @property
     def names(self) -> list[str]:
@@ -38,5 +45,15 @@ class Prediction:
     @property
     def confidence(self) -> npt.NDArray[np.float32]:
         """The probability of the most likely class: [node]."""
-        found: npt.NDArray[np.float32] = self.probabilities.max(1)
-        return found
+        highest: npt.NDArray[np.float32] = self.probabilities.max(1)
+        return highest
+
+
+def make_prediction(learner: Learner, classes: Sequence[str], reporter: Reporter | None = None) -> Prediction:
+    """The predictions of a learner after its closing epochs, with a column for every class, also those that it does not know yet."""
+    closed = learner.closed(reporter=reporter).numpy()
+    names = (*learner.classes, *(name for name in classes if name not in learner.classes))
+    table = np.zeros((len(closed), len(names)), np.float32)
+    table[:, : closed.shape[1]] = closed
+    table.flags.writeable = False
+    return Prediction(names, table, learner.count)

@@ -72,7 +72,7 @@ class StopReport:
 
 
 def make_report(session: Session, history: History, reporter: Reporter | None = None) -> StopReport:
-    """The report on a session as it is now. It trains the closing epochs at up to eight places of the history, and five folds.
+    """The report on a session as it is now. It trains the closing epochs at up to eight points of the history, and five folds.
 
     It works on a classifier of its own: the reporter may ask and tell meanwhile, and the next `ask` need not learn everything again.
     """
@@ -80,18 +80,18 @@ def make_report(session: Session, history: History, reporter: Reporter | None = 
     training, given = session.training(history)
     audit = session.audit_labels
     learner = session.apart(history, "report")
-    places = _places(len(training), bool(given))
+    counts = _counts(len(training), bool(given))
     points: list[CurvePoint] = []
     before = None
-    for number, place in enumerate(places):
-        learner.follow(training[:place], given, report)
+    for number, count in enumerate(counts):
+        learner.follow(training[:count], given, report)
         table = learner.closed(reporter=report).numpy()
         best = np.array([learner.classes[column] for column in table.argmax(1)], dtype=object)
         changed = None if before is None else float((best != before).mean())
-        found = audit_accuracy(table.argmax(1).astype(np.int64), learner.classes, audit)
-        points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), found))
+        audited = audit_accuracy(table.argmax(1).astype(np.int64), learner.classes, audit)
+        points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), audited))
         before = best
-        report(Progress("curve", number + 1, len(places)))
+        report(Progress("curve", number + 1, len(counts)))
     labels = [*given, *training]
     crossed = (
         cross_validated(
@@ -106,11 +106,10 @@ def make_report(session: Session, history: History, reporter: Reporter | None = 
     return StopReport(len(labels), rate, crossed, last, tuple(points), change, gain, _words(points, crossed, rate, change, gain))
 
 
-def _places(told: int, given: bool) -> list[int]:
-    """Up to eight places of the history, evenly spread, the present one last."""
+def _counts(told: int, given: bool) -> list[int]:
+    """After how many labels the curve has its points: up to eight, evenly spread, the present one last."""
     stride = max(1, math.ceil(told / _POINTS))
-    places = sorted({*range(told, 0, -stride)})
-    return ([0] if given else []) + places
+    return ([0] if given else []) + sorted(range(told, 0, -stride))
 
 
 def _outlook(points: Sequence[CurvePoint]) -> tuple[float | None, float | None]:

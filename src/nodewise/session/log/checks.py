@@ -54,9 +54,9 @@ def check_content(connection: sqlite3.Connection, path: Path) -> None:
         SessionFileError: says what is wrong with it.
     """
     try:
-        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise damaged(path, " ".join(str(found).split()))
+        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise damaged(path, " ".join(str(verdict).split()))
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):

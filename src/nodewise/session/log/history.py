@@ -1,7 +1,7 @@
-"""The log folded to what counts: labels by majority in the order first told, skips, open queries. It imports neither torch nor numpy.
+"""What the log means: labels by majority in the order first told, skips, open queries. It imports neither torch nor numpy.
 
 An event counts unless an undo that counts itself takes it back; an undo may be undone. Every annotator has one vote a node, the last one that
-counts. A node's label is the one with most votes; between equals the one that was told first. A node's place in the history is that of its first
+counts. A node's label is the one with most votes; between equals the one that was told first. A node's position in the history is that of its first
 vote that counts: a label that is changed stays where it was.
 """
 
@@ -10,15 +10,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.session.log.log import Event
 
-__all__ = ["KINDS", "History", "OpenQuery", "carry_on", "fold", "majority", "undoable", "undone"]
+__all__ = ["KINDS", "History", "Label", "OpenQuery", "extend_history", "majority", "read_history", "undoable", "undone"]
 
 KINDS = ("ask", "tell", "skip", "undo", "class", "budget")
 """What an event may be."""
+
+
+class Label(NamedTuple):
+    """A node and the name of its class: a label that counts."""
+
+    node: int
+    label: str
 
 
 @dataclass(frozen=True)
@@ -64,13 +71,13 @@ class History:
 
     def open_queries(self, redundancy: int = 1) -> list[OpenQuery]:
         """The queries that still wait: the annotator has neither told nor skipped the node, and it has fewer votes than it should."""
-        found: dict[tuple[str, int], OpenQuery] = {}
+        waiting: dict[tuple[str, int], OpenQuery] = {}
         for query in self.asked:
             votes = self.votes.get(query.node, {})
             answered = query.annotator in votes or query.node in self.skipped.get(query.annotator, ())
             if not answered and len(votes) < redundancy:
-                found[query.annotator, query.node] = query  # asked again, the later one counts
-        return sorted(found.values(), key=lambda query: query.event)
+                waiting[query.annotator, query.node] = query  # asked again, the later one counts
+        return sorted(waiting.values(), key=lambda query: query.event)
 
     @property
     def disagreements(self) -> dict[int, dict[str, str]]:
@@ -78,40 +85,40 @@ class History:
         return {node: dict(votes) for node, votes in self.votes.items() if len(set(votes.values())) > 1}
 
 
-def fold(events: Iterable[Event]) -> History:
-    """The log's meaning."""
+def read_history(events: Iterable[Event]) -> History:
+    """What the log means."""
     listed = list(events)
-    found = _Folded({}, {}, [], {}, [], None)
+    builder = _Builder({}, {}, [], {}, [], None)
     for event in effective(listed):
-        found.take(event)
-    return found.history({node: majority(by) for node, by in found.votes.items()}, listed[-1].id if listed else 0)
+        builder.take(event)
+    return builder.history({node: majority(by) for node, by in builder.votes.items()}, listed[-1].id if listed else 0)
 
 
-def carry_on(history: History, events: Sequence[Event]) -> History:
-    """The log's meaning, from what it meant at an earlier event: the same as `fold`, and as quick for a long log as for a short one.
+def extend_history(history: History, events: Sequence[Event]) -> History:
+    """What the log means, from what it meant at an earlier event: the same as `read_history`, and as quick for a long log as for a short one.
 
     Args:
         history: the meaning of the first events.
-        events: all events. Where one of the new ones is an undo, everything is folded anew.
+        events: all events. Where one of the new ones is an undo, everything is read anew.
     """
     new = events[history.last :]
     if any(event.kind == "undo" for event in new):
-        return fold(events)
+        return read_history(events)
     classes = dict.fromkeys(history.classes)
-    found = _Folded(dict(history.votes), dict(history.skipped), list(history.asked), classes, list(history.changes), history.budget)
+    builder = _Builder(dict(history.votes), dict(history.skipped), list(history.asked), classes, list(history.changes), history.budget)
     labels = dict(history.labels) if any(event.kind == "tell" for event in new) else history.labels
     for event in new:
-        found.take(event)
+        builder.take(event)
         if event.kind == "tell":
             node = int(event.body["node"])
             assert isinstance(labels, dict)
-            labels[node] = majority(found.votes[node])
-    return found.history(labels, events[-1].id if events else 0)
+            labels[node] = majority(builder.votes[node])
+    return builder.history(labels, events[-1].id if events else 0)
 
 
 @dataclass
-class _Folded:
-    """What the events so far mean; what is in the dictionaries is replaced, never changed, so that an earlier history keeps its own."""
+class _Builder:
+    """The history of the events so far; what is in the dictionaries is replaced, never changed, so that an earlier history keeps its own."""
 
     votes: dict[int, Mapping[str, str]]
     skipped: dict[str, frozenset[int]]

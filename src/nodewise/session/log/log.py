@@ -255,7 +255,7 @@ class Log:
             connection.execute("COMMIT")
 
     def _read_on(self) -> list[Event]:
-        found: list[Event] = []
+        new: list[Event] = []
         query = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id > ? ORDER BY id"
         chain = self._chain
         for number, at, annotator, kind, body, written in self._connection.execute(query, (self.last,)).fetchall():
@@ -264,12 +264,12 @@ class Log:
                 chain = _link(chain, event, body)
             except (TypeError, ValueError):
                 raise damaged(self.path, f"event {number} is not readable") from None
-            if chain != written or number != self.last + len(found) + 1:
-                raise damaged(self.path, f"event {number} is not the one that was written after event {self.last + len(found)}")
-            found.append(event)
-        self.events.extend(found)
+            if chain != written or number != self.last + len(new) + 1:
+                raise damaged(self.path, f"event {number} is not the one that was written after event {self.last + len(new)}")
+            new.append(event)
+        self.events.extend(new)
         self._chain = chain
-        return found
+        return new
 
 
 def _chain_start(settings: str, parts: Sequence[tuple[str, str]]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nodewise.session.asking.batch import diverse_batch
+from nodewise.session.asking.selection import diverse_batch
 
 
 def pick(scores: list[float], count: int, edges: dict[int, list[int]], predicted: list[int], **more: object) -> list[int]:

@@ -1,8 +1,9 @@
-"""From a plan to queries: which fresh nodes, and what is said about them."""
+"""From a plan to queries: which fresh nodes the strategy wants, spread over the graph and the classes, and what is said about them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from nodewise.session.log.log import Draft
 if TYPE_CHECKING:
     from nodewise.session.session import Session
 
-__all__ = ["draft_queries"]
+__all__ = ["diverse_batch", "draft_queries"]
 
 
 def draft_queries(session: Session, history: History, who: str, count: int) -> tuple[Sequence[OpenQuery], list[Draft], str]:
@@ -34,8 +35,50 @@ def draft_queries(session: Session, history: History, who: str, count: int) -> t
     return plan.open, [Draft("ask", who, body) for body in bodies], lack
 
 
+def diverse_batch(
+    scores: npt.NDArray[np.float64],
+    allowed: npt.NDArray[np.bool_],
+    count: int,
+    neighbours: Callable[[int], npt.NDArray[np.int64]],
+    predicted: npt.NDArray[np.int64],
+    taken: Iterable[int] = (),
+) -> list[int]:
+    """Up to ``count`` nodes, greedily by score.
+
+    A node is passed over as long as there are others if it is a neighbour of one that is in the batch or with an annotator already, or if its
+    predicted class has had its share of the batch, ``count`` / classes rounded up. So the first of a batch is the node that a single query
+    would ask.
+
+    Args:
+        scores: how much each node is wanted, [node]; equal ones are taken in the order of the nodes.
+        allowed: the nodes that may be asked, [node].
+        count: how many are wanted.
+        neighbours: the neighbours of a node.
+        predicted: the class that is predicted for each node, [node].
+        taken: nodes that are out with annotators now.
+    """
+    order = np.flatnonzero(allowed)
+    order = order[np.argsort(-scores[order], kind="stable")]
+    near: set[int] = set()
+    for node in taken:
+        near.update(neighbours(node).tolist())
+    share = -(-count // max(1, len(np.unique(predicted[allowed])) if allowed.any() else 1))
+    chosen: list[int] = []
+    classes: Counter[int] = Counter()
+    passed: list[int] = []
+    for node in order.tolist():
+        if len(chosen) == count:
+            break
+        if node in near or classes[int(predicted[node])] >= share:
+            passed.append(node)
+            continue
+        chosen.append(node)
+        classes[int(predicted[node])] += 1
+        near.update(neighbours(node).tolist())
+    return chosen + passed[: count - len(chosen)]
+
+
 def _fresh(session: Session, history: History, plan: Plan, who: str) -> list[dict[str, Any]]:
-    from nodewise.session.asking.batch import diverse_batch
     from nodewise.session.asking.explain import Explainer
 
     learner = session.follow(history)
@@ -47,8 +90,8 @@ def _fresh(session: Session, history: History, plan: Plan, who: str) -> list[dic
     around = learner.tensors.adjacency
 
     def neighbours(node: int) -> npt.NDArray[np.int64]:
-        found: npt.NDArray[np.int64] = around.col[int(around.crow[node]) : int(around.crow[node + 1])].numpy().astype(np.int64)
-        return found
+        row: npt.NDArray[np.int64] = around.col[int(around.crow[node]) : int(around.crow[node + 1])].numpy().astype(np.int64)
+        return row
 
     chosen = diverse_batch(
         learner.scores().double().numpy(), allowed, plan.fresh, neighbours, learner.probabilities().argmax(-1).numpy(), plan.out
