@@ -12,6 +12,7 @@ import pytest
 from nodewise.evaluation import Comparison, Outcome, Setting, paired_comparison
 from nodewise.evaluation.comparison_files import write_comparison
 from nodewise.evaluation.comparison_tables import lead_table, long_form, score_table
+from nodewise.evaluation.ranks import rank_strategies
 from nodewise.evaluation.tables import Entry, Table, to_csv, to_latex, to_markdown, to_rows
 
 RUNS = 30
@@ -75,9 +76,24 @@ def test_long_form_has_a_row_for_each_setting_and_method(comparison: Comparison)
     assert sum(row[columns.index("best")] == 1 for row in rows) == 4
 
 
-def test_ranking_is_over_settings_with_every_method(comparison: Comparison) -> None:
+def test_ranking_counts_a_graph_once(comparison: Comparison) -> None:
     ranking = comparison.ranking()
-    assert ranking is not None and ranking.settings == 4 and list(ranking.ranks)[-1] == "random"
+    assert ranking is not None and ranking.graphs == 2 and list(ranking.ranks)[-1] == "random"  # two graphs, two budgets each
+    by_hand = {
+        name: [np.mean([s.outcomes[name].micro_f1.mean() for s in comparison.select(graph=graph)]) for graph in ("g", "hh")]
+        for name in comparison.methods
+    }
+    assert ranking == rank_strategies(by_hand)
+
+
+def test_ranking_counts_a_domain_once(comparison: Comparison) -> None:
+    more = Comparison((*comparison.settings, setting("third", random=0.0, age=1.0, policy=2.0)), 0, "cpu")
+    ranking = more.ranking({"g": "citations", "hh": "citations"})
+    assert ranking is not None and ranking.graphs == 2
+    assert more.ranking({"g": "all", "hh": "all", "third": "all"}) is None
+
+
+def test_ranking_needs_two_graphs_with_every_method() -> None:
     assert Comparison((setting(a=0, b=1),), 0, "cpu").ranking() is None
     partly = Comparison((setting(a=0, b=1), setting("hh", a=0)), 0, "cpu")
     assert partly.ranking() is None
@@ -88,7 +104,7 @@ def test_all_files_are_written_and_agree(comparison: Comparison, tmp_path: Path)
     files = write_comparison(comparison, tmp_path / "out")
     names = {path.name for path in files}
     assert names == {
-        "comparison.json", "table.md", "table.tex", "table.csv", "curves-g.png", "curves-hh.png", "win-rates.png", "critical-difference.png"
+        "comparison.json", "table.md", "table.tex", "table.csv", "curves-g.png", "curves-hh.png", "win-rates.png"
     }  # fmt: skip
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     record = json.loads((tmp_path / "out" / "comparison.json").read_text())
@@ -102,6 +118,12 @@ def test_all_files_are_written_and_agree(comparison: Comparison, tmp_path: Path)
             assert path.read_bytes().startswith(b"\x89PNG")
 
 
+def test_critical_differences_are_drawn_for_three_graphs(tmp_path: Path) -> None:
+    shifts = {"random": 0.0, "age": 3.9, "policy": 4.0}
+    three = Comparison(tuple(setting(graph, **shifts) for graph in ("g", "hh", "iii")), 0, "cpu")
+    assert "critical-difference.png" in {path.name for path in write_comparison(three, tmp_path)}
+
+
 def test_one_run_has_no_interval_and_nothing_is_near(tmp_path: Path) -> None:
     outcomes = {
         name: Outcome(name, None, np.array([v]), np.array([v]), np.zeros((1, 2), dtype=np.int64), 1.0)
@@ -109,8 +131,21 @@ def test_one_run_has_no_interval_and_nothing_is_near(tmp_path: Path) -> None:
     }
     one = Comparison((Setting("g", "raw", "gcn", 2, outcomes),), 0, "cpu")
     assert to_rows(score_table(one)) == [("a", "1.00"), ("b", "2.00 *")]
-    assert to_rows(lead_table(one))[0][3:] == ("+1.00", "100 %", "–", "1.0000")
+    assert to_rows(lead_table(one))[0][3:] == ("+1.00", "100 %", "–", "–")
+    assert "mean over 1 run, too few for an interval" in score_table(one).notes[0] and "significantly" not in score_table(one).notes[0]
     write_comparison(one, tmp_path)
+
+
+def test_no_lead_is_called_significant_from_two_runs() -> None:
+    outcomes = {
+        name: Outcome(name, None, np.array(v), np.array(v), np.zeros((2, 2), dtype=np.int64), 1.0)
+        for name, v in (("a", [50.0, 60.0]), ("b", [70.0, 80.0]))
+    }
+    one = Comparison((Setting("g", "raw", "gcn", 2, outcomes),), 0, "cpu")
+    assert to_rows(score_table(one)) == [("a", "55.00"), ("b", "75.00 *")]
+    assert to_rows(lead_table(one))[0][3:] == ("+20.00", "100 %", "–", "–")
+    assert not any(test.significant() for test in one.settings[0].tests) and one.settings[0].near_best() == frozenset()
+    assert "6 runs or more can tell whether its lead is chance" in score_table(one).notes[0]
 
 
 TABLE = Table("Title", ("name", "a|b", "c_d"), (("x & y", Entry("1 ± 2", "best"), Entry("3", "near")), ("50 %", None, "−4")), ("A note.",))

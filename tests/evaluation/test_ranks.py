@@ -55,10 +55,15 @@ def test_cliques_are_the_largest_groups_within_the_difference() -> None:
     assert Ranking({"a": 1.0, "b": 1.2, "c": 1.4}, 10, 0.5, 1.0).cliques() == [("a", "b", "c")]
 
 
+def test_two_strategies_have_ranks_but_no_friedman_value() -> None:
+    ranking = rank_strategies({"a": [3, 2, 1], "b": [1, 1, 2]})
+    assert ranking.as_dict()["friedman_p"] is None and ranking.ranks == pytest.approx({"a": 4 / 3, "b": 5 / 3})
+
+
 def test_all_tied_has_no_friedman_value() -> None:
-    ranking = rank_strategies({"a": [1, 1], "b": [1, 1]})
+    ranking = rank_strategies({"a": [1, 1], "b": [1, 1], "c": [1, 1]})
     assert ranking.as_dict()["friedman_p"] is None
-    assert ranking.ranks == {"a": 1.5, "b": 1.5}
+    assert ranking.ranks == {"a": 2, "b": 2, "c": 2}
 
 
 def test_win_rates_average_over_settings() -> None:
@@ -71,5 +76,5 @@ def test_win_rates_average_over_settings() -> None:
 def test_ranks_refuse_what_cannot_be_ranked() -> None:
     with pytest.raises(InputError, match="two strategies or more"):
         rank_strategies({"a": [1.0]})
-    with pytest.raises(InputError, match="a score in every setting"):
+    with pytest.raises(InputError, match="a score on every graph"):
         rank_strategies({"a": [1.0], "b": [1.0, 2.0]})

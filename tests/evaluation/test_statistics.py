@@ -1,4 +1,4 @@
-"""Paired comparisons: against scipy on known samples, and against numbers worked out by hand."""
+"""Intervals and paired comparisons: against scipy on known samples, and against numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_students_sleep_data() -> None:
     assert found.win_rate == 0.05  # nine losses and one tie
 
 
-@pytest.mark.parametrize("runs", [2, 5, 30, 100])
+@pytest.mark.parametrize("runs", [6, 30, 100])
 def test_t_test_and_interval_are_scipys(runs: int) -> None:
     first, second = sample(1, runs), sample(2, runs, 0.5)
     theirs = stats.ttest_rel(first, second)
@@ -43,7 +43,7 @@ def test_t_test_and_interval_are_scipys(runs: int) -> None:
     assert ours.difference.half_width == pytest.approx((high - low) / 2)
 
 
-@pytest.mark.parametrize("runs", [3, 8, 12])
+@pytest.mark.parametrize("runs", [6, 8, 12])
 def test_small_samples_try_every_sign_as_scipy_does(runs: int) -> None:
     first, second = sample(3, runs), sample(4, runs, 2)
     theirs = stats.permutation_test((first, second), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf)
@@ -58,10 +58,12 @@ def test_large_samples_draw_signs() -> None:
 
 
 def test_signs_by_hand() -> None:
-    # +1 +2 +3: of the eight sums ±1±2±3, only +6 and -6 are as far from zero
-    assert sign_flip_test([1, 2, 3]) == 2 / 8
-    # 2 -1: the sums are 1, -1, 3, -3: all are at least 1 from zero
-    assert sign_flip_test([2, -1]) == 1.0
+    # of the 64 sums ±1±2±4±8±16±32 only the two with one sign throughout are as far from zero as 63
+    assert sign_flip_test([1, 2, 4, 8, 16, 32]) == 2 / 64
+    # -63 + 2 for one sign changed: the sums -63, -61, 61 and 63 are as far from zero as 61
+    assert sign_flip_test([-1, 2, 4, 8, 16, 32]) == 4 / 64
+    several = sign_flip_test([[1, 2, 4, 8, 16, 32], [-1, 2, 4, 8, 16, 32]])
+    assert several.tolist() == [2 / 64, 4 / 64]
 
 
 def test_holm_by_hand() -> None:
@@ -90,10 +92,18 @@ def test_win_rate_counts_a_tie_half() -> None:
 
 
 def test_identical_runs_and_a_constant_lead() -> None:
-    same = paired_comparison([70.0, 71.0, 72.0], [70.0, 71.0, 72.0])
+    scores = np.array([70.0, 71.0, 72.0, 73.0, 74.0, 75.0])
+    same = paired_comparison(scores, scores)
     assert (same.t_p, same.permutation_p, same.win_rate, same.significant()) == (1.0, 1.0, 0.5, False)
-    lead = paired_comparison([70.0, 71.0, 72.0], [69.0, 70.0, 71.0])
-    assert lead.t_p == 0.0 and lead.difference.mean == pytest.approx(1.0)
+    lead = paired_comparison(scores, scores - 1)
+    assert lead.t_p == 0.0 and lead.permutation_p == 2 / 64 and lead.difference.mean == pytest.approx(1.0) and lead.significant()
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3, 5])
+def test_few_runs_are_not_tested(runs: int) -> None:
+    found = paired_comparison(np.arange(runs) + 90.0, np.arange(runs) + 10.0)
+    assert math.isnan(found.t_p) and math.isnan(found.permutation_p) and not found.significant()
+    assert math.isnan(found.difference.half_width) == (runs < 3)
 
 
 def test_one_run_has_no_test_and_its_record_is_json() -> None:
@@ -133,5 +143,24 @@ def test_confidence_interval_is_scipys() -> None:
     low, high = stats.t.interval(0.95, 24, values.mean(), stats.sem(values))
     found = confidence_interval(values)
     assert (found.mean - found.half_width, found.mean + found.half_width) == pytest.approx((low, high))
-    assert math.isnan(confidence_interval([3.0]).half_width)
-    assert str(confidence_interval([1.0, 3.0])) == "2.0 ± 12.7"
+
+
+def test_students_interval_by_hand() -> None:
+    # deviation √2.5 of five values: t(0.975, 4 degrees of freedom) = 2.776445
+    interval = confidence_interval([1, 2, 3, 4, 5])
+    assert interval.mean == 3
+    assert interval.half_width == pytest.approx(2.776445 * math.sqrt(2.5) / math.sqrt(5), rel=1e-6)
+    assert str(interval) == "3.0 ± 2.0" and interval.text(sign=True) == "+3.00 ± 1.96"
+    assert confidence_interval([1, 2, 3, 4, 5], level=0.5).half_width == pytest.approx(0.740697 * math.sqrt(0.5), rel=1e-5)
+
+
+def test_one_or_two_values_say_nothing_about_their_spread() -> None:
+    for values in ([7.0], [6.0, 8.0]):
+        interval = confidence_interval(values)
+        assert interval.mean == 7 and math.isnan(interval.half_width) and str(interval) == "7.0"
+
+
+def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(0)
+    inside = [abs(interval.mean - 5) < interval.half_width for interval in (confidence_interval(rng.normal(5, 2, 8)) for _ in range(2000))]
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)

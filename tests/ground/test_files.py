@@ -9,7 +9,12 @@ import pytest
 
 from nodewise.ground.files import compact_json, rounded, write_json
 
-RECORD = {"schema": 1, "values": [1 / 3] * 60, "rows": [{"name": f"row {i}", "mean": 53.51500278711319 + i} for i in range(4)], "none": None}
+RECORD = {
+    "schema": 1,
+    "values": [1 / 3] * 60,
+    "rows": [{"name": f"row {i}", "mean": 53.51500278711319 + i} for i in range(4)],
+    "none": None,
+}
 
 
 @pytest.mark.parametrize("compact", [False, True])

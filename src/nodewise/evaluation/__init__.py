@@ -4,10 +4,18 @@ from nodewise.evaluation.compare import Contest, compare
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
 from nodewise.evaluation.curves import Curve, reads_budget, rollout_curve
 from nodewise.evaluation.evaluate import Evaluation, evaluate, runs_at_once
-from nodewise.evaluation.interval import Interval, confidence_interval
 from nodewise.evaluation.methods import Method
 from nodewise.evaluation.ranks import Ranking, rank_strategies, win_rates
-from nodewise.evaluation.statistics import PairedComparison, compare_pairs, holm, paired_comparison, sign_flip_test, win_rate
+from nodewise.evaluation.statistics import (
+    Interval,
+    PairedComparison,
+    compare_pairs,
+    confidence_interval,
+    holm,
+    paired_comparison,
+    sign_flip_test,
+    win_rate,
+)
 from nodewise.evaluation.store import ChunkStore
 from nodewise.ground.files import write_json
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -11,9 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.interval import Interval, confidence_interval
 from nodewise.evaluation.ranks import Ranking, rank_strategies
-from nodewise.evaluation.statistics import PairedComparison, compare_pairs
+from nodewise.evaluation.statistics import Interval, PairedComparison, compare_pairs, confidence_interval
 
 __all__ = ["Comparison", "Metric", "Outcome", "Setting"]
 
@@ -109,13 +108,25 @@ class Comparison:
         """Names of the graphs, in the order given."""
         return list(dict.fromkeys(setting.graph for setting in self.settings))
 
-    def ranking(self) -> Ranking | None:
-        """Average ranks over the settings that have every method; None with fewer than two methods or settings."""
+    def ranking(self, domains: Mapping[str, str] | None = None) -> Ranking | None:
+        """Average ranks, each graph counting once: its score is the mean over its settings that have every method.
+
+        Budgets and classifiers on one graph share its nodes and splits; counted singly they would make differences look surer than they are.
+
+        Args:
+            domains: graph -> domain, where graphs of one domain are to count once; a graph that is not named is a domain of its own.
+
+        Returns:
+            None with fewer than two methods, graphs or domains.
+        """
         names = self.methods
         whole = [setting for setting in self.settings if set(setting.outcomes) == set(names)]
-        if len(names) < 2 or len(whole) < 2:
+        blocks: dict[str, dict[str, list[Setting]]] = {}
+        for setting in whole:
+            blocks.setdefault((domains or {}).get(setting.graph, setting.graph), {}).setdefault(setting.graph, []).append(setting)
+        if len(names) < 2 or len(blocks) < 2:
             return None
-        return rank_strategies({name: [float(setting.outcomes[name].micro_f1.mean()) for setting in whole] for name in names})
+        return rank_strategies({name: [_mean_score(graphs, name) for graphs in blocks.values()] for name in names})
 
     def select(self, graph: str | None = None, budget: int | None = None, classifier: str | None = None) -> Sequence[Setting]:
         """The settings that fit, in order."""
@@ -131,3 +142,8 @@ class Comparison:
             "schema": 1, "kind": "comparison", "nodewise_version": __version__, "seed": self.seed, "device": self.device,
             "settings": [setting.as_dict() for setting in self.settings], "ranking": None if ranking is None else ranking.as_dict(),
         }  # fmt: skip
+
+
+def _mean_score(graphs: Mapping[str, Sequence[Setting]], name: str) -> float:
+    """A method's Micro-F1: the mean over settings of each graph, then over graphs."""
+    return float(np.mean([np.mean([setting.outcomes[name].micro_f1.mean() for setting in settings]) for settings in graphs.values()]))

@@ -18,7 +18,7 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
     """Writes ``comparison.json``, ``table.md``, ``table.tex``, ``table.csv`` and pictures.
 
     Curves are drawn for graphs with several budgets, win rates for two methods or more, critical differences for three methods or more
-    over three settings or more.
+    over three graphs or more.
 
     Returns:
         The files, in the order written.
@@ -64,7 +64,7 @@ def _pictures(comparison: Comparison, folder: Path) -> list[Path]:
         draw_win_rates(figure.subplots(), names, rates)
         files.append(save_figure(figure, folder / "win-rates.png"))
     ranking = comparison.ranking()
-    if ranking is not None and len(ranking.ranks) > 2 and ranking.settings > 2:
+    if ranking is not None and len(ranking.ranks) > 2 and ranking.graphs > 2:
         figure = new_figure(7, 1.4 + 0.25 * len(ranking.ranks))
         draw_critical_difference(figure.subplots(), ranking)
         files.append(save_figure(figure, folder / "critical-difference.png"))

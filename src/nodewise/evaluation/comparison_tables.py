@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from nodewise.evaluation.comparison import Comparison, Metric, Setting
+from nodewise.evaluation.statistics import FEWEST_FOR_INTERVAL, FEWEST_FOR_TEST
 from nodewise.evaluation.tables import Entry, Table
+from nodewise.ground.wording import count
 
 __all__ = ["lead_table", "long_form", "score_table"]
 
@@ -20,11 +22,7 @@ def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> Table:
     settings, methods = comparison.settings, comparison.methods
     marked = [(setting, setting.best(metric), setting.near_best(metric)) for setting in settings]
     cells = [[_entry(setting, name, metric, best, near) for name in methods] for setting, best, near in marked]
-    runs = sorted({len(outcome.micro_f1) for setting in settings for outcome in setting.outcomes.values()})
-    note = (
-        f"{_NAMES[metric]} in percent, mean ± 95 % interval over {' or '.join(map(str, runs))} runs, the same splits for all strategies. "
-        "Marked: the best mean of a setting, and what is not significantly worse (paired t-test, Holm-corrected within the setting, 5 %)."
-    )
+    note = f"{_NAMES[metric]} in percent, {_how_sure(comparison)}"
     headings = [_heading(comparison, setting) for setting in settings]
     if len(settings) > 4:
         rows = tuple((heading, *row) for heading, row in zip(headings, cells, strict=True))
@@ -38,9 +36,7 @@ def lead_table(comparison: Comparison) -> Table:
     rows: list[tuple[str, ...]] = []
     for setting in comparison.settings:
         for test in setting.against_best():
-            lead = f"{test.difference.mean:+.2f}" + (
-                "" if math.isnan(test.difference.half_width) else f" ± {test.difference.half_width:.2f}"
-            )
+            lead = test.difference.text(sign=True)
             tests = (f"{100 * test.win_rate:.0f} %", _p(test.corrected_p), _p(test.permutation_p))
             rows.append((_heading(comparison, setting), test.first, test.second, lead, *tests))
     columns = ("setting", "best", "against", "lead in points", "runs won", "p (t, Holm)", "p (sign flips)")
@@ -66,9 +62,19 @@ def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
 def _entry(setting: Setting, name: str, metric: Metric, best: str, near: frozenset[str]) -> Entry | None:
     if name not in setting.outcomes:
         return None
-    mean, width = setting.outcomes[name].interval(metric)
-    text = f"{mean:.2f}" if math.isnan(width) else f"{mean:.2f} ± {width:.2f}"
-    return Entry(text, "best" if name == best else "near" if name in near else "")
+    return Entry(setting.outcomes[name].interval(metric).text(), "best" if name == best else "near" if name in near else "")
+
+
+def _how_sure(comparison: Comparison) -> str:
+    """What the means and marks rest on, with no more certainty than the runs give."""
+    runs = sorted({len(outcome.micro_f1) for setting in comparison.settings for outcome in setting.outcomes.values()})
+    over = count(runs[0], "run") if len(runs) == 1 else f"{' or '.join(map(str, runs))} runs"
+    means = f"mean ± 95 % interval over {over}" if runs[0] >= FEWEST_FOR_INTERVAL else f"mean over {over}, too few for an interval"
+    if runs[0] < FEWEST_FOR_TEST:
+        marks = f"Marked: the best mean of a setting; {FEWEST_FOR_TEST} runs or more can tell whether its lead is chance."
+    else:
+        marks = "Marked: the best mean of a setting, and what is not significantly worse (paired t-test, Holm-corrected within the setting, 5 %)."
+    return f"{means}, the same splits for all strategies. {marks}"
 
 
 def _heading(comparison: Comparison, setting: Setting) -> str:

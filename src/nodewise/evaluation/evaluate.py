@@ -16,7 +16,7 @@ import torch
 from nodewise.classifiers import make_classifier
 from nodewise.datasets import default_budget
 from nodewise.environment import Environment, SplitSizes, Strategy, draw_splits, rollout
-from nodewise.evaluation.interval import Interval, confidence_interval
+from nodewise.evaluation.statistics import Interval, confidence_interval
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.device import resolve_device

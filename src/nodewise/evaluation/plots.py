@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.interval import Interval
 from nodewise.evaluation.ranks import Ranking
+from nodewise.evaluation.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +143,7 @@ def draw_critical_difference(axes: Axes, ranking: Ranking) -> None:
     text = f"critical difference {ranking.critical_difference:.2f}" + (
         " (wider than the scale)" if ranking.critical_difference > high - low else ""
     )
-    axes.text(low, 1.45, f"{text}, {ranking.settings} settings, Friedman p {ranking.friedman_p:.2g}", ha="left", va="bottom", fontsize=8)
+    axes.text(low, 1.45, f"{text}, {ranking.graphs} graphs, Friedman p {ranking.friedman_p:.2g}", ha="left", va="bottom", fontsize=8)
     axes.set_xlim(low - 6 * margin, high + 6 * margin)
     axes.set_ylim(-(depth + 0.6 * half), 2.2)
     axes.axis("off")

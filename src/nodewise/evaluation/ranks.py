@@ -21,17 +21,17 @@ __all__ = ["Ranking", "rank_strategies", "win_rates"]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks of strategies over settings, 1 being the best.
+    """Average ranks of strategies over graphs, 1 being the best.
 
     Attributes:
         ranks: by strategy, best first.
-        settings: graphs, or graphs × budgets × classifiers, that were ranked.
-        friedman_p: of the hypothesis that no strategy differs from another.
+        graphs: how many were ranked, each once; domains, where several graphs of one domain share a rank.
+        friedman_p: of the hypothesis that no strategy differs from another; not a number for fewer than three strategies.
         critical_difference: average ranks closer than this cannot be told apart at the 5 % level (Nemenyi).
     """
 
     ranks: dict[str, float]
-    settings: int
+    graphs: int
     friedman_p: float
     critical_difference: float
 
@@ -44,19 +44,20 @@ class Ranking:
     def as_dict(self) -> dict[str, Any]:
         """As a result file holds it."""
         return {
-            "average_ranks": dict(self.ranks), "settings": self.settings, "friedman_p": None if math.isnan(self.friedman_p) else self.friedman_p,
+            "average_ranks": dict(self.ranks), "graphs": self.graphs, "friedman_p": None if math.isnan(self.friedman_p) else self.friedman_p,
             "critical_difference": self.critical_difference, "not_told_apart": [list(group) for group in self.cliques()],
         }  # fmt: skip
 
 
 def rank_strategies(means: Mapping[str, npt.ArrayLike]) -> Ranking:
-    """Ranks strategies in every setting by their mean score, largest first; ties share their mean rank.
+    """Ranks strategies on every graph by their mean score, largest first; ties share their mean rank.
 
     Args:
-        means: by strategy: one mean score for each setting, in the same order for all.
+        means: by strategy: one mean score for each graph, in the same order for all. Graphs must be independent of each other: several
+            budgets of one graph are not, so give their mean.
 
     Raises:
-        InputError: fewer than two strategies, or different numbers of settings.
+        InputError: fewer than two strategies, or different numbers of graphs.
     """
     from scipy import stats
 
@@ -64,15 +65,15 @@ def rank_strategies(means: Mapping[str, npt.ArrayLike]) -> Ranking:
     rows = [np.asarray(means[name], dtype=np.float64) for name in names]
     if len(rows) < 2 or len({row.shape for row in rows}) != 1 or rows[0].ndim != 1 or rows[0].size == 0:
         raise InputError(
-            f"ranks need two strategies or more with a score in every setting, got {[(n, r.size) for n, r in zip(names, rows, strict=True)]}"
+            f"ranks need two strategies or more with a score on every graph, got {[(n, r.size) for n, r in zip(names, rows, strict=True)]}"
         )
-    ranks = np.asarray(stats.rankdata(-np.stack(rows, axis=1), axis=1))  # [setting, strategy]
-    settings, strategies = ranks.shape
+    ranks = np.asarray(stats.rankdata(-np.stack(rows, axis=1), axis=1))  # [graph, strategy]
+    graphs, strategies = ranks.shape
     average = ranks.mean(0)
     order = np.argsort(average, kind="stable")
     quantile = float(stats.studentized_range.ppf(0.95, strategies, np.inf)) / math.sqrt(2)
-    difference = quantile * math.sqrt(strategies * (strategies + 1) / (6 * settings))
-    return Ranking({names[i]: float(average[i]) for i in order}, settings, _friedman(ranks), difference)
+    difference = quantile * math.sqrt(strategies * (strategies + 1) / (6 * graphs))
+    return Ranking({names[i]: float(average[i]) for i in order}, graphs, _friedman(ranks), difference)
 
 
 def win_rates(scores: Mapping[str, Mapping[str, npt.ArrayLike]]) -> tuple[list[str], npt.NDArray[np.float64]]:
@@ -95,12 +96,9 @@ def win_rates(scores: Mapping[str, Mapping[str, npt.ArrayLike]]) -> tuple[list[s
 
 
 def _friedman(ranks: npt.NDArray[np.float64]) -> float:
-    """The p of Friedman's χ², ties corrected, over ranks [setting, strategy]; not a number where every rank is shared by all."""
+    """Friedman's p over ranks [graph, strategy]; not a number where it cannot be had: two strategies, or every rank shared by all."""
     from scipy import stats
 
-    settings, strategies = ranks.shape
-    spread = float(((ranks - (strategies + 1) / 2) ** 2).sum())
-    if spread == 0:
+    if ranks.shape[1] < 3 or float(np.ptp(ranks)) == 0:
         return math.nan
-    between = float(((ranks.sum(0) - settings * (strategies + 1) / 2) ** 2).sum())
-    return float(stats.chi2.sf((strategies - 1) * between / spread, strategies - 1))
+    return float(stats.friedmanchisquare(*ranks.T).pvalue)

@@ -1,27 +1,70 @@
-"""Paired comparisons of strategies on the same splits, corrected for how many are made."""
+"""A mean and how sure one can be of it; paired comparisons of strategies on the same splits, corrected for how many are made.
+
+The tests are scipy's. Few runs are not made to say more than they can: below `FEWEST_FOR_INTERVAL` runs there is no interval, below
+`FEWEST_FOR_TEST` no test, so that nothing is called significant there.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations, product
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.interval import Interval, confidence_interval
 from nodewise.ground.errors import InputError
 from nodewise.ground.seeds import numpy_generator
 
-__all__ = ["PairedComparison", "compare_pairs", "holm", "paired_comparison", "sign_flip_test", "win_rate"]
+__all__ = [
+    "FEWEST_FOR_INTERVAL",
+    "FEWEST_FOR_TEST",
+    "Interval",
+    "PairedComparison",
+    "compare_pairs",
+    "confidence_interval",
+    "holm",
+    "paired_comparison",
+    "sign_flip_test",
+    "win_rate",
+]
 
 Values = npt.NDArray[np.float64]
 
-_EXACT_RUNS = 12  # up to so many runs every one of the 2^runs signs is tried
-_FLIPS = 20_000
+FEWEST_FOR_INTERVAL = 3
+"""Runs below which no interval is given: that of two runs is thirteen times as wide as they lie apart."""
+
+FEWEST_FOR_TEST = 6
+"""Runs below which no test is made: with five, even a lead in every run has a chance of 1 in 16."""
+
+_FLIPS = 9_999  # sign patterns; up to 13 runs there are fewer, and all are tried
+
+
+class Interval(NamedTuple):
+    """A mean with the half width of its confidence interval, which is not a number where runs are too few for one."""
+
+    mean: float
+    half_width: float
+
+    def text(self, digits: int = 2, sign: bool = False) -> str:
+        """Such as ``"71.25 ± 0.63"``, or the mean alone."""
+        mean = f"{self.mean:{'+' if sign else ''}.{digits}f}"
+        return mean if math.isnan(self.half_width) else f"{mean} ± {self.half_width:.{digits}f}"
+
+    def __str__(self) -> str:
+        return self.text(1)
+
+
+def confidence_interval(values: npt.ArrayLike, level: float = 0.95) -> Interval:
+    """Student's interval for the mean of independent values; not a number wide for fewer than three."""
+    from scipy import stats
+
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.size < FEWEST_FOR_INTERVAL:
+        return Interval(float(sample.mean()), math.nan)
+    return Interval(float(sample.mean()), float(stats.t.ppf((1 + level) / 2, sample.size - 1)) * float(stats.sem(sample)))
 
 
 @dataclass(frozen=True)
@@ -33,7 +76,8 @@ class PairedComparison:
         runs: pairs, one for each split.
         difference: first minus second, in points, mean and 95 % interval over runs.
         t_p: of Student's paired test that the mean difference is zero.
-        permutation_p: of the same question when only the differences' signs are taken to be chance.
+        permutation_p: of the same question when only the differences' signs are taken to be chance. Both are not a number below
+            `FEWEST_FOR_TEST` runs.
         corrected_p: ``t_p`` after Holm's correction over the comparisons made together; ``t_p`` itself for one alone.
         win_rate: share of runs in which the first is better, a tie counting half.
     """
@@ -52,7 +96,7 @@ class PairedComparison:
         return self.corrected_p < level
 
     def as_dict(self) -> dict[str, Any]:
-        """As a result file holds it; None for what a single run cannot tell."""
+        """As a result file holds it; None for what so few runs cannot tell."""
         record = {
             "first": self.first, "second": self.second, "runs": self.runs, "difference": self.difference.mean, "ci95": self.difference.half_width,
             "t_p": self.t_p, "permutation_p": self.permutation_p, "corrected_p": self.corrected_p, "win_rate": self.win_rate,
@@ -70,14 +114,7 @@ def paired_comparison(first: npt.ArrayLike, second: npt.ArrayLike, names: tuple[
     Raises:
         InputError: the two have different numbers of runs, or none.
     """
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.shape != other.shape or one.ndim != 1 or one.size == 0:
-        raise InputError(f"a paired comparison needs as many runs of {names[0]!r} as of {names[1]!r}, got {one.shape} and {other.shape}")
-    difference = one - other
-    p = _t_test(difference)
-    return PairedComparison(
-        *names, one.size, confidence_interval(difference), p, sign_flip_test(difference), p, win_rate(one, other)
-    )  # fmt: skip
+    return _compared([(*names, first, second)])[0]
 
 
 def compare_pairs(scores: Mapping[str, npt.ArrayLike], reference: str | None = None) -> list[PairedComparison]:
@@ -90,9 +127,26 @@ def compare_pairs(scores: Mapping[str, npt.ArrayLike], reference: str | None = N
     if reference is not None and reference not in scores:
         raise InputError(f"there are no scores of {reference!r}: there are those of {', '.join(scores)}")
     pairs = combinations(scores, 2) if reference is None else ((reference, name) for name in scores if name != reference)
-    found = [paired_comparison(scores[a], scores[b], (a, b)) for a, b in pairs]
+    found = _compared([(a, b, scores[a], scores[b]) for a, b in pairs])
     corrected = holm([one.t_p for one in found])
     return [replace(one, corrected_p=p) for one, p in zip(found, corrected, strict=True)]
+
+
+def _compared(pairs: Sequence[tuple[str, str, npt.ArrayLike, npt.ArrayLike]]) -> list[PairedComparison]:
+    """Every pair, before any correction; the sign flips of all pairs are drawn together."""
+    checked = []
+    for name, rival, first, second in pairs:
+        one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+        if one.shape != other.shape or one.ndim != 1 or one.size == 0:
+            raise InputError(f"a paired comparison needs as many runs of {name!r} as of {rival!r}, got {one.shape} and {other.shape}")
+        checked.append((name, rival, one, other))
+    flips = sign_flip_test(np.stack([one - other for _, _, one, other in checked])) if checked else ()
+    return [
+        PairedComparison(
+            name, rival, one.size, confidence_interval(one - other), (t := _t_test(one, other)), float(p), t, win_rate(one, other)
+        )
+        for (name, rival, one, other), p in zip(checked, flips, strict=True)
+    ]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -110,24 +164,27 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in corrected]
 
 
-def sign_flip_test(difference: npt.ArrayLike) -> float:
-    """The share of sign patterns under which the mean difference would be at least as far from zero.
+def sign_flip_test(difference: npt.ArrayLike) -> Values:
+    """The chance that a mean difference is at least as far from zero when every run's sign is that of a coin. Two-sided.
 
-    All patterns are tried up to 12 runs; above, 20,000 are drawn from a fixed seed and the observed one is counted among them. Two-sided.
+    All patterns of signs are tried up to 13 runs; above, 9,999 are drawn from a fixed seed and the observed one is counted among them.
+
+    Args:
+        difference: [run], or [pair, run] for many at once.
+
+    Returns:
+        One value a pair; not a number below `FEWEST_FOR_TEST` runs.
     """
+    from scipy import stats
+
     sample = np.asarray(difference, dtype=np.float64)
-    signs, added = _signs(sample.size)
-    seen = np.abs(signs @ sample)
-    extreme = int((seen >= abs(sample.sum()) - 1e-9 * max(1.0, np.abs(sample).sum())).sum())
-    return (extreme + added) / (len(signs) + added)
-
-
-@lru_cache(maxsize=4)
-def _signs(runs: int) -> tuple[Values, int]:
-    """Sign patterns, [pattern, run], and how many observed ones must be counted beside them."""
-    if runs <= _EXACT_RUNS:
-        return np.array(list(product((1.0, -1.0), repeat=runs))), 0
-    return 1.0 - 2.0 * numpy_generator(0, "sign-flip", runs).integers(0, 2, size=(_FLIPS, runs)).astype(np.float64), 1
+    if sample.shape[-1] < FEWEST_FOR_TEST or sample.size == 0:
+        return np.full(sample.shape[:-1], np.nan)
+    found = stats.permutation_test(
+        (sample,), np.mean, permutation_type="samples", vectorized=True, n_resamples=_FLIPS, axis=-1, batch=500,
+        random_state=numpy_generator(0, "sign-flip", sample.shape[-1]),
+    )  # fmt: skip
+    return np.asarray(found.pvalue, dtype=np.float64)
 
 
 def win_rate(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
@@ -136,14 +193,13 @@ def win_rate(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     return float(((one > other) + 0.5 * (one == other)).mean())
 
 
-def _t_test(difference: Values) -> float:
-    """Student's two-sided p that the mean is zero; not a number for one run; 1 or 0 where all differences are the same."""
+def _t_test(first: Values, second: Values) -> float:
+    """Student's paired two-sided p; not a number for few runs; 1 or 0 where all differences are the same, which scipy's warns of."""
     from scipy import stats
 
-    if difference.size < 2:
+    difference = first - second
+    if difference.size < FEWEST_FOR_TEST:
         return math.nan
-    spread = float(difference.std(ddof=1))
-    if spread <= 1e-12 * max(1.0, float(np.abs(difference).max())):
+    if float(np.ptp(difference)) <= 1e-12 * max(1.0, float(np.abs(difference).max())):
         return 1.0 if abs(float(difference.mean())) <= 1e-12 else 0.0
-    t = float(difference.mean()) / (spread / math.sqrt(difference.size))
-    return float(2 * stats.t.sf(abs(t), difference.size - 1))
+    return float(stats.ttest_rel(first, second).pvalue)

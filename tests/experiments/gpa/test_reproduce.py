@@ -19,7 +19,7 @@ from nodewise.ground.events import Event, Warned
 
 
 def play(name: str, out: Path, data: Path, policies: Path, **options: object) -> dict:  # type: ignore[type-arg]
-    return reproduce(name, out, data_dir=data, policies=policies, device="cpu", **{"runs": 2, **options})  # type: ignore[arg-type]
+    return reproduce(name, out, data_dir=data, policies=policies, device="cpu", **{"runs": 3, **options})  # type: ignore[arg-type]
 
 
 def files(folder: Path) -> dict[str, int]:
@@ -29,7 +29,7 @@ def files(folder: Path) -> dict[str, int]:
 def test_a_table_stands_beside_the_papers(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     record = play("policy-architecture", tmp_path, small_data, untrained)
     assert record == json.loads((tmp_path / "policy-architecture.json").read_text())
-    assert (record["schema"], record["kind"], record["runs"], record["quick"]) == (1, "reproduction", 2, False)
+    assert (record["schema"], record["kind"], record["runs"], record["quick"]) == (1, "reproduction", 3, False)
     (part,) = record["parts"]
     setting = next(s for s in part["settings"] if s["graph"] == "pubmed")
     assert [r["name"] for r in setting["results"]] == ["GCN", "MLP"]
@@ -49,7 +49,7 @@ def test_scores_are_those_of_evaluate(tmp_path: Path, small_data: Path, untraine
     assert setting["graph"] == "reddit4" and setting["budget"] == 50
     policy = find_trained("reddit1+2-without-degree", untrained)
     assert policy is not None
-    alone = evaluate(read_graph(small_data / "reddit4.npz"), policy, budget=50, runs=2, device="cpu")
+    alone = evaluate(read_graph(small_data / "reddit4.npz"), policy, budget=50, runs=3, device="cpu")
     result = next(r for r in setting["results"] if r["name"] == "without degree")
     assert result["micro_f1"]["mean"] == pytest.approx(alone.micro_f1.mean())
     assert result["macro_f1"] == pytest.approx({"mean": alone.macro.mean, "ci95": alone.macro.half_width})
@@ -160,7 +160,7 @@ def test_the_report_is_made_of_result_files(tmp_path: Path, small_data: Path, un
             assert f"{result['micro_f1']['mean']:.2f}" in text
     assert "A person says that this is a test." in text
     assert "## Do the scores agree?" in text and "## Is GPA ahead of AGE?" in text
-    assert "- cross-domain: 2 runs in place of 100" in text and "- budgets: no result yet" in text
+    assert "- cross-domain: 3 runs in place of 100" in text and "- budgets: no result yet" in text
     assert "(figures/case-study.png)" in text and (tmp_path / "docs" / "figures" / "case-study.png").is_file()
     (results / "budgets.json").write_text('{"schema": 0}')
     with pytest.raises(InputError, match="nodewise reproduce budgets again"):

@@ -21,6 +21,7 @@ from nodewise.cli.options import (
     SeedOption,
 )
 from nodewise.cli.screen import Screen
+from nodewise.ground.wording import count
 
 __all__ = ["evaluate", "register"]
 
@@ -77,9 +78,9 @@ def evaluate(
     if json_file is not None:
         write_json(json_file, result.as_dict())
     rows = [("Micro-F1", str(result.micro)), ("Macro-F1", str(result.macro))]
-    title = f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.budget} labels, {result.runs} runs"
+    title = f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.budget} labels, {count(result.runs, 'run')}"
     screen.line(f"{title}, features {result.features}, {result.device}, {result.seconds:.1f} s")
-    screen.table(("", "mean ± 95 % interval"), rows)
+    screen.table(("", "mean ± 95 % interval" if "±" in rows[0][1] else "mean"), rows)
 
 
 def register(app: typer.Typer) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from nodewise.evaluation.tables import Entry, Table, to_markdown
+from nodewise.ground.wording import count
 
 __all__ = ["graph_title", "lead_table", "p_value", "part_table", "record_tables", "render"]
 
@@ -22,7 +23,7 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
         figures: the folder that its picture's link names, with a slash at the end.
         reading: what a person says about the result.
     """
-    runs = f"{record['runs']} runs" + (
+    runs = count(record["runs"], "run") + (
         "" if record["runs"] == record["large_runs"] else f", {record['large_runs']} on graphs above 10,000 nodes"
     )
     lines = [
@@ -81,8 +82,9 @@ def part_table(part: Record) -> Table:
     rows = []
     for setting in part["settings"]:
         best = {metric: max(r[metric]["mean"] for r in setting["results"]) for metric in ("micro_f1", "macro_f1")}
-        for result in setting["results"]:
-            cells: list[Entry | str | None] = [graph_title(setting), *([str(setting["budget"])] if several else []), result["name"]]
+        for place, result in enumerate(setting["results"]):
+            graph = "" if place else graph_title(setting)  # named once, in its first row
+            cells: list[Entry | str | None] = [graph, *([str(setting["budget"])] if several else []), result["name"]]
             for metric in ("micro_f1", "macro_f1"):
                 score = result[metric]
                 cells.append(Entry(_score(score["mean"], score["ci95"]), "best" if score["mean"] == best[metric] else ""))
@@ -104,11 +106,11 @@ def lead_table(part: Record) -> Table:
     rows = []
     for setting in part["settings"]:
         printed = {result["name"]: (result["paper"] or {}).get("micro_f1") for result in setting["results"]}
-        for test in setting["leads"]:
+        for place, test in enumerate(setting["leads"]):
             first, second = printed.get(test["first"]), printed.get(test["second"])
             theirs = "" if first is None or second is None else f"{first - second:+.2f}"
             rows.append((
-                graph_title(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
+                "" if place else graph_title(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
                 f"{100 * test['win_rate']:.0f} %", p_value(test["corrected_p"]), p_value(test["permutation_p"]),
             ))  # fmt: skip
     columns = ("graph", "budget", "against", "lead in points", "paper's lead", "runs won", "p (paired t, Holm)", "p (sign flips)")

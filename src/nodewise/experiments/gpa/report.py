@@ -20,6 +20,7 @@ from nodewise.experiments.gpa.figures import draw_figure
 from nodewise.experiments.gpa.numbers import paper_statement
 from nodewise.experiments.gpa.rendering import graph_title, p_value, render
 from nodewise.ground.errors import InputError
+from nodewise.ground.wording import count
 
 __all__ = ["agreement_table", "gpa_table", "main", "write_report"]
 
@@ -132,7 +133,7 @@ def _shortcomings(record: Record) -> list[str]:
     lines = [f"- {record['experiment']}: without {one['what']}: {one['why']}" for one in missing]
     if record.get("parts") and min(record["runs"], record["large_runs"]) < full:
         runs = (
-            f"{record['runs']} runs"
+            count(record["runs"], "run")
             if record["runs"] == record["large_runs"]
             else f"{record['runs']} runs, {record['large_runs']} on large graphs"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Accuracy", "audit_accuracy", "cross_validated", "wilson"]
 
 _FOLDS = 5
-_Z = 1.959963984540054  # the normal distribution's 97.5 % point
 
 
 @dataclass(frozen=True)
@@ -35,10 +33,10 @@ class Accuracy:
 
 def wilson(right: int, of: int) -> Accuracy:
     """Wilson's score interval (1927) for a share: unlike the textbook's it stays within 0 and 1 and holds for small samples."""
-    share, z2 = right / of, _Z * _Z
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    half = _Z / (1 + z2 / of) * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
-    return Accuracy(share, max(0.0, middle - half), min(1.0, middle + half), of)
+    from scipy import stats
+
+    low, high = stats.binomtest(right, of).proportion_ci(method="wilson")
+    return Accuracy(right / of, float(low), float(high), of)
 
 
 def audit_accuracy(best: npt.NDArray[np.int64], classes: Sequence[str], audit: Mapping[int, str]) -> Accuracy | None:
