@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nodewise.graph import Graph
+from nodewise.ground.names import tidy_name
 
 ODD = ("007", "7", "7.0", "<img src=x onerror=alert(1)>", 'a "quoted" name', "comma, semi; tab\t|", "two\nlines", "\r\n", "# no comment", "%", " ",
        " blank ", "naïve 🦉 名", "&amp;", "]]>", "<!DOCTYPE x>", "id", "label", "source", "-1", "nan", "None", "\u2028", "\x85", "'", "\\", "=1+1")  # fmt: skip
@@ -31,7 +32,7 @@ def graphs(draw: st.DrawFn, texts: st.SearchStrategy[str] = ORDINARY) -> Graph:
         x = draw(hnp.arrays(np.float32, (size, width), elements=st.just(0.0) | values))
         x = x if kind == "dense" else sp.csr_matrix(x)
         offset = draw(hnp.arrays(np.float32, width, elements=values)) if kind == "centred" else None
-    classes = draw(st.lists(word, max_size=3, unique=True))
+    classes = draw(st.lists(word.map(tidy_name).filter(bool), max_size=3, unique=True))
     y = draw(hnp.arrays(np.int64, size, elements=st.integers(-1, len(classes) - 1))) if draw(st.booleans()) else None
     names = draw(st.lists(word, min_size=size, max_size=size, unique=True)) if draw(st.booleans()) else None
     attributes = draw(st.dictionaries(word, st.lists(word | st.just(""), min_size=size, max_size=size), max_size=2))

@@ -60,3 +60,23 @@ def test_a_column_that_differs_everywhere_holds_no_classes() -> None:
     assert are_classes(["a", "b"])
     assert are_classes(["a"] * 5 + ["b"] * 5)
     assert are_classes([*(str(i) for i in range(10)), ""])
+
+
+def test_listed_class_names_stand_for_themselves() -> None:
+    assert label_ids(["nan", "NA", "a"], ["nan", "a"], 3)[0].tolist() == [0, -1, 1]
+    assert label_ids([" a", "1.0", "b"], ["b", "a ", "1.0"], 3)[:2][1] == ("b", "a", "1.0")
+    assert label_ids(["1.0", "2", ""], ["2", "1"], 3)[0].tolist() == [1, 0, -1]
+
+
+def test_names_that_only_their_spelling_parts_are_one_class() -> None:
+    ids, names, notes = label_ids([0, 1, 2], ["K\u00e4se", "Ka\u0308se", "x "], 3)
+    assert (ids.tolist(), names) == ([0, 0, 1], ("Käse", "x"))
+    assert "2 class names spelled in another way (Unicode's composed form" in notes[0]
+
+
+def test_a_text_too_long_to_be_a_class_is_refused() -> None:
+    with pytest.raises(
+        GraphError, match=r"a name of 1 to 200 printable characters.*\(201 characters\): correct the label, or name another column"
+    ):
+        label_ids(["x" * 201, "a", "b"], None, 3)
+    assert not are_classes(["x" * 201, "a"])

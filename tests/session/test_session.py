@@ -183,7 +183,7 @@ def test_labels_that_look_misspelt_are_refused_and_new_classes_taken(tmp_path: P
     assert session.classes == ("sports", "politics", "year 1", "year 2", "weather")
     session.tell(4, "sport", new_class=True)
     assert session.predict().classes == (*session.classes[:5], "sport")
-    for wrong in ("", "  ", "a\nb", "x" * 300):
+    for wrong in ("", "  ", "\n\t", "x" * 300):
         with pytest.raises(InputError, match="a class needs a name"):
             session.tell(1, wrong)
     with pytest.raises(InputError, match="already"):

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.features import canonical_features
 from nodewise.graph.graph import Graph
-from nodewise.graph.labels import natural_order
+from nodewise.graph.labels import class_labels, natural_order
 from nodewise.ground.errors import GraphError
 from nodewise.ground.wording import listed
 
@@ -156,7 +156,7 @@ def assemble(
     class_names = None
     if head is not None:
         labels = labels if head.labelled or (labels and any(labels)) else None
-        new = set(labels or ()) - set(head.class_names) - {""}
+        new = set(class_labels(labels or (), head.class_names)[0]) - set(head.class_names) - {""}
         class_names = (*head.class_names, *natural_order(list(new)))
         if features is not None and head.dense:
             features = features.toarray()

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from nodewise.graph.checks import check_canonical_edges, check_features, check_labels, check_names, check_strings, frozen
 from nodewise.graph.edges import undirected_edges
 from nodewise.graph.features import canonical_features
-from nodewise.graph.labels import label_ids
+from nodewise.graph.labels import label_ids, valid_class_names
 from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Graph:
             "num_nodes": int(size),
             "edge_index": frozen(check_canonical_edges(self.edge_index, int(size))),
             "y": None if self.y is None else frozen(check_labels(self.y, int(size), len(self.class_names))),
-            "class_names": check_names("class", self.class_names, None),
+            "class_names": check_names("class", valid_class_names(self.class_names), None),
             "node_names": None if self.node_names is None else check_names("node", self.node_names, int(size)),
             "attributes": MappingProxyType({str(k): frozen(check_strings(str(k), v, int(size))) for k, v in self.attributes.items()}),
             "name": str(self.name),
@@ -108,7 +108,7 @@ class Graph:
             edge_index: integers [2, edge]; duplicates, both directions and self loops are fine, `notes` says what was dropped.
             num_nodes: how many nodes; by default what the other parts say, else the largest index + 1.
             x: [node, feature], dense, scipy sparse, or None.
-            y: [node] of integers (-1: unlabelled) or strings (empty or None: unlabelled), or None. Without `class_names`, the classes are
+            y: [node] of integers (-1: unlabelled) or strings (empty, None or a word such as NaN: unlabelled), or None. Without `class_names`, the classes are
                 those that occur, in order of their id or name; ids with gaps are compacted and become the names.
             class_names: names of the classes 0 … C-1, or, for labels given as strings, all classes in the order wanted.
             node_names: unique names.
@@ -128,7 +128,7 @@ class Graph:
         edges, size, dropped = undirected_edges(edge_index, size)
         told += dropped
         ids: npt.NDArray[np.int64] | None = None
-        names = tuple(class_names or ())
+        names = valid_class_names(class_names or ())
         if y is not None:
             ids, names, changed = label_ids(y, class_names, size)
             told += changed

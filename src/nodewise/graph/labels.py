@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.ground.errors import GraphError
-from nodewise.ground.wording import listed
+from nodewise.ground.errors import GraphError, InputError
+from nodewise.ground.names import LONGEST_CLASS, class_name, tidy_name
+from nodewise.ground.wording import count, listed
 
-__all__ = ["are_classes", "label_ids", "natural_order"]
+__all__ = ["are_classes", "class_labels", "is_missing", "label_ids", "natural_order", "valid_class_names"]
 
 Ids = npt.NDArray[np.int64]
+MISSING = frozenset({"", "nan", "na", "n/a", "<na>", "null", "none"})
+_WHOLE = re.compile(r"(-?[0-9]+)(\.0*)?")
 
 
 def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tuple[Ids, tuple[str, ...], list[str]]:
     """Brings labels into the form of `Graph.y` and `Graph.class_names`.
 
     Args:
-        y: [node] of integers (negative: unlabelled), of floats that are whole (NaN: unlabelled) or of strings (empty or None: unlabelled).
-        class_names: the names of the classes, or None: those that occur, in order.
+        y: [node] of integers (negative: unlabelled), of floats that are whole (NaN: unlabelled) or of texts as `class_labels` takes them.
+        class_names: the names of the classes, or None: those that occur, in order. They are kept as `class_name` spells them.
         num_nodes: how many labels there must be.
 
     Returns:
@@ -41,19 +45,63 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
         and all(isinstance(label, (int, np.integer)) for label in given.tolist() if label is not None)
     ):
         given = np.array([-1 if label is None else int(label) for label in given.tolist()])
-    if given.dtype.kind in "OUST":
-        ids, names = _from_strings(given, class_names)
-        notes: list[str] = []
-    else:
-        ids, names, notes = _from_numbers(given, class_names)
+    ids, names, notes = (_from_texts if given.dtype.kind in "OUST" else _from_numbers)(given, class_names)
+    ids, names, merged = _one_spelling(ids, names)
+    notes += merged
     if len(names) == 1:
         notes.append(f"there is only one class, {names[0]!r}: a classifier needs at least two")
     return ids, names, notes
 
 
 def are_classes(texts: Sequence[str]) -> bool:
-    """Whether a column called "label" may hold classes: where all of ten nodes or more differ, it holds what to call them."""
-    return len(texts) < 10 or "" in texts or len(set(texts)) < len(texts)
+    """Whether a column called "label" may hold classes: where all of ten nodes or more differ it holds what to call them, a long text is none."""
+    if any(len(text) > LONGEST_CLASS for text in texts):
+        return False
+    return len(texts) < 10 or len(set(texts)) < len(texts) or any(map(is_missing, texts))
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that there is no value: it is empty, or one of the words that programs write for that, such as NaN or null."""
+    return text.strip().lower() in MISSING
+
+
+def class_labels(texts: Iterable[object], known: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Labels as texts, in the spelling of classes: the one rule for label columns, by every way in.
+
+    Names in `known` stand for themselves. Else a cell that is empty or says so in a word (`is_missing`), None and NaN are unlabelled; ``1.0`` is
+    ``1`` where all labels are whole numbers; what remains is spelled as `class_name` does.
+
+    Returns:
+        One text a node, "" for an unlabelled one; what was changed, in words.
+
+    Raises:
+        GraphError: if a label is too long to be a class.
+    """
+    given = ["" if label is None or label != label else str(label) for label in texts]
+    alike = {tidy_name(name): name for name in reversed(known)}
+    spelled: dict[str, str] = {name: name for name in known}
+    for text in dict.fromkeys(given):
+        if text not in spelled:
+            tidy = tidy_name(text)
+            spelled[text] = alike[tidy] if tidy in alike else "" if is_missing(tidy) else _spelled(tidy)
+    fresh = {text: _WHOLE.fullmatch(name) for text, name in spelled.items() if name and text not in known}
+    if fresh and all(fresh.values()) and all(map(_WHOLE.fullmatch, known)):
+        spelled |= {text: whole[1] for text, whole in fresh.items() if whole}
+    words = [text for text in dict.fromkeys(given) if text.strip() and not spelled[text]]
+    notes = []
+    if words:
+        number = sum(map(given.count, words))
+        notes.append(f"{count(number, 'label')} said {listed(words)}: taken as unlabelled (name the classes if one of these is a class)")
+    return [spelled[text] for text in given], notes
+
+
+def valid_class_names(names: Iterable[object]) -> tuple[str, ...]:
+    """The names as `class_name` spells them.
+
+    Raises:
+        GraphError: if one is empty or too long.
+    """
+    return tuple(map(_spelled, names))
 
 
 def natural_order(names: Sequence[str]) -> list[str]:
@@ -62,14 +110,34 @@ def natural_order(names: Sequence[str]) -> list[str]:
     return sorted(names, key=lambda name: (int(name), name)) if whole else sorted(names)
 
 
-def _from_strings(given: npt.NDArray[Any], class_names: Sequence[str] | None) -> tuple[Ids, tuple[str, ...]]:
-    texts = ["" if label is None or label != label else str(label) for label in given.tolist()]
+def _spelled(text: object) -> str:
+    try:
+        return class_name(text)
+    except InputError as error:
+        raise GraphError(f"{error} ({len(str(text))} characters): correct the label, or name another column as the label") from None
+
+
+def _from_texts(given: npt.NDArray[Any], class_names: Sequence[str] | None) -> tuple[Ids, tuple[str, ...], list[str]]:
+    listed_names = None if class_names is None else list(map(str, class_names))
+    texts, notes = class_labels(given.tolist(), listed_names or ())
     occurring = set(texts) - {""}
-    names = natural_order(list(occurring)) if class_names is None else list(map(str, class_names))
+    names = natural_order(list(occurring)) if listed_names is None else listed_names
     if unknown := occurring.difference(names):
         raise GraphError(f"labels {listed(sorted(unknown))} are not among the class names {listed(names)}: add them or correct the labels")
     position = {"": -1, **{name: i for i, name in enumerate(names)}}
-    return np.fromiter((position[text] for text in texts), dtype=np.int64, count=len(texts)), tuple(names)
+    return np.fromiter((position[text] for text in texts), dtype=np.int64, count=len(texts)), tuple(names), notes
+
+
+def _one_spelling(ids: Ids, names: tuple[str, ...]) -> tuple[Ids, tuple[str, ...], list[str]]:
+    """Ids and names after the names were spelled as `class_name` does: names that only their spelling parted are one class."""
+    spelled = valid_class_names(names)
+    if spelled == names or len(set(names)) < len(names):  # the latter is refused by the graph, which tells the name
+        return ids, spelled, []
+    position = {name: i for i, name in enumerate(dict.fromkeys(spelled))}
+    changed = [name for name, kept in zip(names, spelled, strict=True) if name != kept]
+    moved = np.array([position[name] for name in spelled] + [-1], dtype=np.int64)
+    note = f"{count(len(changed), 'class name')} spelled in another way (Unicode's composed form, no blanks at the ends): {listed(changed)}"
+    return moved[ids], tuple(position), [note]
 
 
 def _from_numbers(given: npt.NDArray[Any], class_names: Sequence[str] | None) -> tuple[Ids, tuple[str, ...], list[str]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.names import class_name
 
 __all__ = ["find_node", "node_name", "probable_typo", "valid_class", "valid_person"]
 
@@ -51,15 +52,12 @@ def find_node(graph: Graph, given: int | str, index: Mapping[str, int]) -> int:
 
 
 def valid_class(name: object) -> str:
-    """A class's name as it is kept: text without blanks at its ends.
+    """A class's name as it is kept, by the rule that graphs keep theirs by: see `nodewise.ground.names.class_name`.
 
     Raises:
-        InputError: it is empty, very long or not one line.
+        InputError: it is empty or very long.
     """
-    text = str(name).strip()
-    if not text or len(text) > _LONGEST or not text.isprintable():
-        raise InputError(f"a class needs a name of 1 to {_LONGEST} printable characters, got {text[:40]!r}")
-    return text
+    return class_name(name)
 
 
 def valid_person(name: object) -> str:

@@ -72,7 +72,7 @@ def test_a_display_label_is_no_class(tmp_path: Path) -> None:
     ("graph", "what"),
     [
         (Graph.build([[0], [1]], node_names=["a\x01", "b"]), "the node name"),
-        (Graph.build([[0], [1]], y=["a\x1b", "b"]), "the class name"),
+        (Graph.build([[0], [1]], y=["a\ufffe", "b"]), "the class name"),
         (Graph.build([[0], [1]], attributes={"t": ["", "\ufffe"]}), "the text"),
         (Graph.build([[0], [1]], attributes={"\x00": ["", ""]}), "the attribute name"),
     ],

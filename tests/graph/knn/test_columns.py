@@ -22,6 +22,11 @@ def test_columns_that_say_nothing_are_left_out_and_told():
     assert notes[2].startswith("column 'who' has 6 different texts and is no feature")
 
 
+def test_codes_with_leading_zeros_are_categories_not_numbers():
+    x, notes = column_features({"zip": ["01234", "99999"] * 3, "n": list("123456")})
+    assert x.shape == (6, 3) and not notes
+
+
 def test_no_usable_column():
     with pytest.raises(GraphError, match="no column of 'title' can become a feature"):
         column_features({"title": list("abcdef")})

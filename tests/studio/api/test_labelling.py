@@ -116,7 +116,7 @@ def test_a_class_can_be_declared_once(client: Client) -> None:
     declared = client.say("/classes", OneEvent, name="  c  ")
     assert declared["status"]["classes"] == ["a", "b", "c"] and declared["status"]["balance"]["c"] == 0
     assert "a class 'c' already" in client.refused(400, "POST", "/classes", json={"name": "c"})
-    assert "1 to 200 printable characters" in client.refused(400, "POST", "/classes", json={"name": "a\nb"})
+    assert "1 to 200 printable characters" in client.refused(400, "POST", "/classes", json={"name": "\n\t"})
     undone = client.say("/undo", UndoAnswer)["undone"]
     assert (undone["kind"], undone["label"], undone["node"]) == ("class", "c", None)
 
@@ -223,7 +223,7 @@ def test_what_was_meant_for_another_session_is_refused(client: Client, tmp_path:
         ("/tell", {"labels": [{"node": 2**60, "label": "a"}]}, "'labels.0.node'"),
         ("/tell", {"labels": [{"node": 1, "label": ""}]}, "'labels.0.label'"),
         ("/tell", {"labels": [{"node": 1, "label": " \t "}]}, "1 to 200 printable characters"),
-        ("/tell", {"labels": [{"node": 1, "label": "a\x00b"}]}, "printable"),
+        ("/tell", {"labels": [{"node": 1, "label": "\x00"}]}, "printable"),
         ("/tell", {}, "'labels'"),
         ("/skip", {}, "'node'"),
         ("/undo", {"event": 0}, "'event'"),

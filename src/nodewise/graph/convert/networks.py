@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.column_names import LABEL
 from nodewise.ground.errors import GraphError
 from nodewise.ground.wording import listed
 
@@ -26,7 +27,7 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
 
     Args:
         graph: any networkx graph with at least one node.
-        label: node attribute with the class; by default "label" or "y", where there is one. A node without it is unlabelled.
+        label: node attribute with the class; by default "label", "class", "category" …, where there is one. A node without it is unlabelled.
         features: node attribute with a row of numbers (or a dict column -> value), or a list of attributes with a number each; by
             default "x", where there is one.
 
@@ -43,7 +44,8 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
         if wanted is not None and wanted not in held:
             raise GraphError(f"no node has the attribute {wanted!r}; there are {listed(held) or 'none'}: name one of these")
     told = graph.graph.get("nodewise", {})
-    label = label if label is not None else next((key for key in ("label", "y") if key in held), None)
+    if label is None:
+        label = next((key for key in (("label",) if told else LABEL) if key in held), None)
     features = features if features is not None else "x" if "x" in held else None
     y = None if label is None else np.array([*(row.get(label) for row in rows), None], dtype=object)[:-1]
     if y is None and told.get("labelled"):

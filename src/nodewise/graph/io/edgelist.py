@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from nodewise.graph.assembly import node_ids
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.column_names import EDGE_ENDS, meaning
 from nodewise.graph.io.csvfile import cell, first_record, read_rows, write_rows
 from nodewise.graph.io.files import existing_file
 from nodewise.graph.labels import natural_order
@@ -26,8 +27,7 @@ __all__ = ["read_edgelist", "write_edgelist"]
 
 _HEAD = re.compile(r"# nodewise edge list: ([0-9]{1,15}) nodes, ([0-9]+) edges\r?\n(?:# names: (.*?)\r?\n)?")
 _SPECIAL = frozenset('",;\t\r\n| #%')
-_COLUMNS = {"source", "target", "src", "dst", "from", "to", "start", "end", "node1", "node2", "id1", "id2", "u", "v", "i", "j"}
-_TABLE = {"id", "label", "class", "text", "title", "name", "body"}
+_COLUMNS = {name for pair in EDGE_ENDS for name in pair}
 
 
 def read_edgelist(path: str | Path) -> Graph:
@@ -49,7 +49,7 @@ def read_edgelist(path: str | Path) -> Graph:
         cells = [text.strip() for text in row]
         while cells and not cells[-1]:
             cells.pop()
-        table = not position and delimiter != " " and not _TABLE.isdisjoint(text.lower() for text in cells)
+        table = not position and delimiter != " " and any(map(_names_a_table, cells))
         if len(cells) > 3 or table:
             raise GraphError(
                 f"{path}, line {line}: {listed(cells)} is no edge but a row of a table, an edge list has two columns: put a table of nodes and "
@@ -112,6 +112,11 @@ def _names_columns(names: list[str], ends: array[int]) -> bool:
     return usual or (
         not names[0].isdecimal() and not names[1].isdecimal() and len(names) > 2 and all(text.isdecimal() for text in names[2:])
     )
+
+
+def _names_a_table(text: str) -> bool:
+    """Whether a name in the first row tells that it heads a table of nodes; a single letter may well be a node."""
+    return len(text) > 1 and text.lower() not in _COLUMNS and meaning(text) is not None
 
 
 def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:

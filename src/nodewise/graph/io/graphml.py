@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from nodewise.graph.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.column_names import label_columns, never_features
 from nodewise.graph.io.csvfile import numbers
 from nodewise.graph.io.files import atomic_file, existing_file
 from nodewise.graph.io.graphml_parser import Document, parse
@@ -27,7 +28,6 @@ __all__ = ["read_graphml", "write_graphml"]
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
-_LABELS = ("label", "class", "y", "category", "target")
 
 
 def read_graphml(path: str | Path) -> Graph:
@@ -150,13 +150,16 @@ def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Gr
         columns[called[key]][node] = text
     columns = {name: texts for name, texts in columns.items() if any(texts)}
     notes = list(document.notes)
-    label = next((name for wanted in _LABELS for name in columns if name.lower() == wanted), None)
-    if label is not None and not are_classes(columns[label]):
-        notes.append(f"the attribute {label!r} differs on every node and was not taken as classes")
-        label = None
+    label = None
+    for name in label_columns(columns):
+        if are_classes(columns[name]):
+            label = name
+            break
+        notes.append(f"the attribute {name!r} differs on every node, or holds long texts, and was not taken as classes")
+    never = never_features(columns)
     numeric = {}
     for name, texts in columns.items():
-        if name != label and kinds[name] in ("int", "long", "float", "double", "boolean"):
+        if name not in never and kinds[name] in ("int", "long", "float", "double", "boolean"):
             flags = {"true": "1", "false": "0", "": "0"}
             found = numbers([flags.get(text.lower(), text) for text in texts])
             if found is None:

@@ -13,19 +13,14 @@ import numpy.typing as npt
 
 from nodewise.graph.assembly import assemble
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.column_names import EDGE_ENDS, ID, label_columns, never_features
 from nodewise.graph.io.csvfile import Table, numbers, read_rows, read_table
 from nodewise.graph.labels import are_classes
 from nodewise.ground.errors import GraphError
 from nodewise.ground.wording import listed
 
-__all__ = ["edge_ends", "id_column", "read_tables"]
+__all__ = ["edge_ends", "id_column", "label_column", "read_tables"]
 
-_ID = ("id", "node", "node_id", "nodeid", "node id", "key", "name", "index")
-_LABEL = ("label", "class", "y", "category", "target")
-_ENDS = (
-    ("source", "target"), ("src", "dst"), ("from", "to"), ("start", "end"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
-    ("id_1", "id_2"), ("u", "v"), ("i", "j"), ("head", "tail"), ("citing", "cited"),
-)  # fmt: skip
 _WHOLE = re.compile(r"(-?\d+)\.0*")
 
 
@@ -50,12 +45,13 @@ def read_tables(
         nodes: one row a node; the first row names the columns.
         edges: one row an edge, two of its columns naming the ends by the nodes' ids; None for a graph without edges.
         id: column of the ids, strings or numbers, each once; by default one called id, node, name …, else the first column.
-        label: column of the classes, an empty cell for an unlabelled node; by default one called label, class or y, if there is one; an
-            empty text for none.
+        label: column of the classes, an empty cell (or a word such as NaN) for an unlabelled node; by default one called label, class,
+            category …, if there is one; an empty text for none.
         text: column that becomes TF-IDF features; its text is kept to be shown, too.
         source: column of `edges` with one end; by default source, from, src …, else the first.
         target: column of `edges` with the other end.
-        features: columns of numbers that become features; by default, without `text`, all that hold numbers only. ``[]`` for none.
+        features: columns of numbers that become features; by default, without `text`, all that hold numbers only and are
+            neither classes nor names. ``[]`` for none.
         max_words: words of `text` that become features, at most.
         delimiter: between cells; by default comma, semicolon or tab, whichever the first row has most of.
         encoding: of both files.
@@ -72,12 +68,8 @@ def read_tables(
         raise GraphError(f"{nodes} names columns but holds no nodes: a graph needs at least one, add a row for each node")
     notes: list[str] = []
     ids, id_name = id_column(table, id, notes)
-    if label is None:
-        label = table.find(c for c in _LABEL if c != id_name.lower())
-        if label is not None and not are_classes(table.columns[label]):
-            notes.append(f"the column {label!r} differs on every node and was taken as an attribute, not as classes")
-            label = None
-    labels = _labels(table.column(label)) if label else None
+    label = label_column(table, label, (id_name, text), notes)
+    labels = None if label is None else table.column(label)
     rest = [column for column in table.columns if column not in (id_name, label)]
     x, used = _features(table, rest, text, features, max_words, notes)
     ends = np.zeros((2, 0), dtype=np.int64) if edges is None else edge_ends(Path(edges), ids, source, target, delimiter, encoding, notes)
@@ -87,9 +79,20 @@ def read_tables(
     return assemble(ids, ends, labels, attributes, x, None, name=name or Path(nodes).stem, notes=notes)
 
 
+def label_column(table: Table, wanted: str | None, taken: Sequence[str | None], notes: list[str]) -> str | None:
+    """The column of the classes: the one wanted, none where that is an empty text, else the first of a usual name that may hold classes."""
+    if wanted is not None:
+        return wanted or None
+    for column in label_columns({name: cells for name, cells in table.columns.items() if name not in taken}):
+        if are_classes(table.columns[column]):
+            return column
+        notes.append(f"the column {column!r} differs on every node, or holds long texts, and was taken as an attribute, not as classes")
+    return None
+
+
 def id_column(table: Table, wanted: str | None, notes: list[str], *, exact: bool = False) -> tuple[list[str], str]:
     """The ids of a table of nodes and the name of their column; blanks around an id are not part of it unless `exact`."""
-    known = wanted if wanted is not None else table.find(_ID)
+    known = wanted if wanted is not None else table.find(ID)
     name = known if known is not None else next(iter(table.columns))
     ids = table.column(name) if exact else [text.strip() for text in table.column(name)]
     seen: dict[str, int] = {}
@@ -138,7 +141,7 @@ def _end_columns(
 ) -> tuple[int, int, bool]:
     """Index of both end columns, and whether the first row names the columns."""
     header = Table(path, {text: [] for text in first}, [])
-    pairs = ((header.find([a]), header.find([b])) for a, b in _ENDS)
+    pairs = ((header.find([a]), header.find([b])) for a, b in EDGE_ENDS)
     known = next(((a, b) for a, b in pairs if a is not None and b is not None), None)
     if source is None and target is None:
         if _plain(first[0]) in position and _plain(first[1]) in position:
@@ -160,12 +163,6 @@ def _plain(text: str) -> str:
     return whole[1] if whole else text
 
 
-def _labels(texts: Sequence[str]) -> list[str]:
-    labels = [text.strip() for text in texts]
-    whole = all(_WHOLE.fullmatch(text) for text in labels if text)
-    return [_plain(text) for text in labels] if whole else labels
-
-
 def _features(
     table: Table, rest: list[str], text: str | None, features: Sequence[str] | None, max_words: int, notes: list[str]
 ) -> tuple[Any, set[str]]:
@@ -176,7 +173,8 @@ def _features(
     used: set[str] = set()
     columns = list(features) if features is not None else []
     if features is None and text is None:
-        columns = [column for column in rest if numbers(table.columns[column]) is not None]
+        never = never_features(table.columns)
+        columns = [column for column in rest if column not in never and numbers(table.columns[column]) is not None]
         if columns:
             notes.append(f"the columns {listed(columns)} hold numbers and became features")
     if columns:

@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodewise.graph.io.csvfile import numbers
+from nodewise.graph.labels import is_missing
 from nodewise.ground.errors import GraphError
 from nodewise.ground.wording import count, listed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["SHOWN", "column_features"]
+__all__ = ["column_features"]
 
-SHOWN = ("id", "name", "title", "text", "link", "url", "picture")  # columns for a person, which never become features of their own accord
-_MISSING = frozenset({"", "nan", "na", "n/a", "null", "none"})
 _CATEGORIES = 64
 
 
 def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[np.float32], list[str]]:
     """Features of a table's rows: numbers with mean 0 and deviation 1, categories as one column each.
 
-    A column whose filled cells are all numbers counts as numeric; a cell left empty gets the mean. Another column becomes categories, as long
-    as it has no more than 64 values, and fewer than one for every two rows; an empty cell then has no category. Two rows of different category are
-    √2 apart, as are two typical rows in a numeric column. A first column that counts the rows from 0 or 1 is left out.
+    A column whose filled cells are all numbers counts as numeric, unless one is a code with a leading zero; a cell left empty gets the mean.
+    Another column becomes categories, as long as it has no more than 64 values, and fewer than one for every two rows; an empty cell then has
+    no category. Two rows of different category are √2 apart, as are two typical rows in a numeric column. A first column that counts the rows
+    from 0 or 1 is left out.
 
     Args:
         columns: name -> one cell a row.
@@ -39,7 +40,7 @@ def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[n
     blocks: list[npt.NDArray[np.float64]] = []
     notes: list[str] = []
     for position, (name, cells) in enumerate(columns.items()):
-        filled = np.array([cell.strip().lower() not in _MISSING for cell in cells])
+        filled = np.array([not is_missing(cell) for cell in cells])
         values = _numbers(cells, filled)
         kinds = sorted({cell for cell, there in zip(cells, filled, strict=True) if there})
         if len(kinds) < 2:
@@ -66,11 +67,12 @@ def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[n
 
 
 def _numbers(cells: Sequence[str], filled: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64] | None:
-    try:
-        values = np.array([float(cell) if there else np.nan for cell, there in zip(cells, filled, strict=True)])
-    except ValueError:
+    known = numbers([cell for cell, there in zip(cells, filled, strict=True) if there])
+    if known is None:
         return None
-    return values if np.isfinite(values[filled]).all() else None
+    values = np.full(len(cells), np.nan)
+    values[filled] = known
+    return values
 
 
 def _standardised(values: npt.NDArray[np.float64], filled: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:

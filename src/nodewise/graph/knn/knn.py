@@ -11,23 +11,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.csvfile import Table, read_table
+from nodewise.graph.io.column_names import ID, label_columns, meaning, never_features
+from nodewise.graph.io.csvfile import Table, numbers, read_table
 from nodewise.graph.io.files import existing_file
-from nodewise.graph.io.tables import id_column
-from nodewise.graph.knn.columns import SHOWN, column_features
+from nodewise.graph.io.tables import id_column, label_column
+from nodewise.graph.knn.columns import column_features
 from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
 from nodewise.graph.knn.pictures import pictures_in, pixels
 from nodewise.graph.knn.text import text_features
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 from nodewise.ground.events import Reporter
-from nodewise.ground.wording import count
+from nodewise.ground.wording import count, listed
 
 __all__ = ["graph_from_things", "knn_from_images", "knn_from_npy", "knn_from_table", "knn_from_texts", "knn_graph"]
 
 _SHOWN_COLUMNS = 40
 _WORDS = 10_000
-_LABELS = ("label", "class", "target")
-_NAMES = ("id", "name", "key")
 
 
 def knn_graph(
@@ -150,18 +149,19 @@ def knn_from_table(
     """The k-nearest-neighbour graph of a table's rows.
 
     Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all other columns:
-    numbers standardised, categories as one column each. A column ``id``, ``name`` or ``key`` without repetitions gives the nodes their names.
+    numbers standardised, categories as one column each. A column ``id``, ``name`` … without repetitions gives the nodes their names.
+    Which column names mean what is told in `nodewise.graph.io.column_names`.
     Columns that a person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
 
     Args:
         source: a CSV file with a heading, or column name -> cells (a pandas data frame will do).
         k: neighbours of each node.
         metric: what near means.
-        label: the column of the labels, where an empty cell is an unlabelled node; None: ``label``, ``class`` or ``target`` where there is one.
-            An empty text: there are no labels, and such a column is no feature either.
+        label: the column of the labels, where an empty cell (or a word such as NaN) is an unlabelled node; None: ``label``, ``class``,
+            ``category`` … where there is one. An empty text: there are no labels, and such a column is no feature either.
         text: the column of texts, if these are the features.
         images: the column of paths, relative to the file's folder, if pictures are the features.
-        id: the column of the nodes' names, each another one; None: ``id``, ``name`` or ``key``.
+        id: the column of the nodes' names, each another one; None: ``id``, ``node``, ``name`` … whose cells all differ.
         reporter: is told the progress.
         name: of the graph; None: that of the file.
     """
@@ -169,28 +169,32 @@ def knn_from_table(
     folder = table.path.parent
     if text is not None and images is not None:
         raise InputError(f"features come from texts or from pictures, received both (text {text!r}, images {images!r}): give one")
-    usual = table.find(key for key in _LABELS if key not in (text, images))
-    label = usual if label is None else label or None
-    parts: dict[str, Any] = {
-        "name": name or table.path.stem,
-        "y": None if label is None else [cell.strip() for cell in table.column(label)],
-    }
+    notes: list[str] = []
+    label = label_column(table, label, (id, text, images), notes)
+    parts: dict[str, Any] = {"name": name or table.path.stem, "y": None if label is None else table.column(label)}
     others = {key: cells for key, cells in table.columns.items() if key != label}
     if id is not None:
         parts["node_names"] = id_column(table, id, [])[0]
         others.pop(id, None)
-    for key in filter(None, (table.find([name]) for name in _NAMES if id is None)):
-        if key in others and len(set(others[key])) == len(table) and "" not in others[key]:
+    for key in filter(None, (table.find([name]) for name in ID if id is None)):
+        if key in others and key not in (text, images) and len(set(others[key])) == len(table) and "" not in others[key]:
             parts["node_names"] = others.pop(key)
             break
+    if parts.get("node_names") == [str(i) for i in range(len(table))]:
+        del parts["node_names"]  # the nodes' indices, which need no names
     rest = {key: cells for key, cells in others.items() if key not in (text, images)}
+    shared: dict[str, Any] = {"reporter": reporter, "attributes": _to_show(rest), "notes": notes, **parts}
     if text is not None:
-        return knn_from_texts(table.column(text), k, metric, reporter=reporter, attributes=_to_show(rest), **parts)
+        return knn_from_texts(table.column(text), k, metric, **shared)
     if images is not None:
         paths = [folder / cell.strip() for cell in table.column(images)]
-        return knn_from_images(paths, k, metric, reporter=reporter, attributes=_to_show(rest), **parts)
-    x, notes = column_features({key: cells for key, cells in rest.items() if key.lower() not in SHOWN and key != usual})
-    return knn_graph(x, k, metric, reporter=reporter, attributes=_to_show(rest), notes=notes, **parts)
+        return knn_from_images(paths, k, metric, **shared)
+    never = never_features(table.columns)
+    if unused := [key for key in rest if key in label_columns(rest)]:
+        notes.append(f"the columns {listed(unused)} may hold classes and are no features")
+    x, told = column_features({key: cells for key, cells in rest.items() if key not in never})
+    notes += told
+    return knn_graph(x, k, metric, **shared)
 
 
 def graph_from_things(
@@ -244,12 +248,6 @@ def _to_show(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     """The columns kept as attributes."""
     if len(columns) <= _SHOWN_COLUMNS:
         return dict(columns)
-    return {key: cells for key, cells in columns.items() if key.lower() in SHOWN or not all(map(_is_number, cells[:100]))}
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell or 0)
-    except ValueError:
-        return False
-    return True
+    return {
+        key: cells for key, cells in columns.items() if meaning(key) is not None or numbers([cell or "0" for cell in cells[:100]]) is None
+    }

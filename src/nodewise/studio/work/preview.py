@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from nodewise.graph.io.column_names import ID, LABEL, TEXT, TITLE
 from nodewise.graph.io.csvfile import Table, numbers, read_rows
 from nodewise.ground.errors import GraphError
 
@@ -15,9 +16,6 @@ __all__ = ["preview_table"]
 _LOOKED_AT = 1000
 _COLUMNS = 500
 _SHOWN = 120
-_TEXT = ("text", "body", "abstract", "content", "description", "message", "selftext", "title", "question", "comment", "review")
-_LABEL = ("label", "class", "category", "topic", "target", "y")
-_ID = ("id", "node", "node_id", "nodeid", "key", "name", "index")
 
 
 def preview_table(path: Path) -> dict[str, Any]:
@@ -47,8 +45,8 @@ def preview_table(path: Path) -> dict[str, Any]:
         "rows": count,
         "guess": {
             "text": _guess_text(cells, kinds),
-            "label": _named(cells, _LABEL, [name for name, kind in kinds.items() if kind in ("label", "number")]),
-            "id": _named(cells, _ID, [name for name, kind in kinds.items() if kind == "id"]),
+            "label": _named(cells, LABEL, [name for name, kind in kinds.items() if kind in ("label", "number")]),
+            "id": _named(cells, ID, [name for name, kind in kinds.items() if kind == "id"]),
         },
     }
 
@@ -56,11 +54,11 @@ def preview_table(path: Path) -> dict[str, Any]:
 def _kind(name: str, cells: Sequence[str]) -> str:
     filled = [cell.strip() for cell in cells if cell.strip()]
     different = set(filled)
-    if name.strip().lower() in _ID and len(different) == len(cells):
+    if name.strip().lower() in ID and len(different) == len(cells):
         return "id"
     if not filled:
         return "other"
-    usual = name.strip().lower() in _LABEL
+    usual = name.strip().lower() in LABEL
     few = len(different) <= (50 if usual else max(2, min(30, len(cells) // 5)))
     short = max(map(len, different)) <= 60
     if usual and few and short:
@@ -77,7 +75,7 @@ def _kind(name: str, cells: Sequence[str]) -> str:
 
 def _guess_text(cells: dict[str, list[str]], kinds: dict[str, str]) -> str | None:
     texts = [name for name, kind in kinds.items() if kind == "text"]
-    usual = [name for name in texts if name.strip().lower() in _TEXT]
+    usual = [name for name in texts if name.strip().lower() in (*TEXT, *TITLE)]
     return max(usual or texts, key=lambda name: sum(map(len, cells[name])), default=None)
 
 
