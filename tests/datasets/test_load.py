@@ -83,8 +83,6 @@ def test_what_cannot_be_found(tmp_path):
         load_graph("corra.npz", data_dir=tmp_path)
     with pytest.raises(UnknownNameError, match="unknown data set ''"):
         load_graph("", data_dir=tmp_path)
-    with pytest.raises(DownloadError, match=r"put reddit2\.npz or reddit1401-graph2\.npz into the data folder .*nodewise reddit build"):
-        load_graph("reddit2", data_dir=tmp_path)
     with pytest.raises(DownloadError, match=r"put acmv9\.npz into the data folder"):
         load_graph("acmv9", data_dir=tmp_path)
 

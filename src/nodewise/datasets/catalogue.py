@@ -19,9 +19,8 @@ _PITFALLS = {
     "citation": "Shchur, Mumme, Bojchevski, Günnemann: Pitfalls of Graph Neural Network Evaluation, 2018",
 }
 _REDDIT = {
-    "source": "the paper's authors, or `nodewise reddit build` from Reddit's dumps",
+    "source": "the paper's authors (GitHub, ShengdingHu/GraphPolicyNetworkActiveLearning); `nodewise reddit build` makes others of the kind",
     "citation": "Hu et al.: Graph Policy Network for Transferable Active Learning on Graphs, NeurIPS 2020",
-    "origin": "folder",
 }
 _GRAPH2GAUSS = {
     "source": "graph2gauss, through PyTorch Geometric",
@@ -97,11 +96,11 @@ CATALOGUE: tuple[DatasetInfo, ...] = (
         ("coauthor-physics", "phy", 34493, 247962, 8415, 5, "authors in physics joined by papers; class: field; features: counts of keywords",
             _paper(25, "physics", remark="counts are kept, which PyTorch Geometric turns into 0 and 1")),
     ),
-    *_family(_REDDIT, "", *(
-        (f"reddit{i}", "", nodes, edges, 300, classes, "Reddit posts joined by a common commenter; class: community; features: GloVe",
-            _paper(50, files=(f"reddit1401-graph{i}",), remark="the authors' files lack the features; a graph built from the dumps has them"))
+    *_family(_REDDIT, "reddit", *(
+        (f"reddit{i}", f"graph{i}", nodes, edges, 300, classes, "Reddit posts joined by two common users; class: community; features: GloVe",
+            _paper(50, files=(f"reddit1401-graph{i}",), remark="a copy in the data folder may lack the features; it is then used without"))
         for i, nodes, edges, classes in ((1, 4584, 19460, 10), (2, 3765, 30494, 8), (3, 4329, 35191, 9), (4, 3852, 42483, 9), (5, 3558, 15860, 8))),
-        ("reddit-case-study", "", 85, 156, 300, 4, "the small Reddit graph of the paper's case study; class: community; features: GloVe",
+        ("reddit-case-study", "graphforvis", 85, 156, 300, 4, "the small Reddit graph of the paper's case study; class: community; features: GloVe",
             {"budget": 15, "files": ("reddit1401-graphforvis",)}),
     ),
     *_family(_SKLEARN, "digits",

@@ -24,7 +24,8 @@ def load_graph(
     """Loads a graph by name or path.
 
     A name is looked for in the data folder first, as ``NAME.npz``; any npz file there can be loaded by its name. A graph that must be downloaded
-    is kept there. What has a folder or an ending that graphs have is a path; so is the name of a file or folder that no data set has.
+    is kept there. What has a folder or an ending that graphs have is a path; so is the name of a file or folder that no data set has. A folder
+    may also hold a Reddit graph as the paper's authors released it.
 
     Args:
         name_or_path: such as ``"cora"`` or ``"my/graph.npz"``.
@@ -40,7 +41,7 @@ def load_graph(
     """
     canonical_features(features)  # a misspelt preprocessing is told before a long download
     report = reporter or Silent()
-    graph = read_graph(name_or_path) if _is_path(name_or_path) else _by_name(str(name_or_path), data_folder(data_dir), report)
+    graph = _from_path(Path(name_or_path)) if _is_path(name_or_path) else _by_name(str(name_or_path), data_folder(data_dir), report)
     return prepared(graph, features, "raw")
 
 
@@ -50,6 +51,16 @@ def _is_path(given: str | Path) -> bool:
     if "/" in given or "\\" in given or given.startswith(("~", ".")) or given.lower().endswith(_ENDINGS):
         return True
     return given != "" and find_info(given) is None and Path(given).exists()
+
+
+def _from_path(path: Path) -> Graph:
+    if path.suffix == ".edgelist" or path.expanduser().is_dir():
+        from nodewise.datasets.reddit.released import find_released, read_released
+
+        released = find_released(path.expanduser())
+        if released is not None:
+            return read_released(released)
+    return read_graph(path)
 
 
 def _by_name(name: str, folder: Path, report: Reporter) -> Graph:
@@ -64,6 +75,12 @@ def _by_name(name: str, folder: Path, report: Reporter) -> Graph:
         raise unknown_dataset(name, folder)
     if info.origin == "folder":
         raise DownloadError(_not_here(info, folder))
+    if info.loader[0] == "reddit":
+        from nodewise.datasets.reddit.released import FOLDER, find_released, read_released
+
+        copied = find_released(folder / FOLDER / info.loader[1])
+        if copied is not None:
+            return read_released(copied, info.name)
     if info.origin == "download":
         from nodewise.datasets.downloads import download
 

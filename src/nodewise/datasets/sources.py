@@ -127,6 +127,14 @@ def _ogb(name: str, which: str, root: Path) -> Graph:
     return _graph(name, graph["edge_index"], graph["node_feat"], y)
 
 
+def _reddit(name: str, which: str, root: Path) -> Graph:
+    from nodewise.datasets.reddit import released
+
+    for ending in released.FILES:
+        _fetched(f"{released.ADDRESS}/{which}/{which}{ending}", root).close()
+    return released.read_released(root, name)
+
+
 def _fetched(url: str, root: Path) -> BinaryIO:
     from torch_geometric.data import download_url
 
@@ -153,6 +161,7 @@ SOURCES: Mapping[str, Callable[[str, str, Path], Graph]] = {
     "planetoid": _planetoid,
     "polblogs": _polblogs,
     "pyg": _pyg,
+    "reddit": _reddit,
     "twitch": _twitch,
     "webkb": _webkb,
     "wikics": _wikics,

@@ -35,7 +35,8 @@ def test_the_list_has_a_row_for_every_name_and_says_where_it_is(folder: Path, ca
     assert rows["cora"] == ["cora", "2708", "5278", "1433", "7", "data", "folder"]
     assert rows["reddit1"][-2:] == ["data", "folder"]
     assert rows["mine"] == ["mine", "–", "–", "–", "–", "data", "folder"]
-    assert rows["reddit2"][-2:] == ["not", "here"]
+    assert rows["reddit2"][-1] == "download"
+    assert rows["acmv9"][-2:] == ["not", "here"]
     assert rows["citeseer"][-1] == "download"
     assert rows["digits"][-1] == "included"
     assert str(folder) in err

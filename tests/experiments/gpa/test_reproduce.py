@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nodewise.datasets.reddit import released
 from nodewise.evaluation import evaluate
 from nodewise.experiments.gpa import EXPERIMENTS, reproduce
 from nodewise.experiments.gpa.report import main as report_main
@@ -126,7 +127,8 @@ def test_a_shipped_policy_serves_where_it_was_trained_as_the_experiment_says(tmp
         assert find_trained(name, tmp_path) is None
 
 
-def test_a_graph_that_is_not_there_is_left_out(tmp_path: Path, small_data: Path, untrained: Path) -> None:
+def test_a_graph_that_is_not_there_is_left_out(tmp_path: Path, small_data: Path, untrained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(released, "ADDRESS", "http://127.0.0.1:9/nobody/listens")
     folder = tmp_path / "data"
     folder.mkdir()
     for name in ("reddit3", "reddit5"):
@@ -134,7 +136,7 @@ def test_a_graph_that_is_not_there_is_left_out(tmp_path: Path, small_data: Path,
     record = play("state-features", tmp_path, folder, untrained)
     part, again = record["parts"]
     assert [s["graph"] for s in part["settings"]] == [s["graph"] for s in again["settings"]] == ["reddit3", "reddit5"]
-    assert [one["what"] for one in part["missing"]] == ["reddit4"] and "reddit4 cannot be downloaded" in part["missing"][0]["why"]
+    assert [one["what"] for one in part["missing"]] == ["reddit4"] and "reddit4 could not be downloaded" in part["missing"][0]["why"]
 
 
 def test_ages_weights_are_the_mean_over_the_sources(tmp_path: Path, untrained: Path) -> None:

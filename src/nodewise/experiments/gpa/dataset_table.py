@@ -17,7 +17,7 @@ _REASONS = {
     ("pubmed", "edges"): "the paper counts the 3 self loops of the published file, which are dropped here",
     ("pubmed", "nodes"): "the published file has 19717 nodes; the paper's number is one more",
     ("reddit", "classes"): "classes that occur, 8 to 10; the released code counted the largest label plus one on each graph",
-    ("reddit", "features"): "the authors' files lack the word vectors",
+    ("reddit", "features"): "the copies in the data folder lack the word vectors, which the authors' release has",
     ("coauthor-physics", "features"): "with the paper's preprocessing: the first 2000 columns of 8415",
 }
 
