@@ -90,7 +90,7 @@ def test_quick_lowers_the_runs_alone(tmp_path: Path, small_data: Path, untrained
     assert QUICK == (10, 2) and (record["runs"], record["large_runs"], record["quick"]) == (10, 2, True)
     assert {r["runs"] for r in record["parts"][0]["settings"][0]["results"]} == {10}
     names = [one["name"] for one in record["sequences"]]
-    assert names == ["random", "centrality", "AGE", "AGE, weights that change", "GPA"]
+    assert names == ["random", "centrality", "AGE", "AGE, fixed weights", "GPA"]
     assert all(len(set(one["sequence"])) == 15 for one in record["sequences"])
     text = (tmp_path / "case-study.md").read_text()
     assert "90.41" in text and "84.74" in text and "case-study.png" in text

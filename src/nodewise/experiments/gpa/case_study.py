@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from nodewise.graph import Graph
 __all__ = ["case_study_record", "consecutive_share", "usual_sequence"]
 
 _PAPER = {
-    "random": "case-study.random", "centrality": "case-study.centrality", "AGE": "case-study.age", "AGE, weights that change": "case-study.age",
+    "random": "case-study.random", "centrality": "case-study.centrality", "AGE": "case-study.age", "AGE, fixed weights": "case-study.age",
     "GPA": "case-study.gpa", "GPA, authors' policy": "case-study.gpa",
 }  # fmt: skip
 
@@ -43,8 +44,14 @@ def consecutive_share(labels: npt.NDArray[np.int64]) -> float:
     return float((table[:, 1:] == table[:, :-1]).mean()) if table.shape[1] > 1 else 0.0
 
 
-def case_study_record(setting: Setting, graph: Graph) -> list[dict[str, Any]]:
-    """For every method: its usual sequence, the classes in it, and how often it asks for one class twice in a row."""
+def case_study_record(setting: Setting, graph: Graph, others: Sequence[Setting] = ()) -> list[dict[str, Any]]:
+    """For every method: its usual sequence, the classes in it, and how often it asks for one class twice in a row.
+
+    Args:
+        setting: what the methods asked.
+        graph: the graph itself.
+        others: the same from other seeds: how much of the usual sequence is chance.
+    """
     assert graph.y is not None
     found = []
     for name, outcome in setting.outcomes.items():
@@ -55,6 +62,9 @@ def case_study_record(setting: Setting, graph: Graph) -> list[dict[str, Any]]:
             "classes": [graph.class_names[label] for label in graph.y[sequence]],
             "distinct_classes": len(set(graph.y[sequence].tolist())),
             "same_class_in_sequence": consecutive_share(graph.y[sequence]),
+            "same_class_in_other_sequences": [
+                consecutive_share(graph.y[usual_sequence(other.outcomes[name].queries, graph.num_nodes)]) for other in others
+            ],
             "same_class_in_runs": consecutive_share(graph.y[outcome.queries]),
             "paper_micro_f1": paper_statement(_PAPER[name]) if name in _PAPER else None,
         })  # fmt: skip

@@ -91,7 +91,7 @@ def _case_study(record: Record, path: Path, data_dir: Path | None) -> Path:
     graph = load_graph("reddit-case-study", data_dir=data_dir)
     scores = {result["name"]: result for result in record["parts"][0]["settings"][0]["results"]}
     known = {one["name"]: one for one in record["sequences"]}
-    order = ("GPA", "GPA, authors' policy", "AGE", "AGE, weights that change", "centrality")
+    order = ("GPA", "GPA, authors' policy", "AGE", "AGE, fixed weights", "centrality")
     shown = [name for name in order if name in known and not (", " in name and name.split(",")[0] in known)]
     layout = nx.kamada_kawai_layout(graph.to_networkx())
     places = np.array([layout[node] for node in sorted(layout)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -152,7 +152,8 @@ def _sequence_table(record: Record) -> Table:
         (
             one["name"], _score(scores[one["name"]]["mean"], scores[one["name"]]["ci95"]),
             "" if one["paper_micro_f1"] is None else f"{one['paper_micro_f1']:.2f}", f"{100 * one['same_class_in_runs']:.0f} %",
-            f"{100 * one['same_class_in_sequence']:.0f} %", str(one["distinct_classes"]), " ".join(map(str, one["sequence"])),
+            f"{100 * one['same_class_in_sequence']:.0f} %", _range(one["same_class_in_other_sequences"]), str(one["distinct_classes"]),
+            " ".join(map(str, one["sequence"])),
         )
         for one in record["sequences"]
     ]  # fmt: skip
@@ -162,10 +163,15 @@ def _sequence_table(record: Record) -> Table:
         "paper",
         "one class twice in a row, in runs",
         "in the sequence",
+        "from other seeds",
         "classes",
         "the node chosen most often at each step",
     )
     return Table("What is asked", columns, tuple(rows))
+
+
+def _range(shares: Sequence[float]) -> str:
+    return f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %" if shares else ""
 
 
 def graph_title(setting: Record) -> str:

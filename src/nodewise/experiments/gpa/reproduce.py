@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from nodewise.ground.events import Reporter, Silent, Warned
 from nodewise.ground.files import rounded, write_json
 
 __all__ = ["QUICK", "reproduce"]
+
+OTHER_DRAWS = 9
+"""Further seeds of the case study, to see how much of a sequence is chance."""
 
 QUICK = (10, 2)
 """Runs of a quick reproduction: on graphs of up to 10,000 nodes, and on larger ones."""
@@ -107,4 +111,5 @@ def _body(experiment: Experiment, how: Arrangement) -> dict[str, Any]:
     settings, _ = settings_of(part, how)  # every chunk is there already
     if not settings:
         return {"parts": [record], "sequences": []}
-    return {"parts": [record], "sequences": case_study_record(settings[0], load_graph(part.graphs[0], data_dir=how.data_dir))}
+    others = [settings_of(part, replace(how, seed=how.seed + draw))[0][0] for draw in range(1, OTHER_DRAWS + 1)]
+    return {"parts": [record], "sequences": case_study_record(settings[0], load_graph(part.graphs[0], data_dir=how.data_dir), others)}
