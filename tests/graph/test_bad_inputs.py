@@ -174,3 +174,34 @@ def test_missing_permissions_are_told(name: str, bound_user: Callable[[], None])
                 os.seteuid(0)
             Path(place).chmod(0o755)
             path.chmod(0o755)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
+@pytest.mark.parametrize("name", ["a.npz", "a.graphml", "a.edges", "a.csv", "g/nodes.csv", "g/edges.csv", "g/features.csv", "g/graph.json"])
+def test_a_pipe_is_refused_and_nobody_waits_for_it(tmp_path: Path, name: str) -> None:
+    write_graph(Graph.build(EDGES, x=[[1.0], [2.0]]), tmp_path / "g")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(GraphError, match=r"is a pipe, a socket or a device, not a file: save what it gives to a file first"):
+        read_graph(tmp_path / name.partition("/")[0])
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.graphml", "a.edges", "a.csv"])
+def test_texts_that_cannot_be_decoded_are_told(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"<graphml>\xff\xfe\n" if name.endswith("graphml") else b"caf\xe9,b\xff\n1,2\n")
+    with pytest.raises(GraphError, match=r"is not an npz file|cannot be read as XML|cannot be read as text .*save it as UTF-8"):
+        read_graph(tmp_path / name)
+
+
+@pytest.mark.slow
+def test_large_sizes_that_are_true_are_believed(tmp_path: Path) -> None:
+    rows = 2**19
+    mostly_zeros = np.zeros((rows, 48), dtype=np.float32)
+    mostly_zeros[:, 0] = 1
+    graph = Graph.build(EDGES, rows, x=mostly_zeros, node_names=[f"n{i}" for i in range(rows)], attributes={"empty": [""] * rows})
+    write_graph(graph, tmp_path / "a.npz")
+    assert read_graph(tmp_path / "a.npz").equals(graph)
+    lonely = Graph.build(EDGES, 2**23)
+    for name in ("b.npz", "b.edges"):
+        write_graph(lonely, tmp_path / name)
+        assert read_graph(tmp_path / name).num_nodes == 2**23

@@ -83,7 +83,7 @@ class Head:
                 offset=None if offset is None else tuple(map(float, offset)),
                 done=canonical_features(str(features.get("done", "raw"))),
             )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise GraphError(
                 f"{source}: what it says of the graph cannot be understood ({error!r}); write the graph again, or remove it"
             ) from error
@@ -138,6 +138,7 @@ def assemble(
     *,
     name: str,
     notes: Sequence[str] = (),
+    room: int = 2**24,
 ) -> Graph:
     """Puts a graph together from rows of text.
 
@@ -150,6 +151,7 @@ def assemble(
         head: what `Head.of` said when the file was written, or None for a file from elsewhere.
         name: of the graph, where there is no head.
         notes: what the reader has to tell.
+        room: values that features may take when they are made dense, as they were; beyond it they stay sparse.
     """
     plain = len(ids) > 0 and ids[0] == "0" and list(ids) == [str(i) for i in range(len(ids))]
     named = head.named if head is not None and plain else not plain
@@ -158,7 +160,7 @@ def assemble(
         labels = labels if head.labelled or (labels and any(labels)) else None
         new = set(class_labels(labels or (), head.class_names)[0]) - set(head.class_names) - {""}
         class_names = (*head.class_names, *natural_order(list(new)))
-        if features is not None and head.dense:
+        if features is not None and head.dense and features.shape[0] * features.shape[1] <= room:
             features = features.toarray()
     return Graph.build(
         edges,

@@ -76,7 +76,8 @@ def check_strings(name: str, values: npt.NDArray[np.object_], num_nodes: int) ->
             f"attribute {name!r} must hold one string for each of the {num_nodes} nodes, received the shape {list(array.shape)}"
         )
     texts = ["" if text is None else str(text) for text in array.tolist()]
-    _check_encoding(f"attribute {name!r}", (*texts, name))
+    _check_encoding(f"attribute {name!r}", texts)
+    _check_encoding("the attribute name", (name,))
     result = np.empty(num_nodes, dtype=object)
     result[:] = texts
     result.flags.writeable = False
@@ -142,7 +143,9 @@ def _float32(array: npt.NDArray[Any], name: str) -> npt.NDArray[np.float32]:
             f"{name} must hold numbers, received {array.dtype}: turn texts into numbers first (a text column can become TF-IDF features)"
         )
     with np.errstate(over="ignore"):
-        return array.astype(np.float32)
+        converted = array.astype(np.float32)
+    converted.flags.writeable = False  # held by nobody else: it need not be copied
+    return converted
 
 
 def _refuse_infinite(features: npt.NDArray[np.float32], name: str) -> None:

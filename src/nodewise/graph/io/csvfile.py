@@ -12,8 +12,11 @@ from nodewise.graph.io.files import atomic_file, existing_file
 from nodewise.ground.errors import GraphError
 from nodewise.ground.wording import listed
 
-__all__ = ["Table", "cell", "first_record", "guess_delimiter", "numbers", "read_rows", "read_table", "write_rows"]
+__all__ = ["COLUMNS", "Table", "cell", "first_record", "guess_delimiter", "numbers", "read_rows", "read_table", "write_rows"]
 
+COLUMNS = 50_000
+"""Columns of a table, at most: each costs memory of its own, however few bytes the file spends on it."""
+_RECORD = 2**16  # characters of the first row that are looked at to tell the delimiter
 _QUOTED = frozenset('",;\t\r\n|')
 
 
@@ -89,9 +92,14 @@ def read_rows(path: Path, *, delimiter: str | None = None, encoding: str = "utf-
     existing_file(path)
     try:
         with path.open(encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline="") as handle:
-            if delimiter is None:
-                delimiter = guess_delimiter(first_record(handle, comments))
-                handle.seek(0)
+            record = first_record(handle, comments)
+            handle.seek(0)
+            delimiter = guess_delimiter(record[:_RECORD]) if delimiter is None else delimiter
+            if record.count(delimiter) >= COLUMNS and delimiter != " ":
+                raise GraphError(
+                    f"{path} has about {record.count(delimiter) + 1:,} columns in its first row, at most {COLUMNS:,} can be read: keep those that are "
+                    "needed, or save a wide table of numbers as .npy"
+                )
             # Python's limit for a cell, 131,072 characters, is less than a long text; it is for the whole process, and only ever raised.
             csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
             reader = csv.reader(_records(handle, comments), delimiter=delimiter, strict=True, skipinitialspace=delimiter == " ")
@@ -169,12 +177,15 @@ def guess_delimiter(record: str, choices: str = ",;\t") -> str:
 
 def first_record(lines: Iterable[str], comments: str = "") -> str:
     """The first row as it is written, with the line breaks within its quotes; comments and empty lines before it do not count."""
-    record = ""
+    record: list[str] = []
+    filled, quoted = False, False
     for line in _records(lines, comments):
-        record += line
-        if record.strip() and record.count('"') % 2 == 0:
+        record.append(line)
+        filled = filled or not line.isspace()
+        quoted ^= line.count('"') % 2 == 1
+        if filled and not quoted:
             break
-    return record
+    return "".join(record)
 
 
 def _records(lines: Iterable[str], comments: str) -> Iterator[str]:

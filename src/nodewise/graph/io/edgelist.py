@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from nodewise.graph.assembly import node_ids
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.column_names import EDGE_ENDS, meaning
 from nodewise.graph.io.csvfile import cell, first_record, read_rows, write_rows
-from nodewise.graph.io.files import existing_file
+from nodewise.graph.io.files import check_claim, existing_file
 from nodewise.graph.labels import natural_order
 from nodewise.ground.errors import GraphError
 from nodewise.ground.wording import count, listed
@@ -26,6 +27,7 @@ from nodewise.ground.wording import count, listed
 __all__ = ["read_edgelist", "write_edgelist"]
 
 _HEAD = re.compile(r"# nodewise edge list: ([0-9]{1,15}) nodes, ([0-9]+) edges\r?\n(?:# names: (.*?)\r?\n)?")
+_RECORD = 2**16  # characters of the first row that are looked at to tell the delimiter
 _SPECIAL = frozenset('",;\t\r\n| #%')
 _COLUMNS = {name for pair in EDGE_ENDS for name in pair}
 
@@ -58,21 +60,24 @@ def read_edgelist(path: str | Path) -> Graph:
         weighted |= len(cells) == 3
         if not all(cells):
             raise GraphError(f"{path}, line {line}: an end of the edge is missing, received {listed(row)}; the line may be cut off")
-        found = [position.setdefault(text, len(position)) for text in cells[:2]]
-        if len(found) == 2:
-            ends.extend(found)
+        edge = [position.setdefault(text, len(position)) for text in cells[:2]]
+        if len(edge) == 2:
+            ends.extend(edge)
     notes = ["the third column was passed over: edges have no weights here"] if weighted else []
     names = list(position)
+    first = 0
     if len(ends) > 1 and _names_columns(names, ends):
         notes.append(f"the first row, {listed(names[:2])}, was taken as the names of the columns")
-        names, ends = names[2:], array("q", (end - 2 for end in ends[2:]))
-    if not ends:
+        names, first = names[2:], 2
+    edges: npt.NDArray[np.int64] = np.array(ends, dtype=np.int64)[first:] - first
+    if not edges.size:
         raise GraphError(f"{path} holds no edges: an edge list has one on each line, the two ids parted by a blank, tab or comma")
     ids = natural_order(names)
-    place = {text: i for i, text in enumerate(ids)}
-    order = np.array([place[text] for text in names], dtype=np.int64)
-    plain = ids == [str(i) for i in range(len(ids))]
-    edges = order[np.frombuffer(ends, dtype=np.int64)].reshape(-1, 2).T
+    order = np.empty(len(ids), dtype=np.int64)
+    order[[position[text] - first for text in ids]] = np.arange(len(ids))
+    del position, ends
+    plain = all(text == str(i) for i, text in enumerate(ids))
+    edges = order[edges].reshape(-1, 2).T
     return Graph.build(edges, len(ids), node_names=None if plain else ids, name=path.stem, notes=notes)
 
 
@@ -95,7 +100,7 @@ def _look(path: Path) -> tuple[str, re.Match[str] | None]:
         with path.open(encoding="utf-8-sig", newline="") as handle:
             top = handle.readline() + handle.readline()
             handle.seek(0)
-            first = first_record(handle, "#%")
+            first = first_record(handle, "#%")[:_RECORD]
     except UnicodeError as error:
         raise GraphError(f"{path} cannot be read as text ({error}): save it as UTF-8") from error
     except OSError as error:
@@ -123,9 +128,12 @@ def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:
     size, num_edges = int(head[1]), int(head[2])
     try:
         names = None if head[3] is None else list(map(str, json.loads(head[3])))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise GraphError(f"{path}: the names at the top are damaged ({error}); write the file again") from error
-    position = {text: i for i, text in enumerate(names if names is not None else map(str, range(size)))}
+    check_claim(path, size if names is None else 0, "nodes")
+    if names is not None and len(names) != size:
+        raise GraphError(f"{path} names {len(names)} nodes at its top and says that there are {size}: make it again")
+    position: Mapping[str, int] = _Indices(size) if names is None else {text: i for i, text in enumerate(names)}
     ends = array("q")
     for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
         if len(row) != 2 or row[0] not in position or row[1] not in position:
@@ -140,6 +148,24 @@ def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:
         )
     edges: npt.NDArray[np.int64] = np.frombuffer(ends, dtype=np.int64) if ends else np.zeros(0, dtype=np.int64)
     return Graph.build(edges.reshape(-1, 2).T, size, node_names=names, name=path.stem)
+
+
+class _Indices(Mapping[str, int]):
+    """The indices 0 … size-1 by their texts, without holding them."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __getitem__(self, text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and len(text) < 20 and (text[0] != "0" or text == "0") and int(text) < self.size):
+            raise KeyError(text)
+        return int(text)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, range(self.size))
+
+    def __len__(self) -> int:
+        return self.size
 
 
 def _dropped(graph: Graph) -> list[str]:

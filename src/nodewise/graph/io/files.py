@@ -1,4 +1,8 @@
-"""Reading and writing a graph in any form, told by the file's ending."""
+"""Reading and writing a graph in any form, told by the file's ending.
+
+Files come from strangers. What a file claims of its size is compared with what it can hold before anything is allocated, so that reading takes
+at most 64 MiB and `MEMORY` times the file's size (of a folder: of its files together), whatever it holds.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from nodewise.ground.errors import GraphError
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["FORMS", "atomic_file", "atomic_folder", "existing_file", "read_graph", "write_graph"]
+__all__ = ["FORMS", "MEMORY", "UNWRITTEN", "atomic_file", "atomic_folder", "check_claim", "existing_file", "read_graph", "write_graph"]
 
 FORMS = {
     ".npz": "everything, compressed",
@@ -23,6 +27,10 @@ FORMS = {
     ".edges, .edgelist, .txt, .csv, .tsv": "edges alone, two columns",
     "a folder": "everything but further fields, as nodes.csv, edges.csv, features.csv",
 }
+MEMORY = 256
+"""Bytes of memory that reading a file takes for each of its bytes, at most."""
+UNWRITTEN = 2**24
+"""Nodes or columns that a file may claim beyond what it can spell out: nodes without edges, columns of zeros."""
 _EDGES = (".edges", ".edgelist", ".txt", ".csv", ".tsv")
 
 
@@ -75,18 +83,35 @@ def existing_file(path: Path) -> Path:
     """Passes a path that is a file with something in it.
 
     Raises:
-        GraphError: if it is missing, a folder or empty.
+        GraphError: if it is missing, a folder, a pipe or device, which could make the reader wait for ever, or empty.
     """
     try:
         if path.is_dir():
             raise GraphError(f"{path} is a folder, not a file: give the file in it, or a folder with nodes.csv and edges.csv")
         if not path.exists():
             raise GraphError(f"there is no file {path}: check the path (the current folder is {Path.cwd()})")
-        if path.is_file() and path.stat().st_size == 0:
+        if not path.is_file():
+            raise GraphError(f"{path} is a pipe, a socket or a device, not a file: save what it gives to a file first")
+        if path.stat().st_size == 0:
             raise GraphError(f"{path} is empty (0 bytes): it was probably not written to the end, make or download it again")
     except OSError as error:
         raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
     return path
+
+
+def check_claim(path: Path, number: int, what: str) -> int:
+    """Passes a number of nodes or columns that a file claims without spelling all of them out.
+
+    Raises:
+        GraphError: if it is far more than a file of that size can hold.
+    """
+    size = path.stat().st_size
+    if not 0 <= number <= UNWRITTEN + size:
+        raise GraphError(
+            f"{path} claims {number:,} {what}, more than a file of {size:,} bytes can hold: it is damaged, or was made to use up the memory; "
+            "make or download it again"
+        )
+    return number
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from nodewise.graph.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.csvfile import Table, cell, numbers, read_table, write_rows
-from nodewise.graph.io.files import atomic_file, atomic_folder
+from nodewise.graph.io.files import UNWRITTEN, atomic_file, atomic_folder, check_claim, existing_file
 from nodewise.graph.io.tables import edge_ends, id_column, read_tables
 from nodewise.graph.labels import natural_order
 from nodewise.ground.errors import GraphError
@@ -48,7 +48,7 @@ def read_folder(path: str | Path) -> Graph:
             return graph
         return replace(graph, x=_read_features(third, node_ids(graph), None))
     try:
-        told = (path / "graph.json").read_text(encoding="utf-8")
+        told = existing_file(path / "graph.json").read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise GraphError(f"{path / 'graph.json'} cannot be read ({error}): write the graph again, or remove this file") from error
     head = Head.from_json(told, str(path / "graph.json"))
@@ -58,7 +58,8 @@ def read_folder(path: str | Path) -> Graph:
     attributes = {name.removeprefix(_PREFIX): cells for name, cells in table.columns.items() if name not in ("id", "label")}
     edges = edge_ends(path / "edges.csv", ids, "source", "target", None, "utf-8", notes)
     features = None if head.columns is None else _read_features(third, ids, head.columns)
-    return assemble(ids, edges, table.columns.get("label"), attributes, features, head, name=path.name, notes=notes)
+    room = UNWRITTEN + sum(file.stat().st_size for file in (path / "nodes.csv", path / "edges.csv", third) if file.exists())
+    return assemble(ids, edges, table.columns.get("label"), attributes, features, head, name=path.name, notes=notes, room=room)
 
 
 def write_folder(graph: Graph, path: str | Path) -> list[str]:
@@ -110,23 +111,23 @@ def _read_features(path: Path, ids: Sequence[str], columns: int | None) -> sp.cs
         row = next(i for i, text in enumerate(texts) if numbers([text]) is None)
         raise GraphError(f"{path}, line {table.lines[row]}: the value {texts[row]!r} is no finite number: correct it or leave the row out")
     rows = _positions(table, nodes, {text: i for i, text in enumerate(ids)}, "is no node's id: add the node to nodes.csv or drop the row")
-    if all(name.isascii() and name.isdecimal() for name in names):
-        places = list(map(int, names))
-        width = columns if columns is not None else max(places, default=-1) + 1
-        if places and max(places) >= width:
+    if all(name.isascii() and name.isdecimal() and len(name) < 20 for name in names):
+        indices = list(map(int, names))
+        width = check_claim(path, columns if columns is not None else max(indices, default=-1) + 1, "columns of features")
+        if indices and max(indices) >= width:
             raise GraphError(
-                f"{path} gives a value in column {max(places)}, but there are {width} columns, 0 to {width - 1}: see graph.json"
+                f"{path} gives a value in column {max(indices)}, but there are {width} columns, 0 to {width - 1}: see graph.json"
             )
     else:
         order = {name: i for i, name in enumerate(natural_order(sorted(set(names))))}
-        places, width = [order[name] for name in names], len(order)
-    return sparse_features(rows, places, values, (len(ids), width), str(path))
+        indices, width = [order[name] for name in names], len(order)
+    return sparse_features(rows, indices, values, (len(ids), width), str(path))
 
 
 def _positions(table: Table, names: Sequence[str], position: dict[str, int], wrong: str) -> list[int]:
-    found = []
+    positions = []
     for row, name in enumerate(names):
         if name not in position:
             raise GraphError(f"{table.path}, line {table.lines[row]}: {name!r} {wrong}")
-        found.append(position[name])
-    return found
+        positions.append(position[name])
+    return positions

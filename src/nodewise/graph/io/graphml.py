@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from nodewise.graph.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.column_names import label_columns, never_features
+from nodewise.graph.io.column_names import label_columns, meaning
 from nodewise.graph.io.csvfile import numbers
 from nodewise.graph.io.files import atomic_file, existing_file
 from nodewise.graph.io.graphml_parser import Document, parse
@@ -118,56 +120,108 @@ def _ours(path: Path, document: Document, head: Head, edges: npt.NDArray[np.int6
     size = len(document.nodes)
     labels: list[str] = [""] * size
     names = {key: name for key, (name, _, _) in document.keys.items() if re.fullmatch(r"a\d+", key)}
+    _check_room(path, len(set(names.values())), size)
     attributes = {name: [""] * size for name in names.values()}
     rows, columns, values = [], [], []
     for node, key, text in document.data:
         if key[:1] == "x":
-            found = numbers([text])
-            if found is None or not key[1:].isdecimal() or int(key[1:]) >= (head.columns or 0):
+            number = numbers([text])
+            if number is None or not key[1:].isdecimal() or int(key[1:]) >= (head.columns or 0):
                 raise GraphError(
                     f"{path}: node {document.nodes[node]!r} has {text!r} as feature {key!r}, which is no number or no column; correct it"
                 )
             rows.append(node)
             columns.append(int(key[1:]))
-            values.append(found[0])
+            values.append(number[0])
         elif key == "label":
             labels[node] = text
         elif key in names:
             attributes[names[key]][node] = text
+    if (head.columns or 0) > len(document.keys):
+        raise GraphError(f"{path} claims {head.columns:,} columns of features, but declares {len(document.keys):,} keys: make it again")
     features = None if head.columns is None else sparse_features(rows, columns, values, (size, head.columns), str(path))
-    return assemble(document.nodes, edges, labels, attributes, features, head, name=path.stem, notes=document.notes)
+    return assemble(document.nodes, edges, labels, attributes, features, head, name=path.stem, notes=document.notes, room=_room(path))
 
 
 def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Graph:
-    size = len(document.nodes)
-    columns: dict[str, list[str]] = {}
-    kinds: dict[str, str] = {}
-    called: dict[str, str] = {}
-    for key, (name, kind, default) in document.keys.items():
-        called[key] = name if name not in columns else f"{name} ({key})"
-        columns[called[key]], kinds[called[key]] = [default] * size, kind
+    size, notes = len(document.nodes), list(document.notes)
+    cells: dict[str, dict[int, str]] = {key: {} for key in document.keys}
     for node, key, text in document.data:
-        columns[called[key]][node] = text
-    columns = {name: texts for name, texts in columns.items() if any(texts)}
-    notes = list(document.notes)
-    label = None
-    for name in label_columns(columns):
-        if are_classes(columns[name]):
+        cells[key][node] = text
+    columns = {key: _Column(name, kind, default, cells[key]) for key, (name, kind, default) in document.keys.items()}
+    called: dict[str, _Column] = {}
+    for key, column in columns.items():
+        if column.default or any(column.cells.values()):
+            called[column.name if column.name not in called else f"{column.name} ({key})"] = column
+    named = [name for name in called if meaning(name) == "label" or name.strip().lower() == "x"]
+    _check_room(path, len(named) + sum(bool(column.default) for column in called.values()), size)
+    likely = {name: called[name].texts(size) for name in named}
+    label, classes = None, set()
+    for name in label_columns(likely):
+        classes.add(name.strip().lower())
+        if label is None and are_classes(likely[name]):
             label = name
-            break
-        notes.append(f"the attribute {name!r} differs on every node, or holds long texts, and was not taken as classes")
-    never = never_features(columns)
-    numeric = {}
-    for name, texts in columns.items():
-        if name not in never and kinds[name] in ("int", "long", "float", "double", "boolean"):
-            flags = {"true": "1", "false": "0", "": "0"}
-            found = numbers([flags.get(text.lower(), text) for text in texts])
-            if found is None:
+        elif label is None:
+            notes.append(f"the attribute {name!r} differs on every node, or holds long texts, and was not taken as classes")
+    numeric: dict[str, dict[int, float]] = {}
+    for name, column in called.items():
+        plain = name.strip().lower() not in classes and meaning(name) in (None, "label")
+        if plain and column.kind in ("int", "long", "float", "double", "boolean"):
+            values = column.numbers(size)
+            if values is None:
                 notes.append(f"the attribute {name!r} should hold numbers but does not everywhere: it was kept as text")
             else:
-                numeric[name] = found
+                numeric[name] = values
     if numeric:
         notes.append(f"the attributes {listed(numeric)} hold numbers and became features, 0 where a node has none")
-    features = np.array(list(numeric.values())).T if numeric else None
-    rest = {name: values for name, values in columns.items() if name != label and name not in numeric}
-    return assemble(document.nodes, edges, columns[label] if label else None, rest, features, None, name=path.stem, notes=notes)
+    shown = {name: column for name, column in called.items() if name != label and name not in numeric}
+    _check_room(path, len(shown), size)
+    rest = {name: column.texts(size) for name, column in shown.items()}
+    features = _features(path, list(numeric.values()), size) if numeric else None
+    return assemble(document.nodes, edges, likely[label] if label else None, rest, features, None, name=path.stem, notes=notes)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What the nodes have under one key."""
+
+    name: str
+    kind: str
+    default: str
+    cells: dict[int, str]
+
+    def texts(self, size: int) -> list[str]:
+        """One text a node."""
+        return [self.cells.get(node, self.default) for node in range(size)]
+
+    def numbers(self, size: int) -> dict[int, float] | None:
+        """The numbers that are not 0, by node; None if a text is no number."""
+        flags = {"true": "1", "false": "0", "": "0"}
+        texts = self.cells if not self.default else dict(enumerate(self.texts(size)))
+        values = numbers([flags.get(text.lower(), text) for text in texts.values()])
+        return None if values is None else {node: value for node, value in zip(texts, values, strict=True) if value}
+
+
+def _features(path: Path, columns: list[dict[int, float]], size: int) -> npt.NDArray[np.float64] | sp.csr_matrix[np.float32]:
+    """[node, feature]; sparse where a dense table would be far larger than the file."""
+    if len(columns) * size <= _room(path):
+        dense = np.zeros((size, len(columns)))
+        for i, values in enumerate(columns):
+            dense[list(values), i] = list(values.values())
+        return dense
+    rows = [node for values in columns for node in values]
+    places = [i for i, values in enumerate(columns) for _ in values]
+    return sparse_features(rows, places, [value for values in columns for value in values.values()], (size, len(columns)), str(path))
+
+
+def _room(path: Path) -> int:
+    """How many values a table of all nodes may hold: few files fill less than one in ten."""
+    return 2**21 + 2 * path.stat().st_size
+
+
+def _check_room(path: Path, attributes: int, nodes: int) -> None:
+    if attributes * nodes > _room(path):
+        raise GraphError(
+            f"{path} has {attributes:,} attributes for {nodes:,} nodes and spells few of them out: the table would be far larger than the file; "
+            "remove attributes that few nodes have"
+        )

@@ -13,6 +13,7 @@ from nodewise.ground.errors import GraphError
 __all__ = ["Document", "parse"]
 
 _ENCODINGS = {"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin-1", "latin1", "windows-1252"}
+_DEEPEST = 100
 _DOCTYPE = "it has a DOCTYPE, which a graph needs not and which could name other files or grow without end: remove that part of the file"
 
 
@@ -133,6 +134,10 @@ class _Handler:
             self.key = self.need(tag, attributes, "key") if tag == "data" else self.key
             self.text = []
         self.open.append((tag, node))
+        if len(self.open) > _DEEPEST:
+            raise GraphError(
+                f"{self.path}, line {self.parser.CurrentLineNumber}: elements lie more than {_DEEPEST} deep in each other; correct it"
+            )
 
     def start_key(self, attributes: dict[str, str]) -> None:
         self.key = self.need("key", attributes, "id")

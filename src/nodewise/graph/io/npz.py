@@ -5,28 +5,30 @@ Fields: `edge_index` [2, edge] · `num_nodes` · `y` [node] (-1: unlabelled) · 
 such as "row+center" · `name` · `class_names` · `node_names` · `attribute_names` and one
 field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index` may be missing. Any other field is kept as it is.
 Strings are unicode arrays; where those would waste memory or lose a trailing NUL, a JSON list as UTF-8 bytes (uint8).
-Nothing is ever pickled, and a file with pickled objects is refused.
+Nothing is ever pickled, and a file with pickled objects is refused; so is one whose fields would expand beyond 16 MiB and 24
+times its size, or dense features, which may be mostly zeros, beyond 16 MiB and 128 times.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.files import atomic_file, existing_file
+from nodewise.graph.io.files import atomic_file, check_claim, existing_file
 from nodewise.ground.errors import GraphError
 from nodewise.ground.wording import listed
 
-__all__ = ["read_npz", "write_npz"]
+__all__ = ["read_npy", "read_npz", "write_npz"]
 
 _CSR = ("x_data", "x_indices", "x_indptr", "x_shape")
 _KNOWN = {
@@ -42,6 +44,7 @@ _KNOWN = {
     "node_names",
     "attribute_names",
 }
+_TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_preprocessing"}
 _FORM = "edge_index [2, edges], and where there are any y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
 
 
@@ -56,10 +59,12 @@ def read_npz(path: str | Path) -> Graph:
     if "edge_index" not in fields:
         raise GraphError(f"{path} has no field 'edge_index', only {listed(fields) or 'nothing'}: a graph holds {_FORM}")
     try:
+        check_claim(path, int(fields["num_nodes"]) if "num_nodes" in fields else 0, "nodes")
+        check_claim(path, int(fields["x_shape"][-1]) if "x_shape" in fields else 0, "columns of features")
         return _graph(fields, path.stem)
     except GraphError as error:
-        raise GraphError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise GraphError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, OverflowError, IndexError, RecursionError) as error:
         raise GraphError(f"{path}: the fields do not form a graph ({error}); a graph holds {_FORM}") from error
 
 
@@ -96,44 +101,153 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
                 f"the further field {key!r} holds Python objects, which are never pickled: make it numbers or strings, or drop it"
             )
         fields[key] = value
-    with atomic_file(Path(path)) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, value in fields.items():
-            member = zipfile.ZipInfo(f"{key}.npy")
-            member.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(member, "w", force_zip64=True) as stream:
-                np.lib.format.write_array(stream, value, allow_pickle=False)
+    with atomic_file(Path(path)) as handle:
+        _write(handle, fields, zipfile.ZIP_DEFLATED)
+        if not _extent(fields).fits(handle.tell()):  # a reader would not believe it
+            handle.seek(0)
+            handle.truncate()
+            _write(handle, fields, zipfile.ZIP_STORED)
     return []
 
 
+def _write(handle: IO[bytes], fields: Mapping[str, npt.NDArray[Any]], compression: int) -> None:
+    with zipfile.ZipFile(handle, "w", compression) as archive:
+        for key, value in fields.items():
+            member = zipfile.ZipInfo(f"{key}.npy")
+            member.compress_type = compression
+            with archive.open(member, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, value, allow_pickle=False)
+    handle.seek(0, 2)
+
+
+def read_npy(path: str | Path) -> npt.NDArray[Any]:
+    """Reads the array in an npy file.
+
+    Raises:
+        GraphError: if the file is missing, holds no array, pickled objects, or less than it claims.
+    """
+    path = existing_file(Path(path))
+    try:
+        with path.open("rb") as stream:
+            _check_array(stream, path.stat().st_size)
+            stream.seek(0)
+            return np.lib.format.read_array(stream, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise GraphError(f"{path} is no array of numbers in npy form ({error}): save it with np.save, never with pickled objects") from None
+
+
 def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
-    fields: dict[str, npt.NDArray[Any]] = {}
     try:
         with path.open("rb") as handle:
-            archive = np.load(handle, allow_pickle=False)
-            if isinstance(archive, np.ndarray):
+            start = handle.read(6)
+            if start == b"\x93NUMPY":
                 raise GraphError(
                     f"{path} holds a single array, not a graph: make a graph of it with `nodewise convert --knn`, or save with np.savez"
                 )
-            with archive:
-                fields = {key: archive[key] for key in archive.files}
+            if start[:2] != b"PK":
+                raise GraphError(f"{path} is not an npz file: give a file written by np.savez, or by `nodewise convert`")
+            with zipfile.ZipFile(handle) as archive:
+                members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+                if len(members) < len(archive.infolist()):
+                    raise GraphError(f"{path} holds two fields of one name: write it again")
+                _check_members(path, archive, members)
+                fields = {}
+                for key, member in members.items():
+                    with archive.open(member) as stream:
+                        fields[key] = np.lib.format.read_array(stream, allow_pickle=False)
+                _extent(fields).check(path)
+                return fields
     except GraphError:
         raise
-    except ValueError as error:
-        if "allow_pickle" in str(error) or "pickle" in str(error).lower():
-            if zipfile.is_zipfile(path):
-                raise GraphError(
-                    f"{path} holds pickled Python objects, which can run code and are never loaded: save its arrays as numbers or unicode strings "
-                    "(array.astype(str)) and write it again"
-                ) from None
-            raise GraphError(f"{path} is not an npz file: give a file written by np.savez, or by `nodewise convert`") from None
-        raise GraphError(f"{path} is damaged ({error}): make or download it again") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, NotImplementedError, RuntimeError, SyntaxError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        KeyError,
+        ValueError,
+        NotImplementedError,
+        RuntimeError,
+        SyntaxError,
+    ) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise GraphError(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from error
         raise GraphError(f"{path} is truncated or damaged, or not an npz file ({error}): make or download it again") from error
     except MemoryError as error:
         raise GraphError(f"{path} asks for more memory than there is: it is damaged, or too large for this machine") from error
-    return fields
+
+
+def _check_members(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> None:
+    """Looks at the head of every field before any of them is read: nothing may be pickled, nor grow far beyond the file."""
+    extent = _Extent()
+    for key, member in members.items():
+        with archive.open(member) as stream:
+            try:
+                dtype, number = _check_array(stream, member.file_size)
+            except _PickledError:
+                raise GraphError(
+                    f"{path} holds pickled Python objects, which can run code and are never loaded: save its arrays as numbers or unicode strings "
+                    "(array.astype(str)) and write it again"
+                ) from None
+        extent.add(key, dtype, number)
+    extent.check(path)
+
+
+class _Extent:
+    """What the fields of a file take in memory: dense features, which may be mostly zeros, all others, and strings, each an object."""
+
+    def __init__(self) -> None:
+        self.features = self.content = self.texts = 0
+
+    def add(self, key: str, dtype: np.dtype[Any], number: int) -> None:
+        if key == "x":
+            self.features += max(4, dtype.itemsize) * number
+        else:
+            self.content += dtype.itemsize * number
+        self.texts += number if dtype.kind in "US" else 0
+
+    def add_array(self, key: str, array: npt.NDArray[Any]) -> None:
+        self.add(key, array.dtype, array.size)
+        if array.dtype == np.uint8 and (key in _TEXTS or key.startswith("attribute_")):  # a JSON list: its strings are in quotes
+            self.texts += int(np.count_nonzero(array == ord('"'))) // 2
+
+    def fits(self, size: int) -> bool:
+        """Whether a reader believes that a file of that many bytes holds this."""
+        return self.features <= 2**24 + 128 * size and self.content <= 2**24 + 24 * size and self.texts <= 2**18 + size
+
+    def check(self, path: Path) -> None:
+        if not self.fits(size := path.stat().st_size):
+            hint = "; features that are nearly all zeros belong into a sparse matrix (x_data, x_indices, x_indptr, x_shape)"
+            raise GraphError(
+                f"{path} has {size:,} bytes and would take {self.features + self.content:,} in memory: it is damaged, or was made to use up the "
+                f"memory{hint if self.features > self.content else ''}; make it again"
+            )
+
+
+def _extent(fields: Mapping[str, npt.NDArray[Any]]) -> _Extent:
+    extent = _Extent()
+    for key, value in fields.items():
+        extent.add_array(key, value)
+    return extent
+
+
+class _PickledError(ValueError):
+    """An array of Python objects."""
+
+
+def _check_array(stream: IO[bytes], size: int) -> tuple[np.dtype[Any], int]:
+    """Passes the head of an npy stream of `size` bytes that holds as many values as it claims; gives their type and number."""
+    version = np.lib.format.read_magic(stream)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version} of the npy form is not known")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise _PickledError("it holds pickled objects")
+    number = math.prod(shape)
+    if number * dtype.itemsize != size - stream.tell():
+        raise ValueError(f"it claims {number:,} values of {dtype}, and holds {size - stream.tell():,} bytes")
+    return dtype, number
 
 
 def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:

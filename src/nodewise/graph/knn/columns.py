@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from nodewise.graph.io.csvfile import numbers
 from nodewise.graph.labels import is_missing
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["column_features"]
 
 _CATEGORIES = 64
+_DENSE = 2**23  # values of a table that is always dense: 32 MB
 
 
-def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[np.float32], list[str]]:
+def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[np.float32] | sp.csr_matrix[np.float32], list[str]]:
     """Features of a table's rows: numbers with mean 0 and deviation 1, categories as one column each.
 
     A column whose filled cells are all numbers counts as numeric, unless one is a code with a leading zero; a cell left empty gets the mean.
@@ -32,12 +34,12 @@ def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[n
         columns: name -> one cell a row.
 
     Returns:
-        float32 [row, feature], and what was left out or filled in, in words.
+        float32 [row, feature], CSR where it is large and mostly zeros, and what was left out or filled in, in words.
 
     Raises:
         GraphError: if no column can be used.
     """
-    blocks: list[npt.NDArray[np.float64]] = []
+    blocks: list[_Block] = []
     notes: list[str] = []
     for position, (name, cells) in enumerate(columns.items()):
         filled = np.array([not is_missing(cell) for cell in cells])
@@ -50,11 +52,13 @@ def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[n
         elif values is not None:
             if not filled.all():
                 notes.append(f"column {name!r}: {count(int((~filled).sum()), 'empty cell')} filled with the mean")
-            blocks.append(_standardised(values, filled)[:, None])
+            rows = np.arange(len(cells))
+            blocks.append(_Block(1, rows, np.zeros_like(rows), _standardised(values, filled).astype(np.float32)))
         elif len(kinds) <= max(2, min(_CATEGORIES, len(cells) // 2)):
             code = {kind: i for i, kind in enumerate(kinds)}
-            table = np.eye(len(kinds) + 1, len(kinds))  # the last row, of zeros, is for an empty cell
-            blocks.append(table[[code[cell] if there else len(kinds) for cell, there in zip(cells, filled, strict=True)]])
+            rows = np.flatnonzero(filled)
+            which = np.array([code[cells[row]] for row in rows.tolist()])
+            blocks.append(_Block(len(kinds), rows, which, np.ones(len(rows), dtype=np.float32)))
         else:
             notes.append(
                 f"column {name!r} has {len(kinds):,} different texts and is no feature (as the text column it would become TF-IDF features)"
@@ -63,7 +67,30 @@ def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[n
         raise GraphError(
             f"no column of {listed(columns) or 'the table'} can become a feature: give numbers or categories, or name the column with the texts or pictures"
         )
-    return np.concatenate(blocks, axis=1, dtype=np.float32, casting="same_kind"), notes
+    return _joined(blocks, len(next(iter(columns.values())))), notes
+
+
+class _Block(NamedTuple):
+    """The features of one column: where they are not 0."""
+
+    width: int
+    rows: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float32]
+
+
+def _joined(blocks: Sequence[_Block], rows: int) -> npt.NDArray[np.float32] | sp.csr_matrix[np.float32]:
+    """All blocks side by side; sparse where a dense table would be large and mostly zeros, as with many categories."""
+    starts = np.cumsum([0, *(block.width for block in blocks)])
+    shape = (rows, int(starts[-1]))
+    if shape[0] * shape[1] <= max(_DENSE, 4 * rows * len(blocks)):
+        dense = np.zeros(shape, dtype=np.float32)
+        for start, block in zip(starts, blocks, strict=False):
+            dense[block.rows, start + block.columns] = block.values
+        return dense
+    row = np.concatenate([block.rows for block in blocks])
+    column = np.concatenate([start + block.columns for start, block in zip(starts, blocks, strict=False)])
+    return sp.csr_matrix((np.concatenate([block.values for block in blocks]), (row, column)), shape=shape)
 
 
 def _numbers(cells: Sequence[str], filled: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64] | None:

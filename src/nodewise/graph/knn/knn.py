@@ -14,6 +14,7 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.io.column_names import ID, label_columns, meaning, never_features
 from nodewise.graph.io.csvfile import Table, numbers, read_table
 from nodewise.graph.io.files import existing_file
+from nodewise.graph.io.npz import read_npy
 from nodewise.graph.io.tables import id_column, label_column
 from nodewise.graph.knn.columns import column_features
 from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
@@ -83,15 +84,10 @@ def knn_graph(
 
 def knn_from_npy(path: str | Path, k: int = 10, metric: Metric = "cosine", *, reporter: Reporter | None = None, **parts: Any) -> Graph:
     """The k-nearest-neighbour graph of embeddings in an .npy file: numbers [node, feature]. Pickled objects are refused."""
-    path = existing_file(Path(path).expanduser())
-    try:
-        x = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise GraphError(f"{path} is no array of numbers in npy form ({error}): save it with np.save, never with pickled objects") from None
-    if not isinstance(x, np.ndarray) or x.ndim != 2:
-        raise GraphError(
-            f"{path} must hold one array [nodes, features], received {getattr(x, 'shape', 'several arrays')}: save the embeddings alone"
-        )
+    path = Path(path).expanduser()
+    x = read_npy(path)
+    if x.ndim != 2:
+        raise GraphError(f"{path} must hold one array [nodes, features], received {x.shape}: save the embeddings alone")
     return knn_graph(x, k, metric, reporter=reporter, **{"name": path.stem, **parts})
 
 

@@ -19,6 +19,9 @@ __all__ = ["ENDINGS", "pictures_in", "pixels"]
 ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
 
+_PIXELS = 2**26  # of a picture: a small file can claim any number of them
+
+
 def pictures_in(folder: Path) -> list[Path]:
     """The pictures in a folder and the folders below it, in the order of their paths; hidden ones are left out.
 
@@ -61,9 +64,13 @@ def pixels(paths: Sequence[Path], size: int = 32, reporter: Reporter | None = No
             raise GraphError(f"there is no picture {path} (row {i}): paths are relative to the folder of the table")
         try:
             with Image.open(path) as picture:
+                if picture.width * picture.height > _PIXELS:
+                    raise GraphError(f"{path} has {picture.width} × {picture.height} pixels, more than {_PIXELS:,}: make it smaller")
                 grey &= picture.mode in ("1", "L", "LA", "I;16", "I", "F")
                 picture.draft("RGB", (size, size))  # lets JPEG be decoded at a fraction of its size; the picture stays larger than asked
                 values[i] = np.asarray(_on_white(ImageOps.exif_transpose(picture)).resize((size, size), Image.Resampling.BOX))
+        except GraphError:
+            raise
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise GraphError(f"{path} cannot be read as a picture ({error}): replace it, or leave it out") from error
         report(Progress("pictures", i + 1, len(paths)))
