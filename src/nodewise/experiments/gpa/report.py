@@ -3,7 +3,7 @@
     python -m nodewise.experiments.gpa.report --results benchmarks/results --out docs/reproduction.md
 
 A file ``NAME.reading.md`` beside ``NAME.json`` is what a person says about the result; it is taken in below the tables, its numbers filled in
-(see `readings`).
+(see `readings`). A file ``departures.md`` beside the folder of results becomes ``departures.md`` beside the report in the same way.
 """
 
 from __future__ import annotations
@@ -158,14 +158,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--results", default="benchmarks/results", help="folder of NAME.json files")
     parser.add_argument("--out", default="docs/reproduction.md", help="the document to write")
-    parser.add_argument(
-        "--departures", default="benchmarks/departures.md", help="template of departures.md, written beside it if it is there"
-    )
     given = parser.parse_args(arguments)
     try:
         out = write_report(given.results, given.out)
-        if Path(given.departures).is_file():
-            out.with_name("departures.md").write_text(departures_text(given.results, given.departures), encoding="utf-8")
+        template = Path(given.results).parent / "departures.md"
+        if template.is_file():
+            out.with_name("departures.md").write_text(departures_text(given.results, template), encoding="utf-8")
     except InputError as error:
         parser.error(str(error))
 
