@@ -23,7 +23,7 @@ import torch
 from machine import describe_machine
 from plain_loop import PlainLoop
 
-from nodewise.classifiers import make_classifier
+from nodewise.classifiers import Gcn
 from nodewise.datasets import load_graph
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.evaluation import write_json
@@ -42,7 +42,7 @@ def timed(work: Callable[[int], float], turn: int) -> tuple[float, float]:
 
 
 def nodewise_rollout(graph: GraphTensors, runs: int, policy: str) -> Callable[[int], float]:
-    environment = Environment(graph, make_classifier("gcn", graph, runs), runs, BUDGET)
+    environment = Environment.of(graph, Gcn(), runs, BUDGET)
     strategy = Learned(find_policy(policy))
 
     def work(turn: int) -> float:

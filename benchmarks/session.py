@@ -24,7 +24,6 @@ import numpy as np
 from machine import describe_machine
 
 from nodewise.datasets import default_features, load_graph
-from nodewise.environment import CLOSING_EPOCHS
 from nodewise.evaluation import write_json
 from nodewise.graph import Graph
 from nodewise.session import Session
@@ -173,7 +172,7 @@ def audit(given: argparse.Namespace) -> list[dict[str, Any]]:
                 history = session.refresh()
                 learner = session.follow(history)
                 labels, _ = session.training(history)
-                crossed = cross_validated(learner.tensors, labels, learner.classes, "gcn", seed, CLOSING_EPOCHS)
+                crossed = cross_validated(learner.tensors, labels, learner.classes, learner.classifier, seed)
                 free = np.setdiff1d(known, [label.node for label in labels])
                 truth = float(np.mean([prediction.names[node] == name_of(graph, node) for node in free]))
             assert found is not None

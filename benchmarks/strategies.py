@@ -19,9 +19,10 @@ from typing import Any
 import torch
 from machine import describe_machine
 
-from nodewise.classifiers import make_classifier
+from nodewise.classifiers import Gcn
+from nodewise.contracts import Observation, Strategy
 from nodewise.datasets import default_budget, load_graph
-from nodewise.environment import Environment, Observation, Splits, Strategy, draw_splits, rollout
+from nodewise.environment import Environment, Splits, draw_splits, rollout
 from nodewise.evaluation import write_json
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import make_strategy
@@ -30,22 +31,18 @@ NAMES = ("random", "uncertainty", "centrality", "centrality-pagerank", "coreset"
 LIMITS = {"age_times_random": 2.0}
 
 
-class Again:
+class Again(Strategy):
     """Asks the nodes of an episode that was played before, int64 [run, step]."""
 
     name = "again"
-    capturable = False
 
     def __init__(self, queries: torch.Tensor) -> None:
         self._queries = queries
 
-    def begin(self, environment: Environment) -> None:
-        """Nothing to prepare."""
-
     def scores(self, observation: Observation) -> torch.Tensor:
         """1 for the node that was asked."""
         return torch.zeros(observation.pool.shape, device=observation.pool.device).scatter_(
-            1, self._queries[:, observation.step, None], 1.0
+            1, self._queries[:, observation.step_number, None], 1.0
         )
 
 
@@ -75,7 +72,7 @@ def main() -> None:
     strategies = {name: make_strategy(name) for name in NAMES}
 
     def fresh() -> Environment:
-        return Environment(tensors, make_classifier("gcn", tensors, given.runs), given.runs, budget)
+        return Environment.of(tensors, Gcn(), given.runs, budget)
 
     environments = {name: fresh() for name in NAMES} if given.device != "cpu" else dict.fromkeys(NAMES, fresh())
     took: dict[str, list[float]] = {name: [] for name in NAMES}

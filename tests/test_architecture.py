@@ -32,7 +32,8 @@ EDGES = {  # who may import whom; docs/architecture.md says why
     "cluster": LEARNING | {"datasets", "evaluation", "training"},
     "studio": {"ground", "graph", "datasets", "session"},
     "cli": {
-        "ground", "graph", "datasets", "classifiers", "policy", "strategies", "evaluation", "training", "experiments", "session", "cluster", "studio",
+        "ground", "graph", "contracts", "datasets", "classifiers", "policy", "strategies", "evaluation", "training", "experiments", "session", "cluster",
+        "studio",
     },
 }  # fmt: skip
 SOURCES = {path: ast.parse(path.read_text(encoding="utf-8"), filename=str(path)) for path in sorted(PACKAGE.rglob("*.py"))}

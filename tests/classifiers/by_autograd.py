@@ -11,7 +11,7 @@ import math
 import numpy as np
 import torch
 
-from nodewise.classifiers import GcnSettings
+from nodewise.classifiers import Gcn
 from nodewise.graph import Graph
 from nodewise.ground.seeds import numpy_generator
 
@@ -24,7 +24,7 @@ class PlainGcn:
         w0, w1: the run's weights; copied.
     """
 
-    def __init__(self, graph: Graph, w0: torch.Tensor, w1: torch.Tensor, settings: GcnSettings) -> None:
+    def __init__(self, graph: Graph, w0: torch.Tensor, w1: torch.Tensor, settings: Gcn) -> None:
         loops = torch.from_numpy(graph.adjacency().toarray()).double() + torch.eye(graph.num_nodes, dtype=torch.float64)
         scale = loops.sum(1).rsqrt()
         self.norm = scale[:, None] * loops * scale
@@ -55,9 +55,7 @@ class PlainGcn:
         self.adam.step()
 
 
-def dropout_factors(
-    graph: Graph, queried: np.ndarray, seed: int, epoch: int, settings: GcnSettings
-) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def dropout_factors(graph: Graph, queried: np.ndarray, seed: int, epoch: int, settings: Gcn) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """What dropout multiplies the input [node, feature] and the hidden layer [node, hidden] with, for each run.
 
     Args:

@@ -7,23 +7,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.cli.loading import load_for_command
+from nodewise.cli.loading import load_labelled
 from nodewise.graph import Graph, write_graph
+from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Silent
 
 
-@pytest.mark.parametrize(
-    ("given", "features", "recorded"),
-    [("citeseer", None, "row+center"), ("citeseer", "raw", "raw"), ("mine", None, "raw"), ("mine", "row,unit", "row+unit")],
-)
-def test_what_was_done_to_the_features_is_recorded_as_it_was_done(given: str, features: str | None, recorded: str, tmp_path: Path) -> None:
+def test_a_graph_is_loaded_as_it_is(tmp_path: Path) -> None:
     x = np.array([[1, 3], [2, 2], [0, 4]], dtype=np.float32)
-    write_graph(Graph.build([[0, 1], [1, 2]], x=x, y=[0, 1, 1], name=given), tmp_path / f"{given}.npz")
-    loaded = load_for_command(given, features, tmp_path, Silent())
-    assert loaded.features == recorded
-    assert np.allclose(loaded.graph.dense_features(), x) is (recorded == "raw")
+    write_graph(Graph.build([[0, 1], [1, 2]], x=x, y=[0, 1, 1], name="citeseer"), tmp_path / "citeseer.npz")
+    for features in (None, "paper", "raw", "row,unit"):
+        loaded = load_labelled("citeseer", features, tmp_path, Silent())
+        assert loaded.features == "raw" and np.array_equal(loaded.dense_features(), x)
 
 
-def test_without_a_budget_it_is_five_a_class(tmp_path: Path) -> None:
-    write_graph(Graph.build([[0, 1], [1, 2]], y=[0, 1, 2], name="mine"), tmp_path / "mine.npz")
-    assert load_for_command("mine", None, tmp_path, Silent()).budget == 15
+def test_a_misspelt_preprocessing_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="unknown feature preprocessing 'unti': did you mean 'unit'?"):
+        load_labelled("nowhere", "unti", tmp_path, Silent())
+
+
+def test_a_graph_without_labels_is_refused(tmp_path: Path) -> None:
+    write_graph(Graph.build([[0, 1], [1, 2]], name="bare"), tmp_path / "bare.npz")
+    with pytest.raises(InputError, match="'bare' has no labels: this command needs them to answer queries"):
+        load_labelled("bare", None, tmp_path, Silent())

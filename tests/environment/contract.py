@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.environment import Environment, Observation, Splits, SplitSizes, choose, draw_splits
+from nodewise.contracts import Observation
+from nodewise.environment import Environment, Splits, SplitSizes, choose, draw_splits
 
 
 def check_environment(environment: Environment, sizes: SplitSizes | None = None) -> None:
@@ -33,13 +34,13 @@ def _episode(environment: Environment, splits: Splits, seed: int) -> tuple[torch
             _check_observation(environment, observation, step)
             drawn.append(observation.noise)
             _check_query(environment, choose(observation.noise, environment.pool))
-            environment.train()
+            environment.learner.fit()
         assert len(torch.stack(drawn).unique(dim=0)) == environment.budget, "every step draws anew"
-        before = environment.classifier.logits().clone()
-        environment.train(2)
-        assert not torch.equal(environment.classifier.logits(), before), "training changes the classifiers"
+        before = environment.learner.logits().clone()
+        environment.learner.finish()
+        assert not torch.equal(environment.learner.logits(), before), "training changes the classifiers"
         _check_score(environment, splits)
-        return environment.queried.nodes.clone(), environment.classifier.logits().clone()
+        return environment.queries.clone(), environment.learner.logits().clone()
 
 
 def _check_start(environment: Environment, splits: Splits) -> None:
@@ -49,13 +50,22 @@ def _check_start(environment: Environment, splits: Splits) -> None:
     assert environment.pool.dtype == environment.labelled.dtype == torch.bool
     assert torch.equal(environment.pool, splits.pool)
     assert not environment.labelled.any()
-    assert environment.queried.nodes.shape == environment.queried.labels.shape == (runs, 0)
+    assert environment.queries.shape == (runs, 0)
+    assert all(part.shape == (runs, environment.budget) for part in environment.queried)
+    assert not environment.queried.mask.any()
     assert (environment.graph.y[splits.test] >= 0).all() and (environment.graph.y[splits.validation] >= 0).all()
 
 
 def _check_observation(environment: Environment, observation: Observation, step: int) -> None:
     runs, nodes, classes = environment.runs, environment.graph.num_nodes, environment.graph.num_classes
-    assert (observation.step, observation.budget, observation.runs) == (step, environment.budget, runs)
+    assert (observation.step_number, observation.budget, observation.runs, observation.num_classes) == (
+        step,
+        environment.budget,
+        runs,
+        classes,
+    )
+    assert observation.step.tolist() == [step] and observation.step.dtype == torch.int64
+    assert not hasattr(observation.graph, "y"), "labels that were not told are out of reach"
     shapes = {
         "logits": (runs, nodes, classes),
         "log_probabilities": (runs, nodes, classes),
@@ -64,7 +74,11 @@ def _check_observation(environment: Environment, observation: Observation, step:
         "noise": (runs, nodes),
     }
     parts = {name: getattr(observation, name) for name in shapes}
-    parts |= {"divergence to": observation.divergences[0], "divergence from": observation.divergences[1], "hidden": observation.hidden}
+    parts |= {
+        "divergence to": observation.divergences[0],
+        "divergence from": observation.divergences[1],
+        "embedding": observation.embedding,
+    }
     for name, tensor in parts.items():
         assert tensor.shape == shapes.get(name, tensor.shape), name
         assert tensor.shape[:2] == (runs, nodes), name
@@ -84,20 +98,23 @@ def _check_query(environment: Environment, nodes: torch.Tensor) -> None:
     assert nodes.shape == (environment.runs,) and nodes.dtype == torch.int64
     assert environment.pool.gather(1, nodes[:, None]).all(), "only nodes of the pool are chosen"
     pool, labelled, step = environment.pool.clone(), environment.labelled.clone(), environment.step
-    kept = environment.queried.nodes.clone()
+    kept = environment.queries.clone()
     environment.query(nodes)
     asked = torch.zeros_like(pool).scatter_(1, nodes[:, None], True)
     assert torch.equal(environment.pool, pool & ~asked), "the pool shrinks by exactly the query"
     assert torch.equal(environment.labelled, labelled | asked), "what was asked is labelled, nothing else"
     assert environment.step == step + 1
-    assert torch.equal(environment.queried.nodes, torch.cat([kept, nodes[:, None]], 1))
-    assert torch.equal(environment.queried.labels, environment.graph.y[environment.queried.nodes]), "answers are the oracle's"
+    assert torch.equal(environment.queries, torch.cat([kept, nodes[:, None]], 1))
+    asked_so_far = environment.queried
+    assert asked_so_far.mask.sum(1).tolist() == [step + 1] * environment.runs and asked_so_far.mask[:, : step + 1].all()
+    assert torch.equal(asked_so_far.nodes[:, : step + 1], environment.queries)
+    assert torch.equal(asked_so_far.labels[:, : step + 1], environment.graph.y[environment.queries]), "answers are the oracle's"
 
 
 def _check_score(environment: Environment, splits: Splits) -> None:
-    before = environment.classifier.logits().clone()
+    before = environment.learner.logits().clone()
     scores = environment.score(splits.test)
-    assert torch.equal(environment.classifier.logits(), before), "scoring changes nothing"
+    assert torch.equal(environment.learner.logits(), before), "scoring changes nothing"
     for part in scores:
         assert part.shape == (environment.runs,)
         assert (part >= 0).all() and (part <= 1).all()

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 
+from nodewise.contracts import Learner
 from nodewise.environment import Environment, Splits
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 
 
-class Oracle:
-    """A classifier that predicts what it was told to: logits [run, node, class]."""
+class Oracle(Learner):
+    """A learner that predicts what it was told to: logits [run, node, class]."""
 
     def __init__(self, logits: torch.Tensor) -> None:
-        self._logits = logits
+        self._logits, self.num_classes = logits, logits.shape[-1]
+        self.closing_epochs = 0
         self.epochs = 0
         self.labels: list[tuple[list[int], list[int]]] = []
 
     def reset(self, seed: int) -> None:
         self.epochs, self.labels = 0, []
 
-    def reserve(self, labels: int) -> None:
-        pass
+    def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+        self.labels.append((nodes[:, 0].tolist(), labels[:, 0].tolist()))
 
-    def add_labels(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
-        self.labels.append((nodes.tolist(), labels.tolist()))
-
-    def epoch(self) -> None:
+    def fit(self) -> None:
         self.epochs += 1
 
-    def snapshot(self) -> Any:
-        return None
+    def finish(self, reporter: object = None) -> None:
+        self.epochs += self.closing_epochs
 
-    def restore(self, snapshot: Any) -> None:
-        pass
-
-    def hidden(self) -> torch.Tensor:
+    def embedding(self) -> torch.Tensor:
         return self._logits.relu()
 
     def logits(self) -> torch.Tensor:

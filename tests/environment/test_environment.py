@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.classifiers import make_classifier
-from nodewise.environment import Environment, Splits, SplitSizes, Strategy, draw_splits, rollout
-from nodewise.environment.observation import Observation
+from nodewise.classifiers import Gcn
+from nodewise.contracts import Observation, Strategy
+from nodewise.environment import Environment, Splits, SplitSizes, draw_splits, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
@@ -18,14 +18,16 @@ from nodewise.policy import Policy
 from nodewise.policy.state import StateSettings, state
 from nodewise.strategies import Centrality, Learned, Random
 from tests.environment.contract import check_environment
+from tests.learners import learner
 from tests.small_graphs import KINDS, Kind, block_graph, random_graph, with_labels
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
-def environment_on(graph: Graph, runs: int, budget: int, device: str = "cpu", dtype: torch.dtype = torch.float32) -> Environment:
-    tensors = GraphTensors(graph, device, dtype)
-    return Environment(tensors, make_classifier("gcn", tensors, runs), runs, budget)
+def environment_on(
+    graph: Graph, runs: int, budget: int, device: str = "cpu", dtype: torch.dtype = torch.float32, closing: int = 2
+) -> Environment:
+    return Environment.of(GraphTensors(graph, device, dtype), Gcn(closing_epochs=closing), runs, budget)
 
 
 def partly_labelled() -> Graph:
@@ -62,7 +64,7 @@ def test_the_contract_is_kept_for_one_run_and_many_and_in_double_precision(runs:
 
 def test_a_whole_pool_can_be_asked() -> None:
     environment = environment_on(random_graph(nodes=20), runs=2, budget=10)
-    asked = rollout(environment, Random(), draw_splits(environment.graph, 2, 0, sizes=SplitSizes(5, 5)), seed=0, closing_epochs=1)
+    asked = rollout(environment, Random(), draw_splits(environment.graph, 2, 0, sizes=SplitSizes(5, 5)), seed=0)
     assert not environment.pool.any()
     assert all(len(set(nodes)) == 10 for nodes in asked.tolist())
 
@@ -79,21 +81,19 @@ def test_a_budget_of_nothing_is_refused(budget: int) -> None:
         environment_on(random_graph(), 1, budget)
 
 
-class Watched:
+class Watched(Strategy):
     """A strategy that keeps every state and choice of another."""
-
-    capturable = False
 
     def __init__(self, strategy: Strategy) -> None:
         self.strategy, self.name = strategy, strategy.name
         self.seen: list[torch.Tensor] = []
 
-    def begin(self, environment: Environment) -> None:
-        self.strategy.begin(environment)
+    def begin(self, observation: Observation) -> None:
+        self.strategy.begin(observation)
 
     def scores(self, observation: Observation) -> torch.Tensor:
         scores = self.strategy.scores(observation)
-        self.seen += [state(observation, StateSettings()).clone(), observation.hidden.clone(), scores.clone()]
+        self.seen += [state(observation, StateSettings()).clone(), observation.embedding.clone(), scores.clone()]
         return scores
 
 
@@ -104,11 +104,11 @@ def test_labels_that_were_not_asked_change_neither_state_nor_choice(make: Callab
     rng = np.random.default_rng(0)
 
     def play(which: Graph) -> tuple[torch.Tensor, list[torch.Tensor], torch.Tensor, Splits]:
-        environment = environment_on(which, runs=3, budget=6)
+        environment = environment_on(which, runs=3, budget=6, closing=5)
         splits = draw_splits(environment.graph, 3, seed=1)
         strategy = Watched(make())
-        asked = rollout(environment, strategy, splits, seed=2, closing_epochs=5)
-        return asked, strategy.seen, environment.classifier.logits(), splits
+        asked = rollout(environment, strategy, splits, seed=2)
+        return asked, strategy.seen, environment.learner.logits(), splits
 
     asked, seen, logits, splits = play(graph)
     rest = np.setdiff1d(np.arange(80), asked.unique().numpy())
@@ -129,7 +129,7 @@ def test_labels_that_were_asked_do_change_the_state() -> None:
     for y in (graph.y, (graph.y + 1) % 3):
         environment = environment_on(with_labels(graph, y), runs=2, budget=3)
         strategy = Watched(Random())
-        rollout(environment, strategy, draw_splits(environment.graph, 2, seed=1), seed=2, closing_epochs=1)
+        rollout(environment, strategy, draw_splits(environment.graph, 2, seed=1), seed=2)
         outputs.append(strategy.seen[-3])
     assert not torch.equal(*outputs)
 
@@ -139,7 +139,7 @@ def test_runs_together_score_as_the_same_runs_one_by_one() -> None:
     graph = GraphTensors(block_graph())
     scores: dict[int, list[torch.Tensor]] = {10: [], 1: []}
     for runs, found in scores.items():
-        environment = Environment(graph, make_classifier("gcn", graph, runs), runs, 6)
+        environment = Environment(graph, learner("gcn", graph, runs), runs, 6)
         for first in range(0, 60, runs):
             splits = draw_splits(graph, runs, seed=3, first_run=first)
             rollout(environment, Random(), splits, seed=1000 * runs + first)

@@ -11,6 +11,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.policy.state import StateSettings, state
 from tests.environment.fixed import environment_of
 from tests.kernel_devices import KERNEL_DEVICES
+from tests.learners import learner
 from tests.policy.test_state import EDGES, FROM_NEIGHBOURS, PREDICTED, TO_NEIGHBOURS
 from tests.small_graphs import random_graph
 
@@ -43,14 +44,14 @@ def test_divergences_by_hand(device: str) -> None:
 
 @pytest.mark.gpu
 def test_a_state_on_the_gpu_is_the_cpu_s() -> None:
-    from nodewise.classifiers import GcnSettings, make_classifier
+    from nodewise.classifiers import Gcn
     from nodewise.environment import Environment, draw_splits
 
     graph = random_graph(classes=4)
     states = []
     for device in ("cpu", "cuda"):
         tensors = GraphTensors(graph, device)
-        classifier = make_classifier("gcn", tensors, 3, GcnSettings(dropout=0))
+        classifier = learner("gcn", tensors, 3, Gcn(dropout=0))
         environment = Environment(tensors, classifier, 3, 2)
         environment.reset(0, draw_splits(tensors, 3, 0))
         weights = torch.Generator().manual_seed(5)

@@ -18,7 +18,7 @@ from nodewise.environment import SplitSizes
 from nodewise.evaluation import evaluate
 from nodewise.evaluation.compare import Contest, compare
 from nodewise.evaluation.methods import Method
-from nodewise.evaluation.store import ChunkStore, fingerprint
+from nodewise.evaluation.store import ChunkStore
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Progress
@@ -30,7 +30,7 @@ def small(seed: int = 3) -> Graph:
 
 
 def contest(*strategies: str, runs: int = 12, budgets: tuple[int, ...] = (4, 7), graph: Graph | None = None) -> Contest:
-    return Contest("small", lambda: graph or small(), "raw", budgets, tuple(Method.parse(s) for s in strategies), runs)
+    return Contest("small", lambda: graph or small(), budgets, tuple(Method.of(s) for s in strategies), runs, ("gcn",), "raw")
 
 
 class Listener:
@@ -51,7 +51,7 @@ def test_scores_are_those_of_evaluate_whatever_else_is_compared() -> None:
     assert [(s.graph, s.budget) for s in found.settings] == [("small", 4), ("small", 7)]
     for setting in found.settings:
         for name in ("random", "anrmab", "centrality"):
-            alone = evaluate(small(), name, budget=setting.budget, runs=12, seed=5, device="cpu")
+            alone = evaluate(small(), name, budget=setting.budget, runs=12, seed=5, device="cpu", classifier="gcn", features="raw")
             np.testing.assert_array_equal(setting.outcomes[name].micro_f1, alone.micro_f1)
             np.testing.assert_array_equal(setting.outcomes[name].macro_f1, alone.macro_f1)
             np.testing.assert_array_equal(setting.outcomes[name].queries, alone.queries)
@@ -83,10 +83,10 @@ def test_what_changes_the_scores_changes_the_file(tmp_path: Path) -> None:
     assert play(contest("random", runs=2, budgets=(4,), graph=small(seed=4))) == 1
     one, other = Method("policy", policy=Policy(seed=1)), Method("policy", policy=Policy(seed=2))
     for method, fresh in ((one, 1), (other, 1), (Method("policy", policy=Policy(seed=1), name="the same"), 0)):
-        assert play(Contest("small", small, "raw", (4,), (method,), 2)) == fresh
+        assert play(Contest("small", small, (4,), (method,), 2, ("gcn",), "raw")) == fresh
     for weights in ((0.2, 0.3, 0.5), (0.5, 0.3, 0.2), None):
-        assert play(Contest("small", small, "raw", (4,), (Method("age", weights=weights),), 2)) == 1
-    assert play(Contest("small", small, "raw", (4,), (Method("random"),), 2, splits=SplitSizes(10, 10))) == 1
+        assert play(Contest("small", small, (4,), (Method("age", weights=weights),), 2, ("gcn",), "raw")) == 1
+    assert play(Contest("small", small, (4,), (Method("random"),), 2, ("gcn",), "raw", splits=SplitSizes(10, 10))) == 1
 
 
 def test_a_damaged_file_is_played_again(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_several_graphs_are_loaded_one_after_another() -> None:
         loaded.append(name)
         return small()
 
-    contests = [Contest(name, lambda name=name: load(name), "raw", (4,), (Method("random"),), 2) for name in ("a", "b")]  # type: ignore[misc]
+    contests = [Contest(name, lambda name=name: load(name), (4,), (Method("random"),), 2) for name in ("a", "b")]  # type: ignore[misc]
     assert loaded == []
     assert compare(contests, device="cpu").graphs == ["a", "b"]
     assert loaded == ["a", "b"]
@@ -155,24 +155,25 @@ def test_what_cannot_be_compared_is_refused() -> None:
 
 def test_a_fingerprint_sees_edges_features_and_labels() -> None:
     graphs = [small(), small(seed=4), Graph.build(small().edge_index, x=small().x), Graph.build(small().edge_index, y=small().y)]
-    assert len({fingerprint(graph) for graph in graphs}) == 4
-    assert fingerprint(small()) == fingerprint(small())
+    assert len({graph.fingerprint for graph in graphs}) == 4
+    assert small().fingerprint == small().fingerprint
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "identity"),
+    ("text", "name", "strategy", "identity"),
     [
-        ("random", "random", {"strategy": "random", "policy": None, "weights": None}),
-        ("age:0.2/0.3/0.5", "age 0.2/0.3/0.5", {"strategy": "age", "policy": None, "weights": [0.2, 0.3, 0.5]}),
+        ("random", "random", "random", {}),
+        ("age", "age", "age", {"weights": None}),
+        ("age:0.2/0.3/0.5", "age 0.2/0.3/0.5", "age", {"weights": [0.2, 0.3, 0.5]}),
     ],
 )
-def test_methods_as_the_command_line_writes_them(text: str, name: str, identity: dict[str, object]) -> None:
-    method = Method.parse(text)
-    assert method.name == name and method.identity() == identity
-    assert method.make().name == identity["strategy"]
+def test_methods_as_the_command_line_writes_them(text: str, name: str, strategy: str, identity: dict[str, object]) -> None:
+    method = Method.of(text)
+    assert method.name == name
+    assert (method.make().name, dict(method.make().identity())) == (strategy, identity)
 
 
 @pytest.mark.parametrize("text", ["age:1/2", "age:a/b/c", "random:3", "policy:"])
 def test_methods_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(InputError, match=text.split(":")[0]):
-        Method.parse(text)
+        Method.of(text)

@@ -15,7 +15,7 @@ import torch
 from sklearn.metrics import f1_score
 
 import nodewise as nw
-from nodewise.classifiers import make_classifier
+from nodewise.classifiers import Gcn
 from nodewise.datasets import default_budget, default_features, load_graph
 from nodewise.environment import Environment, SplitSizes, draw_splits, rollout
 from nodewise.evaluation import evaluate, runs_at_once
@@ -26,6 +26,7 @@ from nodewise.ground.events import Event, Progress
 from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, import_released, save_policy, shipped_policies
 from nodewise.strategies import Centrality, Random
+from tests.learners import learner
 from tests.small_graphs import block_graph, random_graph
 
 FEW: dict[str, Any] = {"budget": 4, "device": "cpu"}
@@ -70,12 +71,12 @@ def test_a_single_run_has_no_interval_and_the_record_no_nan() -> None:
 
 def test_scores_are_those_of_each_run_s_test_nodes_after_the_closing_epochs() -> None:
     graph = block_graph(signal=3)
-    result = evaluate(graph, "random", budget=15, runs=4, device="cpu", seed=6)
+    result = evaluate(graph, "random", budget=15, runs=4, device="cpu", seed=6, classifier="gcn", features="raw")
     tensors = GraphTensors(graph)
     splits = draw_splits(tensors, 4, seed=6)
-    environment = Environment(tensors, make_classifier("gcn", tensors, 4), 4, 15)
-    asked = rollout(environment, Random(), splits, seed=derive_seed(6, "chunk", 0), closing_epochs=35)
-    guess = environment.classifier.logits().argmax(-1).gather(1, splits.test)
+    environment = Environment(tensors, learner("gcn", tensors, 4), 4, 15)
+    asked = rollout(environment, Random(), splits, seed=derive_seed(6, "chunk", 0))
+    guess = environment.learner.logits().argmax(-1).gather(1, splits.test)
     assert (result.queries == asked.numpy()).all()
     for run in range(4):
         truth = tensors.y[splits.test[run]]
@@ -142,10 +143,10 @@ def test_progress_is_told_after_every_chunk() -> None:
 
 def test_large_graphs_are_played_fewer_runs_at_once() -> None:
     small = GraphTensors(block_graph())
-    assert runs_at_once(small) == 10
+    assert runs_at_once(small, Gcn(), Random(), 10) == 10
     large = GraphTensors(block_graph())
     large.num_nodes = 2_000_000
-    assert 1 <= runs_at_once(large) < 10
+    assert 1 <= runs_at_once(large, Gcn(), Random(), 10) < 10
 
 
 def test_other_splits_can_be_asked_for() -> None:
@@ -173,8 +174,8 @@ def test_a_graph_without_features_can_be_evaluated() -> None:
     ("graph", "options", "said"),
     [
         (random_graph, {"budget": 21}, "a budget of 21 queries is more than the pool's 20 nodes: lower the budget"),
-        (random_graph, {"budget": 0}, "the budget must be at least 1, got 0"),
-        (random_graph, {"runs": 0}, "the number of runs must be at least 1, got 0"),
+        (random_graph, {"budget": 0}, "the budget must be a whole number, at least 1, got 0"),
+        (random_graph, {"runs": 0}, "the number of runs must be a whole number, at least 1, got 0"),
         (random_graph, {"strategy": "randm"}, "unknown strategy 'randm': did you mean 'random'"),
         (random_graph, {"classifier": "gnc"}, "unknown classifier 'gnc': did you mean 'gcn'"),
         (random_graph, {"device": "tpu"}, "unknown device 'tpu': use auto, cpu, cuda or cuda:N"),

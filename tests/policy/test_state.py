@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.classifiers import make_classifier
-from nodewise.environment import Environment, Observation, draw_splits
+from nodewise.contracts import Observation
+from nodewise.environment import Environment, draw_splits
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.policy.state import PAPER_FEATURES, STATE_FEATURES, StateSettings, register_state_feature, state
 from tests.environment.fixed import environment_of
+from tests.learners import learner
 from tests.small_graphs import random_graph
 
 EDGES = [(0, 1), (1, 2)]  # a path of three, and node 3 alone
@@ -77,7 +78,7 @@ def test_a_graph_of_one_class_or_without_edges_has_nothing_to_tell() -> None:
 def test_predictions_that_are_all_alike_give_no_large_numbers(classes: int) -> None:
     edges = random_graph(nodes=300).edge_index
     graph = GraphTensors(Graph.build(edges, 300, x=np.zeros((300, 4), dtype=np.float32), y=np.arange(300) % classes))
-    environment = Environment(graph, make_classifier("gcn", graph, 4), 4, 1)
+    environment = Environment(graph, learner("gcn", graph, 4), 4, 1)
     environment.reset(0, draw_splits(graph, 4, 0))
     assert state(environment.observe(), StateSettings()).abs().max() < 1.1
 
@@ -120,7 +121,7 @@ def share_used() -> Iterator[str]:
 
     @register_state_feature("share used")
     def used(observation: Observation, settings: StateSettings) -> torch.Tensor:
-        return torch.full((1, 1), observation.step / observation.budget, dtype=observation.graph.dtype)
+        return torch.full((1, 1), observation.step_number / observation.budget, dtype=observation.graph.dtype)
 
     yield "share used"
     del STATE_FEATURES["share used"]

@@ -309,7 +309,7 @@ def test_a_large_graph_lies_beside_and_a_changed_one_is_refused(tmp_path: Path) 
         (tmp_path / name).rename(tmp_path / "moved" / name)
     assert Session.open(tmp_path / "moved" / "job").labels == {1: "a"}
     write_graph(unlabelled(block_graph(60)), tmp_path / "mine.npz")
-    other = small_job(tmp_path / "other", graph=unlabelled(block_graph(60)), source=tmp_path / "mine.npz", embed_limit=100)
+    other = small_job(tmp_path / "other", graph=unlabelled(block_graph(60)), source=tmp_path / "mine.npz", embed_limit=100, features="raw")
     assert not (tmp_path / "other.graph.npz").exists() and other.graph.num_nodes == 60
 
 

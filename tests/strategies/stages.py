@@ -7,42 +7,34 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from nodewise.environment import Environment, Splits, Strategy, choose
+from nodewise.contracts import Learner, Strategy
+from nodewise.environment import Environment, Splits, choose
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy
 from nodewise.strategies import Learned, make_strategy
 
 
-class Still:
-    """A classifier that never learns: its hidden layer and output are given, [run, node, width] each."""
+class Still(Learner):
+    """A learner that never learns: its hidden layer and output are given, [run, node, width] each."""
 
     def __init__(self, hidden: torch.Tensor, logits: torch.Tensor) -> None:
-        self._hidden, self._logits = hidden, logits
+        self._hidden, self._logits, self.num_classes = hidden, logits, logits.shape[-1]
 
     def reset(self, seed: int) -> None:
         return
 
-    def add_labels(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+    def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         return
 
-    def reserve(self, labels: int) -> None:
+    def fit(self) -> None:
         return
 
-    def epoch(self) -> None:
-        return
-
-    def hidden(self) -> torch.Tensor:
+    def embedding(self) -> torch.Tensor:
         return self._hidden
 
     def logits(self) -> torch.Tensor:
         return self._logits
-
-    def snapshot(self) -> object:
-        return None
-
-    def restore(self, snapshot: object) -> None:
-        return
 
 
 def still_environment(

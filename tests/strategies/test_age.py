@@ -5,12 +5,12 @@ import pytest
 import torch
 from scipy import stats
 
-from nodewise.classifiers import make_classifier
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.strategies import Age, Centrality, Uncertainty
 from nodewise.strategies.age import beta_quantile
+from tests.learners import learner
 from tests.small_graphs import block_graph
 from tests.strategies.stages import next_choice, still_environment
 
@@ -27,7 +27,7 @@ def test_the_quantile_worked_out_by_hand_and_by_scipy() -> None:
 def test_the_weights_move_from_the_graph_to_the_classifier() -> None:
     environment = still_environment(logits=[[[0.0, 0.0]] * 60] * 500, budget=50)
     strategy = Age()
-    strategy.begin(environment)
+    environment.begin(strategy)
     for labels in (0, 10, 50):
         while environment.step < labels:
             environment.query(environment.pool.int().argmax(1))
@@ -48,7 +48,7 @@ def test_one_heuristic_alone() -> None:
     environment = still_environment(logits=logits, edges=STAR)
     for weights, expected in (((1, 0, 0), 9), ((0, 1, 0), 0), ((0.5, 0, 0), 9)):
         strategy = Age(weights)
-        strategy.begin(environment)
+        environment.begin(strategy)
         assert strategy.scores(environment.observe()).argmax(1).tolist() == [expected]
 
 
@@ -56,7 +56,7 @@ def test_density_is_nearness_to_a_centre() -> None:
     probabilities = torch.tensor([[0.98, 0.02], [0.96, 0.04], [0.9, 0.1], [0.03, 0.97], [0.05, 0.95], [0.3, 0.7]])
     environment = still_environment(logits=[probabilities.log().tolist()])
     strategy = Age((0, 0, 1))
-    strategy.begin(environment)
+    environment.begin(strategy)
     scores = strategy.scores(environment.observe())[0]
     # the centres are (0.947, 0.053) and (0.127, 0.873): distances along one axis 0.033, 0.013, 0.047, 0.097, 0.077, 0.173
     assert scores.argsort(descending=True).tolist() == [1, 0, 2, 4, 3, 5]
@@ -67,7 +67,7 @@ def test_every_run_has_weights_of_its_own() -> None:
     splits = draw_splits(graph, 3, 0)
 
     def play(strategy: object) -> torch.Tensor:
-        return rollout(Environment(graph, make_classifier("gcn", graph, 3), 3, 1), strategy, splits, 0, 0)  # type: ignore[arg-type]
+        return rollout(Environment(graph, learner("gcn", graph, 3), 3, 1), strategy, splits, 0)  # type: ignore[arg-type]
 
     mixed = play(Age([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
     assert mixed[0] == play(Uncertainty())[0]
@@ -80,7 +80,7 @@ def test_ties_at_random() -> None:
     first = set()
     for environment in environments:
         strategy = Age()
-        strategy.begin(environment)
+        environment.begin(strategy)
         first.add(next_choice(environment, strategy)[0])
     assert first == set(range(6))
 
@@ -103,4 +103,4 @@ def test_bad_weights_are_refused(weights: object, message: str) -> None:
 
 def test_weights_for_other_runs_are_refused() -> None:
     with pytest.raises(InputError, match="weights for 2 runs, but 1 are played"):
-        Age([[1, 0, 0], [0, 1, 0]]).begin(still_environment(logits=[[[0.0, 0.0]] * 6]))
+        Age([[1, 0, 0], [0, 1, 0]]).begin(still_environment(logits=[[[0.0, 0.0]] * 6]).observe())

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import pytest
 import torch
 
+from nodewise.environment import Environment
 from nodewise.strategies import Anrmab
 from nodewise.strategies.anrmab import arm_chances, smallest_chance, updated_log_weights
 from tests.strategies.stages import next_choice, still_environment
+
+
+def log_weights(environment: Environment) -> torch.Tensor:
+    """What the arms are worth, as the bandit remembers it."""
+    return cast(torch.Tensor, environment.memory["bandit"].log_weights)
 
 
 def test_chances_worked_out_by_hand() -> None:
@@ -38,11 +45,11 @@ def test_arms_are_paid_for_what_is_predicted_right() -> None:
     wrong = [[0.0, 0.05 * node + 0.1] for node in range(nodes)]
     environment = still_environment(logits=[right, wrong], labels=[0] * nodes, budget=10)
     strategy = Anrmab()
-    strategy.begin(environment)
+    environment.begin(strategy)
     for _ in range(10):
         next_choice(environment, strategy)
     strategy.scores(environment.observe())
-    weights = strategy.log_weights
+    weights = log_weights(environment)
     assert torch.allclose(weights[1], weights[1, :1].expand(3), atol=1e-5)  # nothing but the equal bonus for an arm's being rarely used
     assert (weights[0] - weights[1]).max() > 0.01
 
@@ -50,7 +57,7 @@ def test_arms_are_paid_for_what_is_predicted_right() -> None:
 def test_the_reward_worked_out_by_hand() -> None:
     environment = still_environment(logits=[[[1.0, 0.0]] * 5], labels=[0, 0, 0, 0, 1], budget=3)
     strategy = Anrmab()
-    strategy.begin(environment)
+    environment.begin(strategy)
     next_choice(environment, strategy)
     asked_right = environment.queried.labels[0, 0].item() == 0
     strategy.scores(environment.observe())
@@ -58,18 +65,18 @@ def test_the_reward_worked_out_by_hand() -> None:
     smallest = smallest_chance(3, 3)
     bonus = math.sqrt(math.log(5 / 0.1) / 9)
     expected = smallest / 2 * (float(asked_right) + bonus * 3)
-    assert strategy.log_weights[0].tolist() == pytest.approx([expected] * 3, rel=1e-5)
+    assert log_weights(environment)[0].tolist() == pytest.approx([expected] * 3, rel=1e-5)
 
 
 def test_nothing_is_paid_twice_or_for_labels_taken_back() -> None:
     environment = still_environment(logits=[[[1.0, 0.0]] * 5], labels=[0] * 5)
     strategy = Anrmab()
-    strategy.begin(environment)
+    environment.begin(strategy)
     next_choice(environment, strategy)
     strategy.scores(environment.observe())
-    paid = strategy.log_weights.clone()
+    paid = log_weights(environment).clone()
     strategy.scores(environment.observe())
-    assert torch.equal(strategy.log_weights, paid)
+    assert torch.equal(log_weights(environment), paid)
     environment.step = 0
     strategy.scores(environment.observe())
-    assert torch.equal(strategy.log_weights, paid)
+    assert torch.equal(log_weights(environment), paid)

@@ -6,28 +6,30 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.classifiers import GcnSettings, make_classifier
-from nodewise.environment import Environment, Splits, SplitSizes, Strategy, draw_splits, rollout
+from nodewise.classifiers import Gcn
+from nodewise.contracts import Strategy
+from nodewise.environment import Environment, Splits, SplitSizes, draw_splits, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import STRATEGIES
+from tests.learners import learner
 from tests.small_graphs import KINDS, Kind, block_graph, random_graph, relabelled, with_labels
 from tests.strategies.stages import strategy_named
 
 NAMES = sorted(STRATEGIES)
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-EXACT = GcnSettings(hidden=8, dropout=0.0)
+EXACT = Gcn(hidden=8, dropout=0.0, closing_epochs=1)
 """Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any company."""
 
 
 def play(
     graph: Graph | GraphTensors, name: str | Strategy, *, runs: int = 3, budget: int = 6, seed: int = 0, splits: Splits | None = None,
-    device: str = "cpu", settings: GcnSettings = EXACT,
+    device: str = "cpu", settings: Gcn = EXACT,
 ) -> torch.Tensor:  # fmt: skip
     tensors = graph if isinstance(graph, GraphTensors) else GraphTensors(graph, device)
-    environment = Environment(tensors, make_classifier("gcn", tensors, runs, settings), runs, budget)
+    environment = Environment(tensors, learner("gcn", tensors, runs, settings), runs, budget)
     strategy = strategy_named(name) if isinstance(name, str) else name
-    return rollout(environment, strategy, splits or draw_splits(tensors, runs, 0), seed, closing_epochs=1).cpu()
+    return rollout(environment, strategy, splits or draw_splits(tensors, runs, 0), seed).cpu()
 
 
 def narrow_splits(tensors: GraphTensors, runs: int, pool: int, seed: int = 0) -> Splits:
@@ -53,12 +55,12 @@ def test_asks_nodes_of_the_pool_each_once(name: str, kind: Kind, device: str) ->
 def test_follows_from_the_seed(name: str, device: str) -> None:
     graph = block_graph()
     used = strategy_named(name)
-    first = play(graph, used, device=device, settings=GcnSettings())
+    first = play(graph, used, device=device, settings=Gcn())
     play(graph, used, device=device, runs=2, budget=3)  # an episode of another size in between leaves nothing behind
-    assert torch.equal(play(graph, used, device=device, settings=GcnSettings()), first)
-    assert torch.equal(play(graph, name, device=device, settings=GcnSettings()), first)
+    assert torch.equal(play(graph, used, device=device, settings=Gcn()), first)
+    assert torch.equal(play(graph, name, device=device, settings=Gcn()), first)
     if name not in ("centrality", "centrality-pagerank"):
-        assert not torch.equal(play(graph, name, device=device, seed=1, settings=GcnSettings()), first)
+        assert not torch.equal(play(graph, name, device=device, seed=1, settings=Gcn()), first)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -166,40 +168,40 @@ def test_the_order_of_nodes_does_not_matter(name: str) -> None:
     splits, place = draw_splits(tensors, 3, 0), torch.from_numpy(np.argsort(order))
     moved = Splits(place[splits.test], place[splits.validation], splits.pool[:, torch.from_numpy(order)])
     asked = play(tensors, name, splits=splits, budget=8)
-    environment = Reordered(turned, make_classifier("gcn", turned, 3, EXACT), 3, 8)
+    environment = Reordered(turned, learner("gcn", turned, 3, EXACT), 3, 8)
     environment.order = torch.from_numpy(order)
-    assert torch.equal(rollout(environment, strategy_named(name), moved, 0, closing_epochs=1), place[asked])
+    assert torch.equal(rollout(environment, strategy_named(name), moved, 0), place[asked])
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_are_numbers_of_the_graphs_kind(name: str, device: str) -> None:
     tensors = GraphTensors(block_graph(), device)
-    environment = Environment(tensors, make_classifier("gcn", tensors, 2, EXACT), 2, 4)
+    environment = Environment(tensors, learner("gcn", tensors, 2, EXACT), 2, 4)
     strategy = strategy_named(name)
     with torch.no_grad():
         environment.reset(0, draw_splits(tensors, 2, 0))
-        strategy.begin(environment)
+        environment.begin(strategy)
         for _ in range(4):
             scores = strategy.scores(environment.observe())
             assert scores.shape == (2, tensors.num_nodes)
             assert scores.dtype == torch.float32 and scores.device == tensors.degree.device
             assert torch.isfinite(scores[environment.pool]).all()
             environment.query(scores.masked_fill(~environment.pool, -torch.inf).argmax(1))
-            environment.train()
+            environment.learner.fit()
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", [name for name in NAMES if strategy_named(name).capturable])
+@pytest.mark.parametrize("name", [name for name in NAMES if strategy_named(name).recordable])
 def test_a_recorded_step_chooses_as_a_played_one(name: str) -> None:
     tensors = GraphTensors(block_graph(), "cuda")
     recorded, played = strategy_named(name), strategy_named(name)
-    played.capturable = False
-    environment = Environment(tensors, make_classifier("gcn", tensors, 3), 3, 6)
+    played.recordable = False
+    environment = Environment(tensors, learner("gcn", tensors, 3), 3, 6)
     for seed in range(3):
         splits = draw_splits(tensors, 3, seed)
         replayed = rollout(environment, recorded, splits, seed)
-        assert torch.equal(replayed.cpu(), play(tensors, played, seed=seed, splits=splits, settings=GcnSettings()))
+        assert torch.equal(replayed.cpu(), play(tensors, played, seed=seed, splits=splits, settings=Gcn()))
 
 
 class SharedNoise(Environment):
@@ -218,14 +220,14 @@ def test_scores_agree_between_cpu_and_gpu(name: str) -> None:
     weights: list[torch.Tensor] = []
     for device in ("cpu", "cuda"):
         tensors = GraphTensors(graph, device)
-        classifier = make_classifier("gcn", tensors, 3, EXACT)
+        classifier = learner("gcn", tensors, 3, EXACT)
         environment, strategy = SharedNoise(tensors, classifier, 3, 6), strategy_named(name)
         with torch.no_grad():
             environment.reset(0, draw_splits(tensors, 3, 0))
             weights = weights or [classifier.w0.clone(), classifier.w1.clone()]
             classifier.w0.copy_(weights[0])
             classifier.w1.copy_(weights[1])
-            strategy.begin(environment)
+            environment.begin(strategy)
             for _ in range(4):
                 scores = strategy.scores(environment.observe())
                 tables.append(scores.masked_fill(~environment.pool, 0).cpu())

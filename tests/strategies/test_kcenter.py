@@ -21,7 +21,7 @@ def test_the_least_covered_first() -> None:
     environment = still_environment(hidden=[line(0, 1, 5, 9, 6)], pool=[1, 2, 3, 4], budget=4)
     environment.query(torch.tensor([1]))
     strategy = KCenter()
-    strategy.begin(environment)
+    environment.begin(strategy)
     assert [next_choice(environment, strategy)[0] for _ in range(3)] == [3, 2, 4]  # 9 is 8 from 1; then 5 is 4 from both, 6 only 3
 
 

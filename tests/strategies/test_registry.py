@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodewise.environment import Strategy
+from nodewise.contracts import Strategy
 from nodewise.ground.errors import UnknownNameError
 from nodewise.strategies import STRATEGIES, make_strategy
 from tests.strategies.stages import strategy_named

@@ -8,7 +8,7 @@ def test_least_sure_first() -> None:
     logits = [[[4.0, 0.0], [1.0, 0.0], [0.0, 0.0], [2.0, 0.0]], [[0.0, 1.0], [0.0, 9.0], [0.0, 3.0], [0.0, 2.0]]]
     environment = still_environment(logits=logits)
     strategy = Uncertainty()
-    strategy.begin(environment)
+    environment.begin(strategy)
     assert [next_choice(environment, strategy) for _ in range(3)] == [[2, 0], [1, 3], [3, 2]]
 
 

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from nodewise.classifiers import Gcn
 from nodewise.training import checkpoint, train_policy
 from tests.small_graphs import random_graph
 
@@ -18,7 +19,15 @@ def train(folder: Path) -> None:
     checkpoint._SECONDS = 0.0
     graphs = [random_graph("sparse"), random_graph("offset", seed=1)]
     train_policy(
-        graphs, out=folder / "p.safetensors", resume=True, budgets=(3, 2), episodes=120, batch=2, closing_epochs=2, device="cpu", seed=7
+        graphs,
+        out=folder / "p.safetensors",
+        resume=True,
+        budgets=(3, 2),
+        episodes=120,
+        batch=2,
+        classifier=Gcn(closing_epochs=2),
+        device="cpu",
+        seed=7,
     )
 
 

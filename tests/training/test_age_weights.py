@@ -51,42 +51,36 @@ def test_labels_of_test_nodes_are_never_read() -> None:
 
 
 def test_a_killed_search_goes_on_with_nothing_done_twice(tmp_path: Path) -> None:
-    path = tmp_path / "age.jsonl"
-
     class Killed(Exception):
         pass
 
     def kill(event: Event) -> None:
         raise Killed
 
+    def kept() -> list[Path]:
+        return sorted(tmp_path.rglob("*.json"))
+
     with pytest.raises(Killed):
-        search_age_weights(block_graph(), **SMALL, progress=path, reporter=kill)
-    lines = path.read_text().splitlines()
-    assert len(lines) == 2  # the settings and one batch
-    path.write_text("\n".join(lines) + '\n{"first": 6, "sco')  # torn by the kill
+        search_age_weights(block_graph(), **SMALL, store=tmp_path, reporter=kill)
+    (first,) = kept()  # one batch
+    written = first.stat().st_mtime_ns
     whole = search_age_weights(block_graph(), **SMALL)
-    assert search_age_weights(block_graph(), **SMALL, progress=path) == whole
-    kept = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [record.get("first") for record in kept] == [None, 0, 6, 12, 18, 24]
-    kept[1]["scores"] = [0.0] * 6  # what the file holds is taken, not played again
-    path.write_text("".join(json.dumps(record) + "\n" for record in kept))
-    assert max(search_age_weights(block_graph(), **SMALL, progress=path).scores) < max(whole.scores)
+    assert search_age_weights(block_graph(), **SMALL, store=tmp_path) == whole
+    assert len(kept()) == 5 and first.stat().st_mtime_ns == written
+    for path in kept():  # what the files hold is taken, not played again
+        path.write_text(json.dumps({**json.loads(path.read_text()), "micro_f1": [0.0] * 6}))
+    assert max(search_age_weights(block_graph(), **SMALL, store=tmp_path).scores) == 0
+    first.write_text(first.read_text()[:100])  # torn
+    assert max(search_age_weights(block_graph(), **SMALL, store=tmp_path).scores) > 0
 
 
-def test_progress_of_another_search_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "age.jsonl"
-    search_age_weights(block_graph(), **{**SMALL, "runs": 1}, progress=path)
-    with pytest.raises(InputError, match="other settings"):
-        search_age_weights(block_graph(), **SMALL, progress=path)
-    path.write_text("not JSON\n")
-    with pytest.raises(InputError, match="does not hold a search's progress"):
-        search_age_weights(block_graph(), **SMALL, progress=path)
-    with pytest.raises(InputError, match="no folder"):
-        search_age_weights(block_graph(), **SMALL, progress=tmp_path / "nowhere" / "age.jsonl")
+def test_another_search_in_the_same_folder_is_played_for_itself(tmp_path: Path) -> None:
+    search_age_weights(block_graph(), **{**SMALL, "runs": 1}, store=tmp_path)
+    assert search_age_weights(block_graph(), **SMALL, seed=4, store=tmp_path) == search_age_weights(block_graph(), **SMALL, seed=4)
 
 
 def test_bad_input_is_refused() -> None:
-    with pytest.raises(InputError, match="runs must be at least 1"):
+    with pytest.raises(InputError, match="the number of runs must be a whole number, at least 1, got 0"):
         search_age_weights(block_graph(), runs=0)
     with pytest.raises(InputError, match="has no labels"):
         search_age_weights(Graph.build(np.array([[0], [1]]), 2))

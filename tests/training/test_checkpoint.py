@@ -14,7 +14,8 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from nodewise.environment import Observation
+from nodewise.classifiers import Gcn
+from nodewise.contracts import Observation
 from nodewise.ground.errors import InputError
 from nodewise.policy import PolicySettings, load_policy
 from nodewise.policy.state import STATE_FEATURES, StateSettings, register_state_feature
@@ -22,7 +23,7 @@ from nodewise.training import train_policy
 from tests.conftest import ROOT
 from tests.small_graphs import random_graph
 
-SHORT: dict[str, Any] = {"budgets": (2, 3), "episodes": 16, "batch": 2, "closing_epochs": 1, "device": "cpu"}
+SHORT: dict[str, Any] = {"budgets": (2, 3), "episodes": 16, "batch": 2, "classifier": Gcn(closing_epochs=1), "device": "cpu"}
 
 
 def graphs() -> list[Any]:
@@ -52,7 +53,7 @@ def test_the_best_and_the_last_policy_and_the_log_are_kept(undisturbed: dict[str
 
 def test_the_best_policy_is_the_one_with_the_best_hundred_episodes_behind_it(tmp_path: Path) -> None:
     lines: list[dict[str, Any]] = []
-    settings = {**SHORT, "budgets": (1,), "episodes": 130, "batch": 1, "closing_epochs": 0}
+    settings = {**SHORT, "budgets": (1,), "episodes": 130, "batch": 1, "classifier": Gcn(closing_epochs=0)}
     returned = train_policy([random_graph()], out=tmp_path / "p.safetensors", each_episode=lines.append, **settings)
     best, last = load_policy(tmp_path / "p.safetensors"), load_policy(tmp_path / "p.last.safetensors")
     full = lines[99:]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.classifiers import make_classifier
-from nodewise.environment import Environment, Observation, draw_splits, f1_scores, rollout
+from nodewise.classifiers import Gcn
+from nodewise.contracts import Observation
+from nodewise.environment import Environment, draw_splits, f1_scores, rollout
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy, PolicySettings
 from nodewise.policy.state import StateSettings, state
 from nodewise.training.explorer import Explorer
 from tests.environment.fixed import environment_of
+from tests.learners import learner
 from tests.small_graphs import random_graph
 
 
@@ -31,7 +33,7 @@ def test_nodes_are_sampled_from_the_softmax_over_the_pool() -> None:
     environment.splits.pool[:, 4] = False
     policy = sharp_policy()
     explorer = Explorer(policy, environment)
-    asked = rollout(environment, explorer, environment.splits, seed=1, closing_epochs=0)
+    asked = rollout(environment, explorer, environment.splits, seed=1)
     scores = policy(environment.graph, explorer.states[:1, 0])[0].detach()
     p = torch.softmax(scores[:4], 0)
     assert p.max() < 0.9 and p.min() > 0.01 and p.max() > 2 * p.min()
@@ -48,7 +50,7 @@ def test_nodes_are_sampled_from_the_softmax_over_the_pool() -> None:
 
 def test_states_and_scores_of_every_step_are_kept() -> None:
     graph = GraphTensors(random_graph())
-    environment = Environment(graph, make_classifier("gcn", graph, 3), 3, 4)
+    environment = Environment(graph, learner("gcn", graph, 3, Gcn(closing_epochs=1)), 3, 4)
     splits = draw_splits(graph, 3, 0)
     seen: list[torch.Tensor] = []
     before: list[torch.Tensor] = []
@@ -65,6 +67,6 @@ def test_states_and_scores_of_every_step_are_kept() -> None:
         seen.clear()
         before.clear()
         splits = draw_splits(graph, 3, episode)
-        rollout(environment, explorer, splits, seed=episode, closing_epochs=1)
+        rollout(environment, explorer, splits, seed=episode)
         assert torch.equal(explorer.states, torch.stack(seen, 1))
         torch.testing.assert_close(explorer.before, torch.stack(before, 1))

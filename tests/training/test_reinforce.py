@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.environment import Observation
+from nodewise.classifiers import Gcn
+from nodewise.contracts import Observation
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Event, Progress
@@ -23,7 +24,7 @@ from nodewise.training.reinforce import _play, _Source, _update
 from tests.small_graphs import random_graph
 from tests.training.toy import chance_of_members, communities_and_loners
 
-SHORT: dict[str, Any] = {"episodes": 14, "batch": 3, "closing_epochs": 2, "device": "cpu"}
+SHORT: dict[str, Any] = {"episodes": 14, "batch": 3, "classifier": Gcn(closing_epochs=2), "device": "cpu"}
 
 
 def same_weights(one: Policy, other: Policy) -> bool:
@@ -37,7 +38,15 @@ def test_the_best_nodes_of_a_toy_are_learned(architecture: str, reward: str) -> 
     fresh = Policy(settings, derive_seed(1, "policy"))
     assert 0.4 < chance_of_members(fresh, graph) < 0.6
     trained = train_policy(
-        [graph], budgets=(3,), episodes=100, batch=10, closing_epochs=8, seed=1, device="cpu", policy=settings, reward=reward
+        [graph],
+        budgets=(3,),
+        episodes=100,
+        batch=10,
+        classifier=Gcn(closing_epochs=8),
+        seed=1,
+        device="cpu",
+        policy=settings,
+        reward=reward,
     )
     assert chance_of_members(trained, graph) > 0.9
     assert chance_of_members(trained, communities_and_loners(seed=5)) > 0.9  # on a graph that it has never seen
@@ -46,7 +55,7 @@ def test_the_best_nodes_of_a_toy_are_learned(architecture: str, reward: str) -> 
 @pytest.mark.gpu
 def test_the_toy_is_learned_on_a_gpu() -> None:
     graph = communities_and_loners()
-    trained = train_policy([graph], budgets=(3,), episodes=150, batch=10, closing_epochs=8, seed=1, device="cuda")
+    trained = train_policy([graph], budgets=(3,), episodes=150, batch=10, classifier=Gcn(closing_epochs=8), seed=1, device="cuda")
     assert chance_of_members(trained.cpu(), graph) > 0.9
 
 
@@ -70,7 +79,7 @@ def test_nothing_is_learned_before_the_eleventh_episode() -> None:
 def test_a_gradient_over_all_steps_at_once_is_the_sum_over_steps() -> None:
     """One Adam step after a graph, against autograd through one step of the episode after another."""
     graph = random_graph()
-    settings = TrainingSettings(budgets=(4,), batch=3, closing_epochs=2)
+    settings = TrainingSettings(budgets=(4,), batch=3, classifier=Gcn(closing_epochs=2))
     policy = Policy(seed=3)
     source = _Source(graph, 4, settings, torch.device("cpu"), policy)
     seen: list[torch.Tensor] = []
@@ -85,7 +94,7 @@ def test_a_gradient_over_all_steps_at_once_is_the_sum_over_steps() -> None:
     twin = Policy(seed=3)
     total = torch.zeros(())
     pool = source.environment.splits.pool
-    nodes = source.environment.queried.nodes
+    nodes = source.environment.queries
     for step, states in enumerate(seen):
         log_p = torch.log_softmax(twin(source.tensors, states).masked_fill(~pool, -torch.inf), 1)
         total = total - (log_p.gather(1, nodes[:, step : step + 1])[:, 0] * advantages[0]).mean()
@@ -99,11 +108,11 @@ def test_a_gradient_over_all_steps_at_once_is_the_sum_over_steps() -> None:
 
 
 def test_the_reward_is_the_validation_score_after_the_last_epoch() -> None:
-    settings = TrainingSettings(budgets=(4,), batch=3, closing_epochs=2)
+    settings = TrainingSettings(budgets=(4,), batch=3, classifier=Gcn(closing_epochs=2))
     source = _Source(random_graph(), 4, settings, torch.device("cpu"), Policy(seed=3))
     reward, _ = _play(source, 0, 7, settings)
     environment = source.environment
-    guess = environment.classifier.logits().argmax(-1).gather(1, environment.splits.validation)
+    guess = environment.learner.logits().argmax(-1).gather(1, environment.splits.validation)
     right = guess == environment.graph.y[environment.splits.validation]
     assert reward == pytest.approx(float(right.float().mean()))
 
@@ -119,7 +128,7 @@ def test_graphs_have_budgets_and_scales_of_their_own() -> None:
 
 
 def test_the_scale_of_a_graph_s_returns_is_its_own() -> None:
-    settings = TrainingSettings(budgets=(2, 2), batch=3, closing_epochs=1)
+    settings = TrainingSettings(budgets=(2, 2), batch=3, classifier=Gcn(closing_epochs=1))
     policy = Policy()
     one, other = (_Source(graph, 2, settings, torch.device("cpu"), policy) for graph in (random_graph(), communities_and_loners()))
     reward, _ = _play(one, 0, 0, settings)
@@ -158,7 +167,10 @@ def test_the_policy_says_where_it_comes_from(tmp_path: Path) -> None:
         "budget": 3,
     }
     assert (origin["training"]["seed"], origin["training"]["episodes"], origin["training"]["features"]) == (9, 14, ["raw"])
-    assert TrainingSettings(budgets=(3,), episodes=14, batch=3, closing_epochs=2, seed=9, features=("raw",)).as_dict() == origin["training"]
+    assert (
+        TrainingSettings(budgets=(3,), episodes=14, batch=3, classifier=Gcn(closing_epochs=2), seed=9, features=("raw",)).as_dict()
+        == origin["training"]
+    )
     json.dumps(origin, allow_nan=False)
 
 
@@ -187,7 +199,7 @@ def test_training_touches_no_global_randomness() -> None:
         (lambda: [random_graph()], {"batch": 0}, "episodes, batch and budgets must be at least 1"),
         (lambda: [random_graph()], {"reward": "gain"}, "unknown reward 'gain'"),
         (lambda: [random_graph()], {"learning_rate": 0.0}, "learning_rate"),
-        (lambda: [random_graph()], {"closing_epochs": -1}, "closing_epochs"),
+        (lambda: [random_graph()], {"classifier": "gnc"}, "unknown classifier 'gnc'"),
         (lambda: [random_graph()], {"device": "tpu"}, "unknown device 'tpu'"),
         (lambda: [random_graph()], {"settings": TrainingSettings(budgets=(2,), episodes=1), "batch": 3}, "not both"),
         (lambda: [random_graph()], {"out": "policy.pt"}, "a policy file ends with .safetensors, got 'policy.pt'"),

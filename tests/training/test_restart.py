@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from nodewise.classifiers import Gcn
 from nodewise.ground.events import Event, Warned
 from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, PolicySettings, load_policy
@@ -16,7 +17,7 @@ from nodewise.training.checkpoint import DEAD_AFTER
 from tests.training.toy import communities_and_loners
 
 ONE_UNIT = PolicySettings(hidden=1, layers=1)
-QUICK: dict[str, Any] = {"budgets": (2,), "batch": 2, "closing_epochs": 0, "device": "cpu", "policy": ONE_UNIT}
+QUICK: dict[str, Any] = {"budgets": (2,), "batch": 2, "classifier": Gcn(closing_epochs=0), "device": "cpu", "policy": ONE_UNIT}
 
 
 def dead_seed() -> int:

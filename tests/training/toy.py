@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from nodewise.classifiers import make_classifier
 from nodewise.environment import Environment, draw_splits
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy
 from nodewise.policy.state import state
+from tests.learners import learner
 
 MEMBERS, LONERS = 40, 40
 
@@ -33,7 +33,7 @@ def communities_and_loners(seed: int = 0, name: str = "toy") -> Graph:
 def chance_of_members(policy: Policy, graph: Graph) -> float:
     """How likely the policy, sampling, is to begin with a member rather than a loner: the mean over runs."""
     tensors = GraphTensors(graph)
-    environment = Environment(tensors, make_classifier("gcn", tensors, 20), 20, 1)
+    environment = Environment(tensors, learner("gcn", tensors, 20), 20, 1)
     environment.reset(0, draw_splits(tensors, 20, seed=0))
     with torch.no_grad():
         scores = policy(tensors, state(environment.observe(), policy.settings.state))

@@ -1,31 +1,56 @@
-"""Node classifiers that train many independent runs at once."""
+"""Node classifiers, each a folder, behind the one contract of `nodewise.contracts.Classifier`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from nodewise.classifiers.gcn.gcn import Gcn, GcnSettings
-from nodewise.ground.errors import UnknownNameError
+from nodewise.classifiers.gcn.gcn import Gcn
+from nodewise.contracts import Classifier
+from nodewise.ground.errors import InputError
+from nodewise.ground.plugins import list_plugins, resolve_plugin
 
-if TYPE_CHECKING:
-    from nodewise.classifiers.gcn.cuda import GcnCuda
-    from nodewise.graph.tensors import GraphTensors
+__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "list_classifiers", "make_classifier"]
 
-__all__ = ["CLASSIFIERS", "Gcn", "GcnSettings", "make_classifier"]
+CLASSIFIERS: dict[str, Callable[..., Classifier]] = {"gcn": Gcn}
+"""Every classifier by the name that the command line uses."""
 
-CLASSIFIERS = ("gcn",)
+DEFAULT_CLASSIFIER = "gcn"
+
+GROUP = "nodewise.classifiers"
+"""The group of entry points under which installed packages offer classifiers."""
 
 
-def make_classifier(name: str, graph: GraphTensors, runs: int, settings: GcnSettings | None = None) -> Gcn | GcnCuda:
-    """The classifier of that name for a batch of runs, on the graph's device.
+def list_classifiers() -> list[str]:
+    """The names there are."""
+    return list_plugins(CLASSIFIERS, GROUP)
+
+
+def make_classifier(
+    classifier: str | Classifier | None = None, settings: Mapping[str, Any] | None = None, *, imports: bool = True
+) -> Classifier:
+    """A classifier by name, with settings; an object of one's own is taken as it is.
+
+    Args:
+        classifier: one of `CLASSIFIERS`, an entry point's name, ``package.module:Name``, or a classifier; None: the default.
+        settings: what it is made with, by name.
+        imports: whether ``package.module:Name`` may be imported.
 
     Raises:
-        UnknownNameError: there is no such classifier.
+        UnknownNameError: there is no such classifier, or it has no such setting.
+        InputError: it does not keep the contract.
     """
-    if name not in CLASSIFIERS:
-        raise UnknownNameError("classifier", name, CLASSIFIERS)
-    if graph.device.type == "cuda":
-        from nodewise.classifiers.gcn.cuda import GcnCuda
-
-        return GcnCuda(graph, runs, settings)
-    return Gcn(graph, runs, settings)
+    if isinstance(classifier, str) or classifier is None:
+        made = resolve_plugin("classifier", classifier or DEFAULT_CLASSIFIER, CLASSIFIERS, GROUP, settings, imports=imports)
+    else:
+        made = classifier() if isinstance(classifier, type) else classifier
+        if settings:
+            raise InputError(
+                f"the classifier {getattr(made, 'name', made)!r} is an object already: its settings are its own, got {dict(settings)}"
+            )
+    if not isinstance(made, Classifier):
+        raise InputError(
+            f"{made!r} is no classifier: it needs a name and the methods prepare, start, identity, default_features and bytes_per_run; "
+            "inherit from nodewise.contracts.Classifier"
+        )
+    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,8 +22,11 @@ __all__ = [
     "RunsOption",
     "SeedOption",
     "SessionArgument",
+    "SettingsOption",
+    "StrategyOption",
     "read_names",
     "read_numbers",
+    "read_plugin_settings",
 ]
 
 
@@ -65,8 +68,62 @@ PolicyOption = Annotated[
     str | None,
     typer.Option("--policy", metavar="NAME|FILE", help="For the strategy 'policy': which one.", show_default="the default shipped one"),
 ]
-ClassifierOption = Annotated[str, typer.Option("--classifier", metavar="NAME", help="What learns from the labels.")]
+ClassifierOption = Annotated[
+    str | None,
+    typer.Option(
+        "--classifier", metavar="NAME", help="What learns from the labels: gcn, or your own as package.module:Name.",
+        show_default="the policy's own, else the default",
+    ),
+]  # fmt: skip
+StrategyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy", metavar="NAME", show_default="the default",
+        help="random, uncertainty, centrality, coreset, kcenter, age, anrmab, policy, or your own as package.module:Name.",
+    ),
+]  # fmt: skip
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting of the classifier or the strategy; may be repeated.", show_default=False),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON, for a machine.")]
+
+
+def read_plugin_settings(
+    texts: list[str] | None, classifier: str | None, strategy: str | None, policy: str | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of the classifier and of the strategy that ``--set`` gives.
+
+    A key may say whom it is for, as in ``classifier.hidden=32``; else it goes to the one of the two that knows it.
+
+    Raises:
+        InputError: neither or both know a key.
+    """
+    from nodewise.classifiers import CLASSIFIERS, DEFAULT_CLASSIFIER
+    from nodewise.classifiers import GROUP as CLASSIFIER_GROUP
+    from nodewise.ground.plugins import plugin_settings, read_settings
+    from nodewise.strategies import DEFAULT_STRATEGY, STRATEGIES
+    from nodewise.strategies import GROUP as STRATEGY_GROUP
+
+    given: dict[str, dict[str, Any]] = {"classifier": {}, "strategy": {}}
+    if not texts:
+        return given["classifier"], given["strategy"]
+    asks = (strategy or ("policy" if policy else DEFAULT_STRATEGY)).partition(":")
+    known = {
+        "classifier": plugin_settings("classifier", classifier or DEFAULT_CLASSIFIER, CLASSIFIERS, CLASSIFIER_GROUP),
+        "strategy": plugin_settings("strategy", asks[0] if asks[0] in STRATEGIES else "".join(asks), STRATEGIES, STRATEGY_GROUP),
+    }
+    for key, value in read_settings(texts).items():
+        kind, dot, name = key.partition(".")
+        if dot and kind in given:
+            given[kind][name] = value
+            continue
+        takers = [kind for kind, names in known.items() if key in names]
+        if len(takers) != 1:
+            both = "; ".join(f"the {kind} knows {', '.join(sorted(names)) or 'none'}" for kind, names in known.items())
+            raise InputError(f"--set got {key!r}: say classifier.{key} or strategy.{key}; {both}")
+        given[takers[0]][key] = value
+    return given["classifier"], given["strategy"]
 
 
 def read_numbers(text: str, option: str) -> tuple[int, ...]:

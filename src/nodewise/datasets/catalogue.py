@@ -101,7 +101,7 @@ CATALOGUE: tuple[DatasetInfo, ...] = (
             _paper(50, files=(f"reddit1401-graph{i}",), remark="a copy in the data folder may lack the features; it is then used without"))
         for i, nodes, edges, classes in ((1, 4584, 19460, 10), (2, 3765, 30494, 8), (3, 4329, 35191, 9), (4, 3852, 42483, 9), (5, 3558, 15860, 8))),
         ("reddit-case-study", "graphforvis", 85, 156, 300, 4, "the small Reddit graph of the paper's case study; class: community; features: GloVe",
-            {"budget": 15, "files": ("reddit1401-graphforvis",)}),
+            {"budget": 15, "splits": (20, 20), "files": ("reddit1401-graphforvis",)}),
     ),
     *_family(_SKLEARN, "digits",
         ("digits", "", 1797, 12337, 64, 10, "handwritten digits joined to the 10 nearest by pixels; class: digit; features: 8 × 8 pixels",

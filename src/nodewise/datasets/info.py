@@ -29,6 +29,7 @@ class DatasetInfo:
         aliases: further names it goes by.
         files: further names, without .npz, that its file may have in the data folder.
         budget: the paper's number of labels, for its graphs.
+        splits: test and validation nodes, where the paper's protocol has its own for it.
         paper: whether it is one of the ten graphs of the paper's tables.
         extra: the extra of nodewise that it needs, such as ``"ogb"``.
         loader: the function that makes it, and its argument.
@@ -48,6 +49,7 @@ class DatasetInfo:
     aliases: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     budget: int | None = None
+    splits: tuple[int, int] | None = None
     paper: bool = False
     extra: str = ""
     loader: tuple[str, str] = ("", "")

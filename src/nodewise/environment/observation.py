@@ -1,44 +1,34 @@
-"""What a strategy may see when it chooses: everything but the labels that were not queried."""
+"""What a strategy sees of an environment: see `nodewise.contracts.Observation`."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nodewise.contracts import Learner, Queried
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
 
 if TYPE_CHECKING:
     from nodewise.environment.environment import Environment
 
-__all__ = ["Observation", "Queried"]
+__all__ = ["EnvironmentObservation"]
 
 LOG_SMALLEST = -23.025850929940457  # log 1e-10: smaller probabilities count as 1e-10 in logarithms
 
 
-class Queried(NamedTuple):
-    """What has been asked so far: nodes and their answers, int64 [run, step] each."""
-
-    nodes: torch.Tensor
-    labels: torch.Tensor
-
-
-class Observation:
-    """One moment of all runs of an environment. Costly parts are computed when first asked for, then kept.
-
-    Attributes:
-        graph: the graph's matrices; its labels must not be read.
-        step: how many queries were made.
-        budget: how many may be made in all.
-        labelled, pool: bool [run, node].
-    """
+class EnvironmentObservation:
+    """One moment of all runs of an environment; it fulfils `nodewise.contracts.Observation`."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
-        self.graph: GraphTensors = environment.graph
-        self.step, self.budget = environment.step, environment.budget
+        self.graph: GraphTensors = environment.graph.unlabelled
+        self.budget = environment.budget
         self.labelled, self.pool = environment.labelled, environment.pool
+        self.learner: Learner = environment.learner
+        self.memory: dict[str, Any] = environment.memory
 
     @property
     def runs(self) -> int:
@@ -46,19 +36,43 @@ class Observation:
         return self.pool.shape[0]
 
     @property
+    def num_classes(self) -> int:
+        """How many classes there are now."""
+        return self.learner.num_classes
+
+    @property
+    def step(self) -> torch.Tensor:
+        """How many queries were made, int64 [1]."""
+        return self._environment.step_tensor
+
+    @property
+    def step_number(self) -> int:
+        """How many queries were made.
+
+        Raises:
+            InputError: a step is being recorded, in which the number would stay what it is now.
+        """
+        if self._environment.is_recording:
+            raise InputError(
+                "a GPU records this step once and replays it, so the step's number, read in Python, would stay the same: "
+                "use observation.step, a tensor, or say recordable = False"
+            )
+        return self._environment.step
+
+    @property
     def queried(self) -> Queried:
-        """The nodes asked so far and their answers."""
+        """The nodes asked so far and their answers, padded to the budget."""
         return self._environment.queried
 
     @cached_property
-    def hidden(self) -> torch.Tensor:
-        """The classifier's hidden layer, dropout off: [run, node, hidden]."""
-        return self._environment.classifier.hidden()
+    def embedding(self) -> torch.Tensor:
+        """The learner's embedding: [run, node, width]."""
+        return self.learner.embedding()
 
     @cached_property
     def logits(self) -> torch.Tensor:
-        """The classifier's output, dropout off: [run, node, class]."""
-        return self._environment.classifier.logits()
+        """The learner's output: [run, node, class]."""
+        return self.learner.logits()
 
     @cached_property
     def _packed(self) -> torch.Tensor:
@@ -75,12 +89,12 @@ class Observation:
     @property
     def log_probabilities(self) -> torch.Tensor:
         """log of the predicted probabilities, not below log 1e-10: [run, node, class]."""
-        return self._packed[..., : self.graph.num_classes]
+        return self._packed[..., : self.num_classes]
 
     @property
     def probabilities(self) -> torch.Tensor:
         """The predicted probabilities: [run, node, class]."""
-        return self._packed[..., self.graph.num_classes : -1]
+        return self._packed[..., self.num_classes : -1]
 
     @property
     def negative_entropy(self) -> torch.Tensor:
@@ -98,7 +112,7 @@ class Observation:
             from nodewise.environment.prediction_kernels import divergences
 
             return divergences(self.graph, self._packed)
-        p, log_p, negative, classes = self.probabilities, self.log_probabilities, self.negative_entropy, self.graph.num_classes
+        p, log_p, negative, classes = self.probabilities, self.log_probabilities, self.negative_entropy, self.num_classes
         means = self.graph.adjacency.mm(self._packed) / self.graph.degree.clamp_min(1)[:, None]
         forward = negative * (self.graph.degree > 0) - (p * means[..., :classes]).sum(-1)
         reverse = means[..., -1] - (log_p * means[..., classes : 2 * classes]).sum(-1)

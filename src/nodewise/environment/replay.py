@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import torch
 
+from nodewise.contracts import Strategy
 from nodewise.environment.environment import Environment
-from nodewise.environment.rollout import Strategy, step
+from nodewise.environment.rollout import step
 
 __all__ = ["replay_episode"]
 
@@ -17,37 +18,32 @@ __all__ = ["replay_episode"]
 class _Recording:
     strategy: Strategy
     query: torch.cuda.CUDAGraph
-    closing: torch.cuda.CUDAGraph
-    closing_epochs: int
+    finish: torch.cuda.CUDAGraph
 
 
-def replay_episode(
-    environment: Environment, strategy: Strategy, closing_epochs: int, each_query: Callable[[int], None] | None = None
-) -> None:
+def replay_episode(environment: Environment, strategy: Strategy, each_query: Callable[[int], None] | None = None) -> None:
     """Play an episode that has just been reset and begun, recording its step first if this pair has not been recorded."""
     recording = environment.recording
-    if not (isinstance(recording, _Recording) and recording.strategy is strategy and recording.closing_epochs == closing_epochs):
-        recording = _record(environment, strategy, closing_epochs)
+    if not (isinstance(recording, _Recording) and recording.strategy is strategy):
+        recording = _record(environment, strategy)
         environment.recording = recording
         environment.reset(environment.seed, environment.splits)
-        strategy.begin(environment)
+        environment.begin(strategy)
     for done in range(1, environment.budget + 1):
         recording.query.replay()
         if each_query is not None:
             environment.step = done
             each_query(done)
     environment.step = environment.budget
-    recording.closing.replay()
+    recording.finish.replay()
 
 
-def _record(environment: Environment, strategy: Strategy, closing_epochs: int) -> _Recording:
-    def query() -> None:
-        step(environment, strategy)
-
-    def closing() -> None:
-        environment.train(closing_epochs)
-
-    return _Recording(strategy, _capture(query), _capture(closing), closing_epochs)
+def _record(environment: Environment, strategy: Strategy) -> _Recording:
+    environment.is_recording = True
+    try:
+        return _Recording(strategy, _capture(lambda: step(environment, strategy)), _capture(environment.learner.finish))
+    finally:
+        environment.is_recording = False
 
 
 def _capture(work: Callable[[], None]) -> torch.cuda.CUDAGraph:

@@ -1,40 +1,17 @@
-"""Strategies, and the loop that lets one of them choose all nodes of an episode."""
+"""The loop that lets a strategy choose all nodes of an episode."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
 
 import torch
 
+from nodewise.contracts import Strategy
 from nodewise.environment.environment import Environment
-from nodewise.environment.observation import Observation
 from nodewise.environment.splits import Splits
+from nodewise.ground.errors import InputError
 
-__all__ = ["CLOSING_EPOCHS", "Strategy", "choose", "rollout"]
-
-CLOSING_EPOCHS = 35
-"""Epochs after the last query: what "until convergence" was in the released code."""
-
-
-@runtime_checkable
-class Strategy(Protocol):
-    """A rule that says which node of the pool to ask next.
-
-    Attributes:
-        name: what it is called on the command line and in results.
-        capturable: whether a step does the same device work every time, so that a GPU may record it once and replay it:
-            no Python state that changes from step to step, no transfer to the host.
-    """
-
-    name: str
-    capturable: bool
-
-    def begin(self, environment: Environment) -> None:
-        """Called after every reset, before the first choice."""
-
-    def scores(self, observation: Observation) -> torch.Tensor:
-        """How much each node is wanted, [run, node]; the largest in the pool is asked. Values outside the pool are ignored."""
+__all__ = ["choose", "rollout"]
 
 
 def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
@@ -43,41 +20,43 @@ def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
 
 
 def rollout(
-    environment: Environment,
-    strategy: Strategy,
-    splits: Splits,
-    seed: int,
-    closing_epochs: int = CLOSING_EPOCHS,
-    each_query: Callable[[int], None] | None = None,
+    environment: Environment, strategy: Strategy, splits: Splits, seed: int, each_query: Callable[[int], None] | None = None
 ) -> torch.Tensor:
-    """Play one episode of every run and train the classifiers to the end (algorithm 2).
-
-    One epoch after each query, ``closing_epochs`` after the last.
+    """Play one episode of every run and let the learners finish (algorithm 2): they fit after each query.
 
     Args:
-        each_query: called with the number of queries so far after each query and its epoch; it may look, and must leave everything as it was.
+        each_query: called with the number of queries so far after each query and its fit; it may look, and must leave everything as it was.
 
     Returns:
         The nodes in the order in which they were asked: int64 [run, step].
     """
     with torch.no_grad():
         environment.reset(seed, splits)
-        strategy.begin(environment)
-        if environment.graph.device.type == "cuda" and strategy.capturable:
+        environment.begin(strategy)
+        if environment.graph.device.type == "cuda" and strategy.recordable and getattr(environment.learner, "recordable", False):
             from nodewise.environment.replay import replay_episode
 
-            replay_episode(environment, strategy, closing_epochs, each_query)
+            replay_episode(environment, strategy, each_query)
         else:
             for done in range(1, environment.budget + 1):
                 step(environment, strategy)
                 if each_query is not None:
                     each_query(done)
-            environment.train(closing_epochs)
-        return environment.queried.nodes.clone()
+            environment.learner.finish()
+        return environment.queries.clone()
 
 
 def step(environment: Environment, strategy: Strategy) -> None:
-    """One query of every run: observe, choose, ask, train one epoch."""
-    observation = environment.observe()
-    environment.query(choose(strategy.scores(observation), environment.pool))
-    environment.train()
+    """One query of every run: observe, choose, ask, fit."""
+    scores = strategy.scores(environment.observe())
+    if scores.shape != environment.pool.shape or not scores.is_floating_point():
+        raise InputError(
+            f"strategy {strategy.name!r} gave scores of shape {list(scores.shape)} and kind {scores.dtype}: "
+            f"they must be floating-point numbers [run, node], here {list(environment.pool.shape)}"
+        )
+    if scores.device.type == "cpu" and bool(scores.masked_fill(~environment.pool, 0).isnan().any()):
+        raise InputError(
+            f"strategy {strategy.name!r} gave scores that are not numbers for nodes of the pool: each needs one, -inf for 'never'"
+        )
+    environment.query(choose(scores, environment.pool))
+    environment.learner.fit()

@@ -2,8 +2,7 @@
 
 from nodewise.evaluation.compare import Contest, compare
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
-from nodewise.evaluation.curves import Curve, reads_budget, rollout_curve
-from nodewise.evaluation.evaluate import Evaluation, evaluate, runs_at_once
+from nodewise.evaluation.evaluate import Evaluation, evaluate
 from nodewise.evaluation.methods import Method
 from nodewise.evaluation.ranks import Ranking, rank_strategies, win_rates
 from nodewise.evaluation.statistics import (
@@ -17,29 +16,31 @@ from nodewise.evaluation.statistics import (
     win_rate,
 )
 from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import GraphReference, Player, Task, play, runs_at_once
 from nodewise.ground.files import write_json
 
 __all__ = [
     "ChunkStore",
     "Comparison",
     "Contest",
-    "Curve",
     "Evaluation",
+    "GraphReference",
     "Interval",
     "Method",
     "Outcome",
     "PairedComparison",
+    "Player",
     "Ranking",
     "Setting",
+    "Task",
     "compare",
     "compare_pairs",
     "confidence_interval",
     "evaluate",
     "holm",
     "paired_comparison",
+    "play",
     "rank_strategies",
-    "reads_budget",
-    "rollout_curve",
     "runs_at_once",
     "sign_flip_test",
     "win_rate",

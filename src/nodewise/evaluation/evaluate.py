@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from nodewise.classifiers import make_classifier
+from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import default_budget
-from nodewise.environment import Environment, SplitSizes, Strategy, draw_splits, rollout
+from nodewise.environment import SplitSizes, TestNodes
+from nodewise.evaluation.methods import choose_classifier, policy_name
 from nodewise.evaluation.statistics import Interval, confidence_interval
+from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
-from nodewise.graph.tensors import GraphTensors
+from nodewise.graph.features import prepared
 from nodewise.ground.device import resolve_device
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy
 from nodewise.strategies import make_strategy
 
-__all__ = ["Evaluation", "evaluate", "runs_at_once"]
+__all__ = ["Evaluation", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Evaluation:
     """What a strategy reached on a graph.
 
     Attributes:
+        features: what was done to the features.
         micro_f1, macro_f1: percent, one value a run: [run].
         queries: the nodes in the order asked: int64 [run, step].
         seconds: wall time of the runs.
@@ -79,86 +80,90 @@ class Evaluation:
         return {"schema": 1, "nodewise_version": __version__, **{name: getattr(self, name) for name in names}, **scores}
 
 
-def runs_at_once(graph: GraphTensors) -> int:
-    """How many runs make one chunk: 10 on the CPU, 50 on a GPU, fewer where the graph is so large that they would need over 4 GB.
-
-    It depends on the graph and the kind of device alone, so that a result is the same however many workers made it.
-    """
-    most = 50 if graph.device.type == "cuda" else 10
-    bytes_a_run = 4 * (graph.num_nodes * 64 * 4 + graph.num_features * 64 * 4 + 4 * graph.norm.entries)
-    return max(1, min(most, int(4e9 // bytes_a_run)))
-
-
 def evaluate(
-    graph: Graph,
-    strategy: str | Strategy | Policy = "policy",
+    graph: Graph | str | Path,
+    strategy: str | Strategy | Policy | None = None,
     *,
     policy: str | Path | Policy | None = None,
-    classifier: str = "gcn",
+    classifier: str | Classifier | None = None,
+    settings: Mapping[str, Any] | None = None,
+    strategy_settings: Mapping[str, Any] | None = None,
     budget: int | None = None,
     runs: int = 100,
     seed: int = 0,
     device: str = "auto",
-    features: str = "raw",
+    features: str | None = None,
     splits: SplitSizes | None = None,
+    test_nodes: Any = None,
     reporter: Reporter | None = None,
 ) -> Evaluation:
     """Runs a strategy on a labelled graph and scores the classifiers that it trained.
 
     Args:
-        graph: its labels answer the queries; its features are used as they are.
-        strategy: a name, a strategy, or a trained policy.
+        graph: a graph, or its name or file; its labels answer the queries.
+        strategy: a name, a strategy of your own, or a trained policy; the default one if None.
         policy: which policy the strategy ``"policy"`` uses.
-        classifier: a name.
-        budget: queries in each run; by default the paper's for its graphs, else five a class.
+        classifier: a name or a classifier of your own; by default the one that the policy was trained with, else the default one.
+        settings: of the classifier, where it is given by name.
+        strategy_settings: of the strategy, where it is given by name.
+        budget: queries in each run; by default the paper's for its graphs, else five a class, at most half the pool.
         runs: independent runs, each with its own split, weights and dropout.
         seed: everything random follows from it; splits are the same for every strategy, classifier and device.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-        features: what was done to the features, for the record.
+        features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are left alone.
         splits: sizes of the test and validation sets, if not the protocol's.
+        test_nodes: test nodes of your own in place of random ones: a mask (PyTorch Geometric's, too, also for several splits) or indices.
         reporter: told after every chunk.
     """
-    if runs < 1:
-        raise InputError(f"the number of runs must be at least 1, got {runs}")
-    chosen, where = make_strategy(strategy, policy), resolve_device(device)
-    tensors = GraphTensors(graph, where)
+    check_counts(runs, budget, seed)
+    chosen, where = make_strategy(strategy, policy, strategy_settings), resolve_device(device)
+    learns = choose_classifier(classifier, chosen, settings)
+    graph = as_graph(graph)
+    graph = prepared(graph, features, learns.default_features(graph))
+    held_out = default_splits(graph) if splits is None and test_nodes is None else splits
+    if test_nodes is not None:
+        if splits is not None:
+            raise InputError("both splits and test_nodes were given: sizes of random test sets, or test nodes of your own")
+        held_out = TestNodes.of(test_nodes)  # type: ignore[assignment]
     if budget is None:  # a graph without classes is refused by the splits, which say more
         budget = default_budget(graph) if graph.num_classes else 1
-    begin = time.perf_counter()
-    report = reporter or Silent()
-    task = f"{graph.name} {chosen.name}"
-    micro, macro, queries = _all_chunks(
-        tensors, chosen, classifier, budget, runs, seed, splits, lambda done: report(Progress(task, done, runs))
-    )
+    begin, report = time.perf_counter(), reporter or Silent()
+    player, reference = Player(), GraphReference.of(graph)
+    player.hold(graph, reference)
+    tensors = player.tensors(reference, str(where))
+    tensors.prepared_by(learns, reporter)
+    size = runs_at_once(tensors, learns, chosen, budget)
+    chunks = []
+    for first in range(0, runs, size):
+        task = Task(reference, learns, chosen, (budget,), seed, first, min(size, runs - first), held_out, device=str(where))
+        chunks.append(player.play(task)[budget])
+        report(Progress(f"{graph.name} {chosen.name}", min(first + size, runs), runs))
+    micro, macro, queries = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries"))
     return Evaluation(
-        graph=graph.name, features=features, strategy=chosen.name, policy=_policy_name(policy, strategy), classifier=classifier, budget=budget,
-        runs=runs, seed=seed, device=where.type, seconds=time.perf_counter() - begin, micro_f1=micro, macro_f1=macro, queries=queries,
+        graph=graph.name, features=graph.features, strategy=chosen.name, policy=policy_name(strategy, policy), classifier=learns.name,
+        budget=budget, runs=runs, seed=seed, device=where.type, seconds=time.perf_counter() - begin, micro_f1=micro, macro_f1=macro,
+        queries=queries,
     )  # fmt: skip
 
 
-def _all_chunks(
-    tensors: GraphTensors, strategy: Strategy, classifier: str, budget: int, runs: int, seed: int, sizes: SplitSizes | None,
-    done: Callable[[int], None],
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:  # fmt: skip
-    chunk = runs_at_once(tensors)
-    found: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
-    environment: Environment | None = None
-    for first in range(0, runs, chunk):
-        size = min(chunk, runs - first)
-        drawn = draw_splits(tensors, size, seed, first, sizes)
-        if environment is None or environment.runs != size:
-            environment = Environment(tensors, make_classifier(classifier, tensors, size), size, budget)
-        asked = rollout(environment, strategy, drawn, derive_seed(seed, "chunk", first))
-        score = environment.score(drawn.test)
-        found.append((score.micro.cpu(), score.macro.cpu(), asked.cpu()))
-        done(first + size)
-    micro, macro, asked = (torch.cat(parts) for parts in zip(*found, strict=True))
-    return 100 * micro.double().numpy(), 100 * macro.double().numpy(), asked.numpy()
+def check_counts(runs: int, budget: int | None, seed: int) -> None:
+    """Refuses numbers that are none: a run count or budget below 1 or not whole, a seed that is None."""
+    for name, value, least in (("number of runs", runs, 1), ("budget", budget, 1), ("seed", seed, 0)):
+        if name == "budget" and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise InputError(f"the {name} must be a whole number, at least {least}, got {value!r}")
 
 
-def _policy_name(policy: str | Path | Policy | None, strategy: str | Strategy | Policy) -> str | None:
-    from nodewise.policy import DEFAULT_POLICY
+def as_graph(graph: Graph | str | Path) -> Graph:
+    """The graph itself, or the one of that name or file."""
+    if isinstance(graph, Graph):
+        return graph
+    from nodewise.datasets import load_graph
 
-    if isinstance(strategy, Policy) or (strategy == "policy" and isinstance(policy, Policy)):
-        return "given"
-    return str(policy or DEFAULT_POLICY) if strategy == "policy" else None
+    if isinstance(graph, (str, Path)):
+        return load_graph(graph)
+    raise InputError(
+        f"a graph was expected, got {type(graph).__name__}: give a nodewise Graph, a data set's name or a file; Graph.from_pyg and "
+        "Graph.from_networkx turn other libraries' graphs into one"
+    )

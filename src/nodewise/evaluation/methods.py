@@ -1,18 +1,19 @@
-"""A strategy as a comparison names it: with the policy or the weights that it uses."""
+"""A strategy as a comparison names it, and the classifier that goes with it."""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from nodewise.environment import Strategy
+from nodewise.classifiers import make_classifier
+from nodewise.contracts import Classifier, Strategy
 from nodewise.ground.errors import InputError
-from nodewise.policy import DEFAULT_POLICY, Policy, find_policy
-from nodewise.strategies import make_strategy
+from nodewise.policy import DEFAULT_POLICY, Policy
+from nodewise.strategies import DEFAULT_STRATEGY, Learned, make_strategy, parse_strategy
 
-__all__ = ["Method"]
+__all__ = ["Method", "choose_classifier"]
 
 
 @dataclass(frozen=True)
@@ -20,19 +21,21 @@ class Method:
     """One row of a comparison.
 
     Attributes:
-        strategy: a name that `make_strategy` knows.
+        strategy: what `make_strategy` takes: a name, ``policy:FILE``, ``package.module:Name``, a strategy or a policy; None: the default.
         policy: for the strategy ``"policy"``: a shipped name, a file or a policy; None is the default one.
         weights: for the strategy ``"age"``: fixed weights of entropy, centrality and density; None: those that change with time.
+        settings: further settings of the strategy.
         name: what to call it; made from the others if empty.
     """
 
-    strategy: str
+    strategy: str | Strategy | Policy | None = None
     policy: str | Path | Policy | None = None
     weights: tuple[float, float, float] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.policy is not None and self.strategy != "policy":
+        if self.policy is not None and self.strategy not in ("policy", None):
             raise InputError(f"strategy {self.strategy!r} takes no policy: only 'policy' does")
         if self.weights is not None and self.strategy != "age":
             raise InputError(f"strategy {self.strategy!r} takes no weights: only 'age' does")
@@ -40,66 +43,47 @@ class Method:
             object.__setattr__(self, "name", self._own_name())
 
     @classmethod
-    def parse(cls, text: str) -> Method:
-        """A method as the command line writes it: ``random``, ``policy:mine.safetensors``, ``age:0.2/0.3/0.5``.
-
-        Raises:
-            InputError: what follows the colon does not fit the strategy.
-        """
-        strategy, colon, detail = text.partition(":")
-        if not colon:
-            return cls(strategy)
-        if strategy == "policy" and detail:
-            return cls(strategy, policy=detail)
-        if strategy == "age":
-            try:
-                entropy, centrality, density = (float(part) for part in detail.split("/"))
-            except ValueError:
-                raise InputError(
-                    f"strategy {text!r}: AGE's weights are three numbers joined by slashes, of entropy, centrality and density, such as age:0.2/0.3/0.5"
-                ) from None
-            return cls(strategy, weights=(entropy, centrality, density))
-        raise InputError(f"strategy {text!r}: only policy:NAME|FILE and age:A/B/C take something after the colon")
+    def of(cls, given: Method | str | Strategy | Policy) -> Method:
+        """What a caller means by an entry of a list of strategies."""
+        return given if isinstance(given, Method) else cls(given)
 
     def make(self) -> Strategy:
         """The strategy, ready to run."""
-        if self.weights is not None:
-            from nodewise.strategies import Age
-
-            return Age(self.weights)
-        return make_strategy(self.strategy, self._policy if self.strategy == "policy" else None)
-
-    def identity(self) -> dict[str, object]:
-        """What the results depend on: the strategy, the policy's weights and settings, AGE's weights."""
-        return {
-            "strategy": self.strategy,
-            "policy": _digest(self._policy) if self.strategy == "policy" else None,
-            "weights": list(self.weights) if self.weights is not None else None,
-        }
+        weights = {} if self.weights is None else {"weights": self.weights}
+        return make_strategy(self.strategy, self.policy, {**weights, **self.settings})
 
     @property
     def policy_name(self) -> str | None:
         """The policy's name, or its file's; None for other strategies."""
-        if self.strategy != "policy":
-            return None
-        if isinstance(self.policy, Policy):
-            return "given"
-        return Path(self.policy or DEFAULT_POLICY).name.removesuffix(".safetensors")
+        name = policy_name(self.strategy, self.policy)
+        return None if name is None else Path(name).name.removesuffix(".safetensors")
 
     def _own_name(self) -> str:
-        if self.strategy == "policy" and self.policy is not None:
-            return f"policy {self.policy_name}"
-        return self.strategy if self.weights is None else f"age {'/'.join(f'{weight:g}' for weight in self.weights)}"
+        if self.weights is not None:
+            return f"age {'/'.join(f'{weight:g}' for weight in self.weights)}"
+        policy, given = self.policy_name, self.strategy
+        if policy is not None:
+            named = self.policy is not None or isinstance(given, Policy) or (isinstance(given, str) and ":" in given)
+            return f"policy {policy}" if named else "policy"
+        name = self.make().name
+        if given == "age" or not isinstance(given, str) or not given.startswith("age:"):
+            return name if not self.settings else f"{name} {', '.join(f'{key}={value}' for key, value in self.settings.items())}"
+        return given.replace(":", " ")
 
-    @cached_property
-    def _policy(self) -> Policy:
-        return self.policy if isinstance(self.policy, Policy) else find_policy(self.policy)
+
+def policy_name(strategy: object, policy: str | Path | Policy | None) -> str | None:
+    """The policy that a strategy uses, as the caller named it; None where it uses none."""
+    if isinstance(strategy, (Policy, Learned)) or isinstance(policy, Policy):
+        return "given"
+    if strategy is None:
+        strategy = DEFAULT_STRATEGY if policy is None else "policy"
+    name, settings = parse_strategy(strategy) if isinstance(strategy, str) else ("", {})
+    return str(policy or settings.get("policy") or DEFAULT_POLICY) if name == "policy" else None
 
 
-def _digest(policy: Policy) -> str:
-    """A short name for a policy's weights and settings."""
-    digest = hashlib.blake2b(repr(sorted(policy.settings.as_dict().items())).encode(), digest_size=8)
-    for name, tensor in sorted(policy.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(tensor.detach().cpu().float().numpy().tobytes())
-    return digest.hexdigest()
+def choose_classifier(classifier: str | Classifier | None, strategy: Strategy, settings: Mapping[str, Any] | None = None) -> Classifier:
+    """The classifier that is asked for, else the one that the strategy's policy was trained with, else the default."""
+    if classifier is None and isinstance(strategy, Learned):
+        name, own = strategy.policy.classifier
+        return make_classifier(name, {**own, **(settings or {})}, imports=False)
+    return make_classifier(classifier, settings)

@@ -5,18 +5,55 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nodewise import __version__
-from nodewise.graph.equality import fingerprint
+from nodewise import __version__, environment
+from nodewise.contracts import Classifier, Strategy
+from nodewise.ground.errors import InputError
 from nodewise.ground.files import write_json
+from nodewise.ground.plugins import code_digest
 
-__all__ = ["Chunk", "ChunkKey", "ChunkStore", "fingerprint"]
+__all__ = ["Chunk", "ChunkKey", "ChunkStore", "Identity", "code_of"]
+
+
+class Identity(NamedTuple):
+    """A classifier or strategy as a key holds it.
+
+    Attributes:
+        name: what it is called.
+        settings: what it was made with, as JSON.
+        digest: of its code; None where nothing tells it, so that its results are kept in memory only.
+    """
+
+    name: str
+    settings: str
+    digest: str | None
+
+
+def code_of(thing: Classifier | Strategy) -> Identity:
+    """The identity of a classifier or strategy: name, settings and a digest of its code."""
+    try:
+        settings = json.dumps(dict(thing.identity()), sort_keys=True)
+    except TypeError as error:
+        raise InputError(f"identity() of {thing.name!r} must give what JSON can hold ({error})") from None
+    return Identity(str(thing.name), settings, code_digest(thing))
+
+
+@cache
+def environment_digest() -> str:
+    """A digest of the code of the environment, which every result depends on."""
+    folder = Path(environment.__file__).parent
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -25,38 +62,43 @@ class ChunkKey:
 
     Attributes:
         graph, fingerprint: the graph's name, and a digest of its edges, features and labels.
-        method: the method's name; ``identity`` is what its results depend on.
-        first, runs: which runs: ``first`` to ``first + runs - 1``.
-        splits: test and validation nodes, if not the protocol's.
+        features: what was done to its features.
+        strategy, classifier: who asks and who learns, with their code.
+        first, runs: which runs: ``first`` to ``first + runs - 1``; results of a chunk of another size may differ in rounding.
+        splits, splits_of, score_on: as in `Task`.
     """
 
     graph: str
     fingerprint: str
     features: str
-    method: str
-    identity: tuple[tuple[str, Any], ...]
-    classifier: str
+    strategy: Identity
+    classifier: Identity
     budget: int
     seed: int
     device: str
     first: int
     runs: int
-    splits: tuple[int, int] | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON holds it. The method's name is left out: it is what people call it."""
-        record = {key: value for key, value in asdict(self).items() if key != "method"}
-        return json.loads(json.dumps({**record, "identity": dict(self.identity), "nodewise_version": __version__}))  # type: ignore[no-any-return]
+    splits: Mapping[str, Any] | None = None
+    splits_of: tuple[int, ...] | None = None
+    score_on: str = "test"
 
     @property
+    def storable(self) -> bool:
+        """Whether a file may hold it: not where some code cannot be told from a corrected one."""
+        return self.strategy.digest is not None and self.classifier.digest is not None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        record = {field.name: getattr(self, field.name) for field in fields(self)}
+        record |= {name: list(getattr(self, name)) for name in ("strategy", "classifier")}
+        return json.loads(json.dumps({**record, "environment": environment_digest(), "nodewise_version": __version__}))  # type: ignore[no-any-return]
+
+    @cached_property
     def path(self) -> Path:
         """Where a store keeps it, a path that a person can read."""
         digest = hashlib.blake2b(json.dumps(self.as_dict(), sort_keys=True).encode(), digest_size=6).hexdigest()
-        strategy = str(dict(self.identity)["strategy"])
-        return (
-            Path(_plain(self.graph))
-            / f"{_plain(strategy)}-{_plain(self.classifier)}-{self.budget}-{self.first:04d}+{self.runs}-{digest}.json"
-        )
+        name = f"{_plain(self.strategy.name)}-{_plain(self.classifier.name)}-{self.budget}-{self.first:04d}+{self.runs}-{digest}.json"
+        return Path(_plain(self.graph)) / name
 
 
 @dataclass(frozen=True)
@@ -74,6 +116,14 @@ class Chunk:
     queries: npt.NDArray[np.int64]
     seconds: float
 
+    def fits(self, key: ChunkKey) -> bool:
+        """Whether these can be a chunk's results at all: so many scores between 0 and 100, so many queries, each node once."""
+        scores = all(s.shape == (key.runs,) and bool(((s >= 0) & (s <= 100)).all()) for s in (self.micro_f1, self.macro_f1))
+        if not scores or self.queries.shape != (key.runs, key.budget) or not self.seconds >= 0:
+            return False
+        ordered = np.sort(self.queries, axis=1)
+        return bool((ordered >= 0).all()) and not bool((np.diff(ordered, axis=1) == 0).any())
+
 
 class ChunkStore:
     """Finished chunks: in a folder, one file each, or in memory.
@@ -90,7 +140,7 @@ class ChunkStore:
 
     def load(self, key: ChunkKey) -> Chunk | None:
         """The chunk, or None if it is not there, not readable, or of other settings."""
-        if key.path in self._memory or self._folder is None:
+        if key.path in self._memory or self._folder is None or not key.storable:
             return self._memory.get(key.path)
         try:
             record = json.loads((self._folder / key.path).read_text(encoding="utf-8"))
@@ -98,6 +148,8 @@ class ChunkStore:
                 return None
             micro, macro = (np.asarray(record[name], dtype=np.float64) for name in ("micro_f1", "macro_f1"))
             chunk = Chunk(micro, macro, np.asarray(record["queries"], dtype=np.int64), float(record["seconds"]))
+            if not chunk.fits(key):
+                return None  # somebody has edited it
         except (OSError, ValueError, KeyError, TypeError):
             return None
         self._memory[key.path] = chunk
@@ -106,11 +158,11 @@ class ChunkStore:
     def save(self, key: ChunkKey, chunk: Chunk) -> None:
         """Keep a finished chunk."""
         self._memory[key.path] = chunk
-        if self._folder is not None:
+        if self._folder is not None and key.storable:
             path = self._folder / key.path
             path.parent.mkdir(parents=True, exist_ok=True)
             scores = {name: getattr(chunk, name).tolist() for name in ("micro_f1", "macro_f1", "queries")}
-            write_json(path, {"schema": 1, "key": key.as_dict(), "method": key.method, "seconds": chunk.seconds, **scores})
+            write_json(path, {"schema": 1, "key": key.as_dict(), "seconds": chunk.seconds, **scores})
 
 
 def _plain(text: str) -> str:

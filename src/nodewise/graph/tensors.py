@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import warnings
+from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +16,7 @@ import torch
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
+    from nodewise.ground.events import Reporter
 
 __all__ = ["GraphTensors", "Sparse", "csr_product", "csr_tensor"]
 
@@ -97,6 +101,16 @@ class Sparse:
         return csr_product(self.block(runs), dense.reshape(-1, width), flat).view(runs, self.shape[0], width)
 
 
+class Preparing(Protocol):
+    """What makes something once of a graph: the part of `nodewise.contracts.Classifier` that is needed here."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """What the preparation depends on."""
+
+    def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> Any:
+        """What is made once."""
+
+
 class GraphTensors:
     """What a computation needs of a graph, on one device.
 
@@ -105,7 +119,7 @@ class GraphTensors:
         adjacency: A, symmetric, 0 or 1.
         degree: [node].
         sparse_x, offset, dense_x: the features are ``sparse_x - offset`` or ``dense_x``; the one not used is None.
-        y: [node], int64, -1 where unlabelled (all -1 without labels).
+        y: [node], int64, -1 where unlabelled (all -1 without labels); `unlabelled` has none.
     """
 
     def __init__(self, graph: Graph, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> None:
@@ -121,6 +135,8 @@ class GraphTensors:
         self.norm = Sparse((scale @ loops @ scale).tocsr(), self.device, dtype)
         self.adjacency = Sparse(adjacency, self.device, dtype)
         self.degree = torch.tensor(graph.degree, device=self.device, dtype=dtype)
+        self._prepared: dict[tuple[str, str], Any] = {}
+        self.has_features = graph.has_features
         self.max_degree = int(graph.degree.max(initial=0))
         self.y = torch.tensor(np.full(graph.num_nodes, -1) if graph.y is None else graph.y, device=self.device, dtype=torch.int64)
         x, offset = graph.x, graph.x_offset
@@ -138,6 +154,35 @@ class GraphTensors:
         else:
             dense = x if offset is None else x - offset
             self.dense_x = torch.tensor(dense, device=self.device, dtype=dtype)
+
+    @cached_property
+    def unlabelled(self) -> GraphTensors:
+        """The same tensors without the labels: what strategies and learners are given."""
+        twin = copy(self)
+        del twin.y
+        twin.__dict__["unlabelled"] = twin
+        return twin
+
+    def prepared_by(self, classifier: Preparing, reporter: Reporter | None = None) -> Any:
+        """What a classifier makes once of the graph, made when it is first asked for; of several classifiers the last few are kept."""
+        key = (type(classifier).__qualname__, repr(sorted(classifier.identity().items(), key=str)))
+        kept = self._prepared
+        if key not in kept:
+            if len(kept) > 3:
+                kept.pop(next(iter(kept)))
+            kept[key] = classifier.prepare(self.unlabelled, reporter)
+        return kept[key]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the edges and features, without the labels: what preparations are kept by."""
+        digest = hashlib.blake2b(f"{self.num_nodes} {self.num_features} {self.dtype}".encode(), digest_size=16)
+        parts = [self.adjacency.crow, self.adjacency.col, self.dense_x, self.offset]
+        if self.sparse_x is not None:
+            parts += [self.sparse_x.crow, self.sparse_x.col, self.sparse_x.values]
+        for part in parts:
+            digest.update(b"-" if part is None else part.cpu().contiguous().numpy().data)
+        return digest.hexdigest()
 
     @cached_property
     def degree_rank(self) -> torch.Tensor:

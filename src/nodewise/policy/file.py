@@ -72,12 +72,24 @@ def load_policy(path: str | Path) -> Policy:
             f"{str(path)!r} has format {record.get('format')!r}, this version reads {FORMAT!r}: train the policy again, or update nodewise"
         )
     try:
-        policy = Policy(PolicySettings.from_dict(json.loads(record["settings"])))
+        settings = PolicySettings.from_dict(json.loads(record["settings"]))
+        _check_size(settings, tensors, str(path))
+        policy = Policy(settings)
         policy.origin = dict(json.loads(record.get("origin", "{}")))
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyFileError(f"{str(path)!r} says settings that this version does not know ({error}): update nodewise") from None
     _fill(policy, tensors, str(path))
     return policy
+
+
+def _check_size(settings: PolicySettings, tensors: Mapping[str, torch.Tensor], source: str) -> None:
+    """Refuses settings that claim more than the file holds, before anything of that size is made."""
+    claimed = settings.layers * settings.hidden + settings.hidden * (len(settings.state.features) + 1)
+    held = sum(tensor.numel() for tensor in tensors.values())
+    if claimed > max(held, 1) and settings.hidden * settings.layers > held:
+        raise PolicyFileError(
+            f"{source!r} says {settings.layers} layers of {settings.hidden} units but holds only {held} numbers: the file is damaged"
+        )
 
 
 def _fill(policy: Policy, tensors: Mapping[str, torch.Tensor], source: str) -> None:

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import nn
 
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.policy.state import StateSettings
 
-__all__ = ["Policy", "PolicySettings"]
+__all__ = ["POLICY_NETWORKS", "Policy", "PolicySettings", "register_policy_network"]
+
+
+PolicyNetwork = Callable[[int, int, int, torch.Generator], nn.Module]
+POLICY_NETWORKS: dict[str, PolicyNetwork | None] = {"gcn": None, "mlp": None}
+"""Every architecture by name; the paper's two are `Policy` itself."""
+
+
+def register_policy_network(name: str) -> Callable[[PolicyNetwork], PolicyNetwork]:
+    """Add an architecture under a name; policies that use it carry the name in their file.
+
+    What is registered takes the number of state features, the width and number of hidden layers and a generator for its weights, and gives a module that maps
+    the graph's tensors and states [run, node, feature] to scores [run, node].
+    """
+
+    def add(network: PolicyNetwork) -> PolicyNetwork:
+        POLICY_NETWORKS[name] = network
+        return network
+
+    return add
 
 
 @dataclass(frozen=True)
@@ -22,20 +43,20 @@ class PolicySettings:
     """The policy's shape and what it reads.
 
     Attributes:
-        architecture: ``"gcn"`` or, for the ablation, ``"mlp"``, which does not look at neighbours.
+        architecture: ``"gcn"`` or, for the ablation, ``"mlp"``, which does not look at neighbours; or one that was registered.
         hidden: width of the hidden layers.
         layers: how many hidden layers.
         state: the features that it reads.
     """
 
-    architecture: Literal["gcn", "mlp"] = "gcn"
+    architecture: str = "gcn"
     hidden: int = 8
     layers: int = 2
     state: StateSettings = field(default_factory=StateSettings)
 
     def __post_init__(self) -> None:
-        if self.architecture not in ("gcn", "mlp"):
-            raise InputError(f"unknown policy architecture {self.architecture!r}: use gcn or mlp")
+        if self.architecture not in POLICY_NETWORKS:
+            raise UnknownNameError("policy architecture", str(self.architecture), POLICY_NETWORKS)
         if self.hidden < 1 or self.layers < 1:
             raise InputError(f"a policy needs at least one hidden layer of at least one unit, got {self.layers} of {self.hidden}")
 
@@ -65,6 +86,10 @@ class Policy(nn.Module):
         self.settings = settings or PolicySettings()
         self.origin: dict[str, Any] = {}
         generator = torch.Generator().manual_seed(seed)
+        network = POLICY_NETWORKS[self.settings.architecture]
+        self.network = network and network(len(self.settings.state.features), self.settings.hidden, self.settings.layers, generator)
+        if self.network is not None:
+            return
         widths = [len(self.settings.state.features)] + [self.settings.hidden] * self.settings.layers
         self.weights = nn.ParameterList(_uniform(a, b, generator) for a, b in pairwise(widths))
         self.biases = nn.ParameterList(nn.Parameter(torch.zeros(b)) for b in widths[1:])
@@ -72,6 +97,8 @@ class Policy(nn.Module):
 
     def forward(self, graph: GraphTensors, states: torch.Tensor) -> torch.Tensor:
         """Scores of every node: [run, node, feature] to [run, node]; the softmax over the pool gives the probabilities."""
+        if self.network is not None:
+            return self.network(graph, states)  # type: ignore[no-any-return]
         h = states
         fused = h.is_cuda and self.settings.architecture == "gcn" and not torch.is_grad_enabled()
         for weight, bias in zip(self.weights, self.biases, strict=True):
@@ -85,6 +112,22 @@ class Policy(nn.Module):
                 h = _Propagate.apply(h, graph)  # type: ignore[no-untyped-call]
             h = h.relu()
         return (h @ self.output.T).squeeze(-1)
+
+    @property
+    def classifier(self) -> tuple[str, dict[str, Any]]:
+        """The name and settings of the classifier that it was trained with; files that say nothing mean the paper's GCN."""
+        record = self.origin.get("training", {}).get("classifier", {})
+        if "name" not in record:
+            return "gcn", {}
+        return str(record["name"]), dict(record.get("settings", {}))
+
+    def digest(self) -> str:
+        """A short name for the weights and settings."""
+        digest = hashlib.blake2b(repr(sorted(self.settings.as_dict().items())).encode(), digest_size=8)
+        for name, tensor in sorted(self.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().float().numpy().tobytes())
+        return digest.hexdigest()
 
 
 class _Propagate(torch.autograd.Function):

@@ -38,6 +38,9 @@ def import_released(path: str | Path) -> Policy:
     if not isinstance(found, dict) or set(found) != set(_NAMES) or not all(isinstance(part, torch.Tensor) for part in found.values()):
         names = sorted(map(str, found)) if isinstance(found, dict) else type(found).__name__
         raise PolicyFileError(f"{str(path)!r} holds {names}, a released policy holds the tensors {sorted(_NAMES)}: it is of another kind")
+    size = path.stat().st_size
+    if any(4 * tensor.numel() > size for tensor in found.values()):  # a view that repeats what little the file holds
+        raise PolicyFileError(f"{str(path)!r} holds tensors larger than itself: it is no plain state dict")
     policy = Policy(PolicySettings(hidden=max(1, found["gcn.0.bias"].numel())))
     _fill(policy, {_NAMES[name]: tensor for name, tensor in found.items()}, str(path))
     policy.origin = {"imported_from": path.name, "source_graphs": []}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import torch
 
-from nodewise.environment.observation import Observation
+from nodewise.contracts import Observation
 from nodewise.ground.errors import InputError, UnknownNameError
 
 __all__ = ["PAPER_FEATURES", "STATE_FEATURES", "StateSettings", "register_state_feature", "state"]
@@ -61,7 +61,10 @@ STATE_FEATURES: dict[str, StateFeature] = {}
 
 
 def register_state_feature(name: str) -> Callable[[StateFeature], StateFeature]:
-    """Add a feature under a name; policies that use it carry the name in their file."""
+    """Add a feature under a name; policies that use it carry the name in their file.
+
+    Where a GPU records a step, the feature must read `Observation.step`, a tensor, and not `Observation.step_number`, which raises an error then.
+    """
 
     def add(function: StateFeature) -> StateFeature:
         STATE_FEATURES[name] = function
@@ -79,16 +82,19 @@ def state(observation: Observation, settings: StateSettings) -> torch.Tensor:
 
 @register_state_feature("entropy")
 def _entropy(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s(v) = −Σ_c p_c(v) log p_c(v) / log C, the entropy of the prediction p(v) over C classes, between 0 and 1 (section 3.2, uncertainty)."""
     # with a single class there is nothing to be unsure of: log 1 = 0 would divide by zero
-    return observation.negative_entropy / -math.log(max(observation.graph.num_classes, 2))
+    return observation.negative_entropy / -math.log(max(observation.num_classes, 2))
 
 
 @register_state_feature("degree")
 def _degree(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s(v) = min(|N(v)| / α, 1), with N(v) the neighbours of v and α = 20 (section 3.2, centrality)."""
     return (observation.graph.degree / settings.degree_alpha).clamp_max(1)
 
 
 def _scaled(divergence: torch.Tensor, settings: StateSettings) -> torch.Tensor:
+    """The divergence as it is (the paper), or divided by its maximum over the run's nodes (the released policies)."""
     if settings.kl_scaling == "none":
         return divergence
     # where all predictions are alike, what is left is rounding, positive or negative, and must not be blown up
@@ -97,14 +103,17 @@ def _scaled(divergence: torch.Tensor, settings: StateSettings) -> torch.Tensor:
 
 @register_state_feature("kl_from_neighbours")
 def _kl_from_neighbours(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s(v) = 1/|N(v)| Σ_{u ∈ N(v)} KL(p(u) ‖ p(v)): how the neighbours' predictions differ from the node's (section 3.2, divergence)."""
     return _scaled(observation.divergences[1], settings)
 
 
 @register_state_feature("kl_to_neighbours")
 def _kl_to_neighbours(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s(v) = 1/|N(v)| Σ_{u ∈ N(v)} KL(p(v) ‖ p(u)): how the node's prediction differs from its neighbours' (section 3.2, divergence)."""
     return _scaled(observation.divergences[0], settings)
 
 
 @register_state_feature("labelled")
 def _labelled(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s(v) = 1 if v has been labelled, else 0 (section 3.2, the indicator)."""
     return observation.labelled.to(observation.graph.dtype)

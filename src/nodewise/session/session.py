@@ -25,8 +25,9 @@ from nodewise.session.naming import find_node, node_name, probable_typo, valid_c
 from nodewise.session.status import Status, make_status
 
 if TYPE_CHECKING:
+    from nodewise.contracts import Classifier, Strategy
     from nodewise.policy import Policy
-    from nodewise.session.learning.learner import Learner
+    from nodewise.session.learning.learner import SessionLearner
     from nodewise.session.learning.prediction import Prediction
     from nodewise.session.learning.stopping import StopReport
 
@@ -51,20 +52,23 @@ class Session:
         graph: the graph.
     """
 
-    def __init__(self, log: Log, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, log: Log, clock: Callable[[], float] = time.time, classifier: Classifier | None = None, strategy: Strategy | None = None
+    ) -> None:
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
         self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
         self._index = {name: node for node, name in enumerate(self.graph.node_names or ())}
         self._history = read_history(log.events)
-        self._learners = Learners(contents)
+        self._learners = Learners(contents, classifier, strategy)
         self._derived: _Derived | None = None
         self._prediction: tuple[object, Prediction] | None = None
 
     @classmethod
     def create(
         cls, path: str | Path, graph: Graph | str | Path, *, budget: int | None = None, classes: Sequence[str] | None = None,
-        strategy: str | None = None, policy: str | Path | Policy | None = None, classifier: str = "gcn", seed: int = 0, audit: int = 0,
+        strategy: str | Strategy | Policy | None = None, policy: str | Path | Policy | None = None, classifier: str | Classifier | None = None,
+        classifier_settings: Mapping[str, Any] | None = None, strategy_settings: Mapping[str, Any] | None = None, seed: int = 0, audit: int = 0,
         redundancy: int = 1, release_after: float = 3600.0, use_labels: bool | None = None, candidates: Sequence[int] | None = None,
         features: str | None = None, source: str | Path | None = None, embed_limit: int = EMBED_LIMIT, reporter: Reporter | None = None,
         wait: float = 10.0, clock: Callable[[], float] = time.time,
@@ -76,9 +80,11 @@ class Session:
             graph: what to label, or its name or path.
             budget: labels to ask for; by default the paper's for its graphs, else five a class.
             classes: the classes, if known; those of the graph by default. More may come.
-            strategy: how nodes are chosen; by default the shipped policy, or AGE on graphs unlike those that it was trained on.
+            strategy: how nodes are chosen: a name, a strategy of your own or a policy; by default the shipped policy, or AGE on graphs unlike those
+                that it was trained on.
             policy: which policy: a shipped name, a file or a `Policy`.
-            classifier: what learns, by name.
+            classifier: what learns: a name or a classifier of your own; by default the one that the policy was trained with, else the default one.
+            classifier_settings, strategy_settings: what these are made with, where they are given by name.
             seed: where all randomness comes from.
             audit: nodes to draw at random, on top of the budget, whose labels measure the accuracy and train nothing.
             redundancy: annotators that every node should be labelled by.
@@ -86,7 +92,7 @@ class Session:
             use_labels: whether labels in the graph count as given. By default they do, unless every node has one: then there would be
                 nothing to ask, and they are left out of sight.
             candidates: the nodes that may be asked; all by default.
-            features: what was done to the features, for the record; preprocessing to do where the graph is given by name.
+            features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are left alone.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
             reporter: told what was decided.
@@ -97,19 +103,24 @@ class Session:
         """
         from nodewise.session.files.creation import create_log
 
-        log = create_log(
-            Path(path), graph, budget=budget, classes=classes, strategy=strategy, policy=policy, classifier=classifier, seed=seed, audit=audit,
-            redundancy=redundancy, release_after=release_after, use_labels=use_labels, candidates=candidates, features=features, source=source,
+        log, learns, asks = create_log(
+            Path(path), graph, budget=budget, classes=classes, strategy=strategy, policy=policy, classifier=classifier,
+            classifier_settings=classifier_settings, strategy_settings=strategy_settings, seed=seed, audit=audit, redundancy=redundancy,
+            release_after=release_after, use_labels=use_labels, candidates=candidates, features=features, source=source,
             embed_limit=embed_limit, reporter=reporter, wait=wait, clock=clock,
         )  # fmt: skip
-        return cls(log, clock)
+        return cls(log, clock, learns, asks)
 
     @classmethod
-    def open(cls, path: str | Path, *, wait: float = 10.0, clock: Callable[[], float] = time.time) -> Session:
+    def open(
+        cls, path: str | Path, *, classifier: Classifier | None = None, strategy: Strategy | None = None, wait: float = 10.0,
+        clock: Callable[[], float] = time.time,
+    ) -> Session:  # fmt: skip
         """Go on with a session.
 
         Args:
             path: its file.
+            classifier, strategy: those that it was begun with, where they are your own: opening a file imports no code.
             wait: seconds to wait for another process that is writing to it.
             clock: tells the time.
 
@@ -118,7 +129,7 @@ class Session:
         """
         log = Log.open(path, wait=wait, clock=clock)
         try:
-            return cls(log, clock)
+            return cls(log, clock, classifier, strategy)
         except BaseException:
             log.close()
             raise
@@ -361,14 +372,14 @@ class Session:
         """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""
         return self._derive(history).training
 
-    def follow(self, history: History) -> Learner:
+    def follow(self, history: History) -> SessionLearner:
         """The classifier brought to the labels that count."""
         told, given = self.training(history)
         learner = self._learners.get("ask", given)
         learner.follow(told, given)
         return learner
 
-    def apart(self, history: History, purpose: Literal["predict", "report"]) -> Learner:
+    def apart(self, history: History, purpose: Literal["predict", "report"]) -> SessionLearner:
         """Another classifier, as it was left when last used: for long work that gives its reporter the chance to use the session."""
         return self._learners.get(purpose, self.training(history).given)
 

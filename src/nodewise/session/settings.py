@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from nodewise.ground.errors import InputError, SessionFileError
@@ -28,6 +28,8 @@ class SessionSettings:
         use_labels: whether the labels in the graph count as given; otherwise they are never looked at.
         reason: why this strategy, in words.
         features: what was done to the graph's features, for the record.
+        classifier_settings, strategy_settings: what these were made with.
+        classifier_digest, strategy_digest: of their code, where they are somebody's own.
     """
 
     budget: int
@@ -42,9 +44,16 @@ class SessionSettings:
     use_labels: bool = True
     reason: str = ""
     features: str = "raw"
+    classifier_settings: Mapping[str, Any] = field(default_factory=dict)
+    strategy_settings: Mapping[str, Any] = field(default_factory=dict)
+    classifier_digest: str | None = None
+    strategy_digest: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(map(str, self.classes)))
+        for name in ("classifier_settings", "strategy_settings"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise InputError(f"a session's {name} must be settings by name, got {getattr(self, name)!r}")
         limits = {"budget": 1, "audit": 0, "redundancy": 1, "seed": 0}
         for name, least in limits.items():
             value = getattr(self, name)
@@ -66,7 +75,7 @@ class SessionSettings:
         Raises:
             SessionFileError: there are settings that this version does not know.
         """
-        known = {field.name for field in fields(cls)}
+        known = {one.name for one in fields(cls)}
         if unknown := set(record) - known:
             raise SessionFileError(f"the session has settings that this version does not know, {sorted(unknown)}: update nodewise")
         try:

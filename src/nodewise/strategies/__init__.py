@@ -1,12 +1,14 @@
-"""Query strategies, one file each, behind the one contract of `nodewise.environment.Strategy`."""
+"""Query strategies, one file each, behind the one contract of `nodewise.contracts.Strategy`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, Literal
 
-from nodewise.environment import Strategy
-from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.contracts import Strategy
+from nodewise.ground.errors import InputError
+from nodewise.ground.plugins import list_plugins, resolve_plugin
 from nodewise.policy import Policy, find_policy
 from nodewise.strategies.age import Age
 from nodewise.strategies.anrmab import Anrmab
@@ -17,37 +19,113 @@ from nodewise.strategies.learned import Learned
 from nodewise.strategies.random import Random
 from nodewise.strategies.uncertainty import Uncertainty
 
-__all__ = ["STRATEGIES", "Age", "Anrmab", "Centrality", "Coreset", "KCenter", "Learned", "Random", "Uncertainty", "make_strategy"]
+__all__ = [
+    "DEFAULT_STRATEGY",
+    "STRATEGIES",
+    "Age",
+    "Anrmab",
+    "Centrality",
+    "Coreset",
+    "KCenter",
+    "Learned",
+    "Random",
+    "Uncertainty",
+    "list_strategies",
+    "make_strategy",
+    "parse_strategy",
+]
 
-STRATEGIES: dict[str, Callable[[], Strategy]] = {
+
+def _learned(policy: str | Path | Policy | None = None) -> Strategy:
+    return Learned(policy if isinstance(policy, Policy) else find_policy(policy))
+
+
+def _pagerank(measure: Literal["degree", "pagerank"] = "pagerank") -> Strategy:
+    return Centrality(measure)
+
+
+STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "random": Random,
     "uncertainty": Uncertainty,
     "centrality": Centrality,
-    "centrality-pagerank": lambda: Centrality("pagerank"),
+    "centrality-pagerank": _pagerank,
     "coreset": Coreset,
     "kcenter": KCenter,
     "age": Age,
     "anrmab": Anrmab,
-    "policy": lambda: Learned(find_policy()),
+    "policy": _learned,
 }
 """Every strategy by the name that the command line uses."""
 
+DEFAULT_STRATEGY = "policy"
 
-def make_strategy(name: str | Strategy | Policy, policy: str | Path | Policy | None = None) -> Strategy:
-    """A strategy by name; a `Policy` or a `Strategy` is taken as it is.
+GROUP = "nodewise.strategies"
+"""The group of entry points under which installed packages offer strategies."""
+
+
+def list_strategies() -> list[str]:
+    """The names there are."""
+    return list_plugins(STRATEGIES, GROUP)
+
+
+def make_strategy(
+    strategy: str | Strategy | Policy | None = None,
+    policy: str | Path | Policy | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    imports: bool = True,
+) -> Strategy:
+    """A strategy by name, with settings; a `Policy` or an object of one's own is taken as it is.
 
     Args:
-        name: one of `STRATEGIES`, a trained policy, or a strategy.
+        strategy: one of `STRATEGIES`, an entry point's name, ``package.module:Name``, a trained policy, or a strategy; None: the default, or
+            ``"policy"`` where one is given. As the command line writes them: ``policy:mine.safetensors``, ``age:0.2/0.3/0.5``.
         policy: which policy ``"policy"`` uses: a shipped name, a file or a `Policy`; the default one if None.
+        settings: what it is made with, by name.
+        imports: whether ``package.module:Name`` may be imported.
+
+    Raises:
+        UnknownNameError: there is no such strategy, or it has no such setting.
+        InputError: it does not keep the contract, or a policy is given to one that uses none.
     """
-    if isinstance(name, Policy):
-        return Learned(name)
-    if not isinstance(name, str):
-        return name
-    if name not in STRATEGIES:
-        raise UnknownNameError("strategy", name, STRATEGIES)
-    if policy is not None and name != "policy":
-        raise InputError(f"strategy {name!r} uses no policy, but one was given: leave it out, or choose the strategy 'policy'")
-    if name == "policy":
-        return Learned(policy if isinstance(policy, Policy) else find_policy(policy))
-    return STRATEGIES[name]()
+    if isinstance(strategy, Policy):
+        return Learned(strategy)
+    if strategy is None:
+        strategy = DEFAULT_STRATEGY if policy is None else "policy"
+    if isinstance(strategy, str):
+        name, more = parse_strategy(strategy)
+        if policy is not None and name != "policy":
+            raise InputError(f"strategy {name!r} uses no policy, but one was given: leave it out, or choose the strategy 'policy'")
+        if policy is not None:
+            more["policy"] = policy
+        made = resolve_plugin("strategy", name, STRATEGIES, GROUP, {**more, **(settings or {})}, imports=imports)
+    else:
+        made = strategy() if isinstance(strategy, type) else strategy
+        if settings:
+            raise InputError(
+                f"the strategy {getattr(made, 'name', made)!r} is an object already: its settings are its own, got {dict(settings)}"
+            )
+    if not isinstance(made, Strategy):
+        raise InputError(
+            f"{made!r} is no strategy: it needs a name, recordable, reads_budget, stateless and the methods begin, scores, batch, identity and "
+            "bytes_per_run; inherit from nodewise.contracts.Strategy"
+        )
+    return made
+
+
+def parse_strategy(text: str) -> tuple[str, dict[str, Any]]:
+    """A strategy's name and what follows the colon: ``policy:NAME|FILE``, ``age:A/B/C``. A registered name before the colon wins."""
+    name, colon, detail = text.partition(":")
+    if not colon or name not in STRATEGIES:
+        return text, {}
+    if name == "policy" and detail:
+        return name, {"policy": detail}
+    if name == "age":
+        try:
+            entropy, centrality, density = (float(part) for part in detail.split("/"))
+        except ValueError:
+            raise InputError(
+                f"strategy {text!r}: AGE's weights are three numbers joined by slashes, of entropy, centrality and density, such as age:0.2/0.3/0.5"
+            ) from None
+        return name, {"weights": (entropy, centrality, density)}
+    raise InputError(f"strategy {text!r}: only policy:NAME|FILE and age:A/B/C take something after the colon")

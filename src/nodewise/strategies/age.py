@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
+from typing import Any, cast
 
 import torch
 
-from nodewise.environment import Environment, Observation
+from nodewise.contracts import Observation, Strategy
 from nodewise.ground.errors import InputError
 from nodewise.strategies.heuristics import Heuristics
-from nodewise.strategies.ties import break_ties
+from nodewise.strategies.scoring import break_ties
 
 __all__ = ["Age", "beta_quantile"]
 
@@ -20,7 +20,7 @@ def beta_quantile(uniform: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return 1 - (1 - uniform) ** (1 / b)
 
 
-class Age:
+class Age(Strategy):
     """The node with the largest weighted sum of the percentile ranks of entropy, PageRank and density first, ties at random.
 
     By default the weights change with time, as Cai et al. draw them in each run and step: with t nodes labelled, γ ~ Beta(1, 1.005 − 0.95^t)
@@ -32,27 +32,30 @@ class Age:
     """
 
     name = "age"
-    capturable = True
+    recordable = True
     reads_budget = False
+    stateless = True
 
     def __init__(self, weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor | None = None) -> None:
         self._fixed = None if weights is None else _checked(weights)
         self._heuristics = Heuristics()
-        self._placed: WeakKeyDictionary[Environment, torch.Tensor] = WeakKeyDictionary()  # see `Heuristics`
 
-    def begin(self, environment: Environment) -> None:
+    def identity(self) -> dict[str, Any]:
+        """The weights, where they are fixed."""
+        return {"weights": None if self._fixed is None else self._fixed.tolist()}
+
+    def begin(self, observation: Observation) -> None:
         """Seed the clusters; bring fixed weights to the device."""
-        self._heuristics.begin(environment)
-        fixed, graph = self._fixed, environment.graph
+        self._heuristics.begin(observation)
+        fixed, graph = self._fixed, observation.graph
         if fixed is None:
             return
-        if fixed.dim() == 2 and len(fixed) != environment.runs:
+        if fixed.dim() == 2 and len(fixed) != observation.runs:
             raise InputError(
-                f"AGE has weights for {len(fixed)} runs, but {environment.runs} are played: give one triple a run, or one for all"
+                f"AGE has weights for {len(fixed)} runs, but {observation.runs} are played: give one triple a run, or one for all"
             )
-        if environment not in self._placed:
-            self._placed[environment] = fixed.to(graph.device, graph.dtype)
-        self._weights = self._placed[environment]
+        if "weights" not in observation.memory:
+            observation.memory["weights"] = fixed.to(graph.device, graph.dtype)
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """The weighted sum of ranks."""
@@ -63,7 +66,7 @@ class Age:
     def _weights_now(self, observation: Observation) -> torch.Tensor:
         """The weights of this step: [run, 3], or [3] for all runs."""
         if self._fixed is not None:
-            return self._weights
+            return cast(torch.Tensor, observation.memory["weights"])
         # the count of labels is read off a tensor, so that a recorded step sees it grow
         time = observation.labelled.sum(1).to(observation.graph.dtype)
         gamma = beta_quantile(observation.uniform("age", observation.runs), 1.005 - 0.95**time)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import torch
 
-from nodewise.environment import Environment, Observation
-from nodewise.strategies.draws import race
+from nodewise.contracts import Observation, Strategy
 from nodewise.strategies.heuristics import Heuristics
+from nodewise.strategies.scoring import race
 
 __all__ = ["Anrmab", "arm_chances", "updated_log_weights"]
 
@@ -41,7 +42,7 @@ def updated_log_weights(
     return log_weights + smallest / 2 * (estimate + bonus / chances)
 
 
-class Anrmab:
+class Anrmab(Strategy):
     """A multi-armed bandit over entropy, centrality and density: Gao et al. 2018, "Active discriminative network representation learning".
 
     The arms are K = 3. Each advises a distribution over the pool, q_k(v) ∝ exp(20 · percentile rank of v), a node is drawn from their mixture
@@ -59,38 +60,55 @@ class Anrmab:
     """
 
     name = "anrmab"
-    capturable = False  # reads the last answer, whose place moves with the step
+    recordable = False  # reads the last answer, whose place moves with the step
     reads_budget = True
 
-    def begin(self, environment: Environment) -> None:
+    def begin(self, observation: Observation) -> None:
         """All arms alike, nothing asked yet."""
-        self._heuristics = Heuristics()
-        self._heuristics.begin(environment)
-        self._smallest = smallest_chance(3, environment.budget)
-        self._bonus = math.sqrt(math.log(environment.graph.num_nodes / _DELTA) / (3 * environment.budget))
-        self.log_weights = torch.zeros(environment.runs, 3, device=environment.graph.device, dtype=environment.graph.dtype)
-        self._advice: torch.Tensor | None = None
-        self._step = environment.step
+        observation.memory.clear()
+        Heuristics().begin(observation)
+        graph = observation.graph
+        observation.memory["bandit"] = _Bandit(
+            smallest=smallest_chance(3, observation.budget),
+            bonus=math.sqrt(math.log(graph.num_nodes / _DELTA) / (3 * observation.budget)),
+            log_weights=torch.zeros(observation.runs, 3, device=graph.device, dtype=graph.dtype),
+            step=observation.step_number,
+        )
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Numbers whose largest is a draw from φ."""
-        if self._advice is not None and observation.step == self._step + 1:
-            self._pay(observation, self._advice)
-        self._step = observation.step
-        ranks = self._heuristics.ranks(observation)
+        bandit: _Bandit = observation.memory["bandit"]
+        if bandit.advice is not None and observation.step_number == bandit.step + 1:
+            bandit.pay(observation, bandit.advice)
+        bandit.step = observation.step_number
+        ranks = Heuristics().ranks(observation)
         arms = torch.stack([ranks.entropy, ranks.centrality.expand_as(ranks.entropy), ranks.density], 1)  # [run, arm, node]
-        self._advice = torch.softmax((_SHARPNESS * arms).masked_fill_(~observation.pool[:, None], -torch.inf), 2)
-        self._chances = arm_chances(self.log_weights, self._smallest)
-        self._pool_size = observation.pool.sum(1)
-        mixture = torch.bmm(self._chances[:, None], self._advice)[:, 0]
+        bandit.advice = torch.softmax((_SHARPNESS * arms).masked_fill_(~observation.pool[:, None], -torch.inf), 2)
+        bandit.chances = arm_chances(bandit.log_weights, bandit.smallest)
+        bandit.pool_size = observation.pool.sum(1)
+        mixture = torch.bmm(bandit.chances[:, None], bandit.advice)[:, 0]
         return race(mixture, observation.noise)
 
-    def _pay(self, observation: Observation, advice: torch.Tensor) -> None:
+
+@dataclass
+class _Bandit:
+    """What the arms are worth so far, and what they advised last."""
+
+    smallest: float
+    bonus: float
+    log_weights: torch.Tensor
+    step: int
+    advice: torch.Tensor | None = None
+    chances: torch.Tensor = field(default_factory=lambda: torch.empty(0))
+    pool_size: torch.Tensor = field(default_factory=lambda: torch.empty(0))
+
+    def pay(self, observation: Observation, advice: torch.Tensor) -> None:
         """Reward the arms for the node asked last."""
-        nodes, labels = (table[:, -1] for table in observation.queried)
+        last = observation.step_number - 1
+        nodes, labels = observation.queried.nodes[:, last], observation.queried.labels[:, last]
         runs = torch.arange(observation.runs, device=nodes.device)
         right = observation.logits[runs, nodes].argmax(1) == labels
         asked = advice[runs, :, nodes]  # [run, arm]
-        chance = (self._chances * asked).sum(1)
-        reward = torch.where(chance > 0, right / (self._pool_size * chance), 0)
-        self.log_weights = updated_log_weights(self.log_weights, self._chances, asked, reward, self._smallest, self._bonus)
+        chance = (self.chances * asked).sum(1)
+        reward = torch.where(chance > 0, right / (self.pool_size * chance), 0)
+        self.log_weights = updated_log_weights(self.log_weights, self.chances, asked, reward, self.smallest, self.bonus)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, cast
 
 import torch
 
-from nodewise.environment import Environment, Observation
+from nodewise.contracts import Observation, Strategy
 from nodewise.ground.errors import InputError
 
 __all__ = ["Centrality"]
 
 
-class Centrality:
+class Centrality(Strategy):
     """The largest degree (the paper's section 4.1) or PageRank (the released code) first, ties at random."""
 
     name = "centrality"
-    capturable = True
+    recordable = True
     reads_budget = False
+    stateless = True
 
     def __init__(self, measure: Literal["degree", "pagerank"] = "degree") -> None:
         if measure not in ("degree", "pagerank"):
@@ -26,10 +27,15 @@ class Centrality:
         if measure == "pagerank":
             self.name = "centrality-pagerank"
 
-    def begin(self, environment: Environment) -> None:
+    def identity(self) -> dict[str, Any]:
+        """The measure."""
+        return {"measure": self.measure}
+
+    def begin(self, observation: Observation) -> None:
         """Rank the nodes, once for the graph."""
-        self._ranks = environment.graph.degree_rank if self.measure == "degree" else environment.graph.pagerank_rank
+        graph = observation.graph
+        observation.memory["ranks"] = graph.degree_rank if self.measure == "degree" else graph.pagerank_rank
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """The node's rank among the graph's distinct values, plus noise below one."""
-        return self._ranks + 0.5 * observation.noise
+        return cast(torch.Tensor, observation.memory["ranks"]) + 0.5 * observation.noise

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.environment import Environment, Observation
+from nodewise.contracts import Observation, Strategy
 from nodewise.strategies.kmeans import Clusters, add_cluster, lloyd, seed_clusters, squared_distances
-from nodewise.strategies.ties import break_ties
+from nodewise.strategies.scoring import break_ties
 
 __all__ = ["Coreset"]
 
 _ITERATIONS = 3
 
 
-class Coreset:
+class Coreset(Strategy):
     """The pool node nearest to the centre of the cluster that the labels know least of.
 
     Section 4.1 says that Coreset clusters the outputs of the last hidden layer with k-means and that "the node which is closest to
@@ -25,20 +25,20 @@ class Coreset:
     """
 
     name = "coreset"
-    capturable = False  # the number of clusters grows
+    recordable = False  # the number of clusters grows
     reads_budget = False
 
-    def begin(self, environment: Environment) -> None:
+    def begin(self, observation: Observation) -> None:
         """Forget the clusters of the episode before."""
-        self._clusters: Clusters | None = None
+        observation.memory.clear()
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Minus every node's squared distance to the chosen centre."""
-        nodes, hidden = observation.queried.nodes, observation.hidden
+        nodes, hidden = observation.queried.nodes[:, : observation.step_number], observation.embedding
         count = nodes.shape[1] + 1
-        self._clusters = lloyd(hidden, self._start(observation, count), count, _ITERATIONS)
+        clusters = observation.memory["clusters"] = lloyd(hidden, self._start(observation, count), count, _ITERATIONS)
         middle = hidden.mean(1, keepdim=True)
-        points, centres = hidden - middle, self._clusters.centres - middle
+        points, centres = hidden - middle, clusters.centres - middle
         labelled = points.gather(1, nodes[..., None].expand(-1, -1, points.shape[2]))
         if count > 1:  # with no label there is one centre
             novelty = squared_distances(labelled, centres).amin(2).nan_to_num(-1.0)  # [run, cluster]; an empty one is never chosen
@@ -47,7 +47,8 @@ class Coreset:
 
     def _start(self, observation: Observation, count: int) -> torch.Tensor:
         """The clusters of the step before and one more; all new ones where there are none to go on from: int64 [run, node]."""
-        kept, shape = self._clusters, observation.pool.shape
+        kept: Clusters | None = observation.memory.get("clusters")
+        shape = observation.pool.shape
         if kept is not None and kept.centres.shape[1] == count - 1:
             return add_cluster(kept, count - 1, observation.uniform("coreset", *shape))
-        return seed_clusters(observation.hidden, count, lambda number: observation.uniform(f"coreset {number}", *shape))
+        return seed_clusters(observation.embedding, count, lambda number: observation.uniform(f"coreset {number}", *shape))

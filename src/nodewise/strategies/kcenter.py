@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.environment import Environment, Observation
+from nodewise.contracts import Observation, Strategy
 from nodewise.strategies.kmeans import squared_distances
-from nodewise.strategies.ties import break_ties
+from nodewise.strategies.scoring import break_ties
 
 __all__ = ["KCenter", "cover_distance"]
 
@@ -18,7 +18,7 @@ def cover_distance(points: torch.Tensor, nodes: torch.Tensor) -> torch.Tensor:
     return squared_distances(points, chosen).amin(1)
 
 
-class KCenter:
+class KCenter(Strategy):
     """The greedy k-center of Sener & Savarese (2018, algorithm 1) over the classifier's hidden layer.
 
     The pool node with the largest distance to its nearest labelled node first; the first query at random. Distances are taken
@@ -27,15 +27,13 @@ class KCenter:
     """
 
     name = "kcenter"
-    capturable = False  # the number of labelled nodes, and with it the work, grows
+    recordable = False  # the number of labelled nodes, and with it the work, grows
     reads_budget = False
-
-    def begin(self, environment: Environment) -> None:
-        """Nothing to prepare."""
+    stateless = True
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Every node's squared distance to the nearest labelled node."""
-        nodes = observation.queried.nodes
+        nodes = observation.queried.nodes[:, : observation.step_number]
         if nodes.shape[1] == 0:
             return observation.noise
-        return break_ties(cover_distance(observation.hidden, nodes), observation)
+        return break_ties(cover_distance(observation.embedding, nodes), observation)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from nodewise.strategies.draws import race
+from nodewise.strategies.scoring import race
 
 __all__ = ["Clusters", "add_cluster", "lloyd", "seed_clusters", "squared_distances"]
 

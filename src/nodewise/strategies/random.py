@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.environment import Environment, Observation
+from nodewise.contracts import Observation, Strategy
 
 __all__ = ["Random"]
 
 
-class Random:
+class Random(Strategy):
     """Every node of the pool is as likely as any other."""
 
     name = "random"
-    capturable = True
+    recordable = True
     reads_budget = False
-
-    def begin(self, environment: Environment) -> None:
-        """Nothing to prepare."""
+    stateless = True
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Uniform numbers."""

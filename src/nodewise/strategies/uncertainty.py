@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.environment import Environment, Observation
-from nodewise.strategies.ties import break_ties
+from nodewise.contracts import Observation, Strategy
+from nodewise.strategies.scoring import break_ties
 
 __all__ = ["Uncertainty"]
 
 
-class Uncertainty:
+class Uncertainty(Strategy):
     """The largest entropy of the predicted label distribution first (section 4.1), ties at random."""
 
     name = "uncertainty"
-    capturable = True
+    recordable = True
     reads_budget = False
-
-    def begin(self, environment: Environment) -> None:
-        """Nothing to prepare."""
+    stateless = True
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Every node's entropy."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.environment import Environment, Observation
+from nodewise.contracts import Observation, Strategy
+from nodewise.environment import Environment
 from nodewise.policy import Policy
 from nodewise.policy.state import state
 
 __all__ = ["Explorer"]
 
 
-class Explorer:
+class Explorer(Strategy):
     """A strategy that samples from the policy over the pool.
 
     Attributes:
@@ -20,24 +21,23 @@ class Explorer:
     """
 
     name = "explorer"
-    capturable = True
+    recordable = True
 
     def __init__(self, policy: Policy, environment: Environment, keep_scores: bool = False) -> None:
-        self.policy, self.keep_scores = policy, keep_scores
+        self.policy, self.keep_scores, self._environment = policy, keep_scores, environment
         graph, features = environment.graph, len(policy.settings.state.features)
         shape = (environment.runs, environment.budget)
         self.states = torch.zeros(*shape, graph.num_nodes, features, device=graph.device, dtype=graph.dtype)
         self.before = torch.zeros(shape, device=graph.device, dtype=graph.dtype)
 
-    def begin(self, environment: Environment) -> None:
+    def begin(self, observation: Observation) -> None:
         """Take the episode's validation nodes; their labels are used for rewards alone."""
         if not self.keep_scores:
             return
-        splits = environment.splits
+        splits = self._environment.splits
         if not hasattr(self, "_validation"):
             self._validation = splits.validation.clone()
         self._validation.copy_(splits.validation)
-        self._environment = environment
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Scores plus Gumbel noise: the largest is a sample from their softmax over the pool."""
@@ -45,7 +45,7 @@ class Explorer:
         observation.record(self.states, seen)
         if self.keep_scores:
             guess = observation.logits.argmax(-1).gather(1, self._validation)
-            right = (guess == observation.graph.y[self._validation]).to(seen.dtype)
+            right = (guess == self._environment.graph.y[self._validation]).to(seen.dtype)
             observation.record(self.before, right.mean(1))
         drawn = observation.noise.clamp(1e-7, 1 - 6e-8)
         scores: torch.Tensor = self.policy(observation.graph, seen)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
-from nodewise.classifiers import GcnSettings, make_classifier
+from nodewise.classifiers import make_classifier
+from nodewise.contracts import Classifier
 from nodewise.datasets import default_budget
-from nodewise.environment import CLOSING_EPOCHS, Environment, draw_splits, rollout
+from nodewise.environment import Environment, draw_splits, rollout
+from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
+from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.device import resolve_device
 from nodewise.ground.errors import InputError
@@ -39,7 +42,9 @@ class TrainingSettings:
         first_update: episodes before it only warm up the running scale of the returns.
         reward: ``"trajectory"``: the final validation score for every step; ``"stepwise"``: each query's own gain.
         seed: everything random follows from it.
-        features: what was done to each graph's features, for the record.
+        features: what was done to each graph's features; filled in when the training begins.
+        policy: the policy's shape and what it reads.
+        classifier: what learns from the labels: an object, or its name; the paper's GCN by default.
     """
 
     budgets: tuple[int, ...]
@@ -48,26 +53,29 @@ class TrainingSettings:
     learning_rate: float = 0.01
     first_update: int = 10
     reward: Literal["trajectory", "stepwise"] = "trajectory"
-    closing_epochs: int = CLOSING_EPOCHS
     seed: int = 0
-    features: tuple[str, ...] = ()
+    features: tuple[str | None, ...] = ()
     policy: PolicySettings = field(default_factory=PolicySettings)
-    classifier: GcnSettings = field(default_factory=GcnSettings)
+    classifier: Classifier = field(default_factory=lambda: make_classifier("gcn"))
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "classifier", make_classifier(self.classifier))
+        given: object = self.features
+        object.__setattr__(self, "features", (given,) if isinstance(given, str) else tuple(self.features))
         if self.episodes < 1 or self.batch < 1 or min(self.budgets, default=0) < 1:
             raise InputError(f"episodes, batch and budgets must be at least 1, got {self.episodes}, {self.batch} and {list(self.budgets)}")
-        if not self.learning_rate > 0 or self.first_update < 0 or self.closing_epochs < 0:
-            raise InputError(
-                "learning_rate must be above 0, first_update and closing_epochs not below, got "
-                f"{self.learning_rate}, {self.first_update} and {self.closing_epochs}"
-            )
+        if not self.learning_rate > 0 or self.first_update < 0:
+            raise InputError(f"learning_rate must be above 0 and first_update not below, got {self.learning_rate} and {self.first_update}")
         if self.reward not in ("trajectory", "stepwise"):
             raise InputError(f"unknown reward {self.reward!r}: use trajectory or stepwise")
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return {**asdict(self), "budgets": list(self.budgets), "features": list(self.features), "policy": self.policy.as_dict()}
+        plain = {name: getattr(self, name) for name in ("episodes", "batch", "learning_rate", "first_update", "reward", "seed")}
+        learns = {"name": self.classifier.name, "settings": dict(self.classifier.identity())}
+        return {
+            "budgets": list(self.budgets), **plain, "features": list(self.features), "policy": self.policy.as_dict(), "classifier": learns
+        }  # fmt: skip
 
 
 class _Source:
@@ -75,9 +83,8 @@ class _Source:
 
     def __init__(self, graph: Graph, budget: int, settings: TrainingSettings, device: torch.device, policy: Policy) -> None:
         self.name, self.budget = graph.name, budget
-        self.tensors = GraphTensors(graph, device)
-        classifier = make_classifier("gcn", self.tensors, settings.batch, settings.classifier)
-        self.environment = Environment(self.tensors, classifier, settings.batch, budget)
+        self.tensors, self.splits = GraphTensors(graph, device), default_splits(graph)
+        self.environment = Environment.of(self.tensors, settings.classifier, settings.batch, budget)
         self.explorer = Explorer(policy, self.environment, keep_scores=settings.reward == "stepwise")
         self.scale = RunningScale()
 
@@ -117,6 +124,12 @@ def train_policy(
         raise InputError(f"train_policy got settings and {', '.join(options)}: give a TrainingSettings or its fields, not both")
     if settings is None:
         settings = TrainingSettings(**{"budgets": tuple(default_budget(graph) for graph in graphs), **options})
+    wanted = settings.features or (None,) * len(graphs)
+    if len(wanted) not in (1, len(graphs)):
+        raise InputError(f"{len(graphs)} source graphs but {len(wanted)} kinds of features: give one for all, or one a graph")
+    learns, each = settings.classifier, wanted * len(graphs) if len(wanted) == 1 else wanted
+    graphs = [prepared(graph, spec, learns.default_features(graph)) for graph, spec in zip(graphs, each, strict=True)]
+    settings = replace(settings, features=tuple(graph.features for graph in graphs))
     if len(settings.budgets) != len(graphs):
         raise InputError(f"{len(graphs)} source graphs but {len(settings.budgets)} budgets: give one budget a graph")
     where, report = resolve_device(device), reporter or Silent()
@@ -157,8 +170,8 @@ def train_policy(
 def _play(source: _Source, number: int, episode: int, settings: TrainingSettings) -> tuple[float, torch.Tensor]:
     """One episode on one graph: the mean reward, and the advantages [step or 1, run]. All randomness follows from (seed, graph, episode)."""
     seed = derive_seed(settings.seed, "source", number)
-    splits = draw_splits(source.tensors, settings.batch, seed, first_run=episode * settings.batch)
-    rollout(source.environment, source.explorer, splits, derive_seed(seed, "episode", episode), settings.closing_epochs)
+    splits = draw_splits(source.tensors, settings.batch, seed, first_run=episode * settings.batch, sizes=source.splits)
+    rollout(source.environment, source.explorer, splits, derive_seed(seed, "episode", episode))
     with torch.no_grad():
         reward = source.environment.score(splits.validation).micro
         returns = reward[None] if settings.reward == "trajectory" else stepwise_returns(source.explorer.before, reward)
@@ -175,7 +188,7 @@ def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages:
     environment, states = source.environment, source.explorer.states
     runs, steps, nodes, _ = states.shape
     scores = policy(source.tensors, states.view(runs * steps, nodes, -1)).view(runs, steps, nodes)
-    loss = policy_loss(scores, environment.splits.pool, environment.queried.nodes, advantages)
+    loss = policy_loss(scores, environment.splits.pool, environment.queries, advantages)
     adam.zero_grad()
     loss.backward()
     adam.step()

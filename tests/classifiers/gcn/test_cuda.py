@@ -8,8 +8,8 @@ import scipy.sparse as sp
 import torch
 from scipy import stats
 
-from nodewise.classifiers import Gcn, GcnSettings
-from nodewise.environment import Environment
+from nodewise.classifiers import Gcn
+from nodewise.classifiers.gcn.gcn import GcnLearner
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from tests.classifiers.by_autograd import bound
@@ -19,7 +19,7 @@ from tests.small_graphs import KINDS, Kind, random_graph
 pytestmark = pytest.mark.parametrize("device", KERNEL_DEVICES)
 
 RUNS, LABELS = (2, 3) if INTERPRETED else (5, 12)
-PLAIN = GcnSettings(hidden=12, dropout=0)  # a width that is no power of two
+PLAIN = Gcn(hidden=12, dropout=0)  # a width that is no power of two
 SCALE = 1 if INTERPRETED else 20  # how much more a GPU draws where a share is measured
 
 
@@ -31,10 +31,10 @@ def nodes_of(graph: Graph, runs: int = RUNS, labels: int = LABELS) -> torch.Tens
     return torch.from_numpy(nodes)
 
 
-def on_device(graph: GraphTensors, runs: int, settings: GcnSettings):  # type: ignore[no-untyped-def]
-    from nodewise.classifiers.gcn.cuda import GcnCuda
+def on_device(graph: GraphTensors, runs: int, settings: Gcn, budget: int = 64):  # type: ignore[no-untyped-def]
+    from nodewise.classifiers.gcn.cuda import GcnCudaLearner
 
-    return GcnCuda(graph, runs, settings)
+    return GcnCudaLearner(graph, runs, settings, budget=budget)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -43,20 +43,20 @@ def test_it_trains_as_on_the_cpu_when_nothing_is_dropped(kind: Kind, classes: in
     graph = random_graph(kind, classes=classes, columns=70)
     nodes = nodes_of(graph)
     host = GraphTensors(graph)
-    there, expected = on_device(GraphTensors(graph, device), RUNS, PLAIN), Gcn(host, RUNS, PLAIN)
+    there, expected = on_device(GraphTensors(graph, device), RUNS, PLAIN), GcnLearner(host, RUNS, PLAIN)
     there.w0.copy_(expected.w0)
     there.w1.copy_(expected.w1)
     for one in nodes.T:
-        expected.add_labels(one, host.y[one])
-        there.add_labels(one.to(device), host.y[one].to(device))
+        expected.add(one[:, None], host.y[one][:, None])
+        there.add(one.to(device)[:, None], host.y[one].to(device)[:, None])
         for got, right in zip(there.gradients(), expected.gradients(), strict=True):
             torch.testing.assert_close(got.cpu(), right, rtol=1e-3, atol=1e-6)
             got.zero_()
-        expected.epoch()
-        there.epoch()
+        expected.fit()
+        there.fit()
         torch.testing.assert_close(there.w0.cpu(), expected.w0, rtol=1e-3, atol=1e-4)
         torch.testing.assert_close(there.w1.cpu(), expected.w1, rtol=1e-3, atol=1e-4)
-    torch.testing.assert_close(there.hidden().cpu(), expected.hidden(), rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(there.embedding().cpu(), expected.embedding(), rtol=1e-3, atol=1e-3)
     torch.testing.assert_close(there.logits().cpu(), expected.logits(), rtol=1e-3, atol=1e-3)
 
 
@@ -66,10 +66,10 @@ def test_the_loss_falls_along_the_gradients_with_dropout(kind: Kind, device: str
     graph = random_graph(kind, columns=70)
     nodes = nodes_of(graph, labels=3)
     tensors = GraphTensors(graph, device)
-    classifier = on_device(tensors, RUNS, GcnSettings(hidden=12, dropout=0.4, warm_up=1))
+    classifier = on_device(tensors, RUNS, Gcn(hidden=12, dropout=0.4, warm_up=1))
     classifier.reset(4)
     for one in nodes.T.to(device):
-        classifier.add_labels(one, tensors.y[one])
+        classifier.add(one[:, None], tensors.y[one][:, None])
 
     def loss() -> float:
         """From the errors that the gradient leaves at the labelled nodes: (p − 1)/3 at the label's own class."""
@@ -105,14 +105,14 @@ def test_a_fifth_of_the_input_is_dropped_and_the_rest_grows(kind: Kind, device: 
     graph = Graph.build(ring, nodes, x=x if kind == "dense" else sp.csr_matrix(x), y=np.arange(nodes) % 2, x_offset=offset)
     tensors = GraphTensors(graph, device)
     runs, rate = 2 * SCALE, 0.2
-    classifier = on_device(tensors, runs, GcnSettings(hidden=4, dropout=rate))
+    classifier = on_device(tensors, runs, Gcn(hidden=4, dropout=rate))
     drawn = []
     for seed in range(3):
         classifier.reset(seed)
         classifier.w0.fill_(1)
         for node in range(0, nodes, 5):  # every node is within two steps of these
             one = torch.full((runs,), node, device=device)
-            classifier.add_labels(one, tensors.y[one])
+            classifier.add(one[:, None], tensors.y[one][:, None])
         classifier._far_product((classifier._seed, classifier._epoch, rate, runs))
         drawn.append(classifier._far_out[..., 0].cpu().clone())
     factors = torch.stack(drawn)  # [seed, run, node]
@@ -128,9 +128,9 @@ def test_dropout_of_the_hidden_layer_has_its_rate_and_a_draw_for_each_epoch(devi
     tensors = GraphTensors(graph, device)
     runs, rate = 2 * SCALE, 0.2
     nodes = nodes_of(graph, runs, 4).to(device)
-    classifier = on_device(tensors, runs, GcnSettings(hidden=16, dropout=rate))
+    classifier = on_device(tensors, runs, Gcn(hidden=16, dropout=rate))
     for one in nodes.T:
-        classifier.add_labels(one, tensors.y[one])
+        classifier.add(one[:, None], tensors.y[one][:, None])
     classifier.w0.abs_()  # features and weights above zero: what is not kept is zero, and nothing else
     near = classifier._near.bool().cpu()
     kept = []
@@ -148,7 +148,7 @@ def test_dropout_of_the_hidden_layer_has_its_rate_and_a_draw_for_each_epoch(devi
 
 def test_weights_start_uniform_and_apart_from_dropout(device: str) -> None:
     graph = GraphTensors(random_graph(columns=60), device)
-    classifier = on_device(graph, 10, GcnSettings(hidden=16))
+    classifier = on_device(graph, 10, Gcn(hidden=16))
     classifier.reset(1)
     first = [weight.clone() for weight in (classifier.w0, classifier.w1)]
     for weight in first:
@@ -165,7 +165,7 @@ def test_the_numbers_of_dropout_are_not_those_of_the_weights(device: str) -> Non
     """Run 0's first dropout drew from the weights' own stream once: a small weight then meant a dropped entry."""
     graph = GraphTensors(random_graph("sparse", columns=60), device)
     rate = 0.5
-    classifier = on_device(graph, 1, GcnSettings(hidden=16, dropout=rate))
+    classifier = on_device(graph, 1, Gcn(hidden=16, dropout=rate))
     classifier.reset(3)
     assert graph.sparse_x is not None
     entries = graph.sparse_x.entries
@@ -174,7 +174,7 @@ def test_the_numbers_of_dropout_are_not_those_of_the_weights(device: str) -> Non
     classifier.w0.fill_(1)
     for node in range(graph.num_nodes):
         one = torch.tensor([node], device=device)
-        classifier.add_labels(one, graph.y[one])
+        classifier.add(one[:, None], graph.y[one][:, None])
     classifier._far_product((classifier._seed, classifier._epoch, rate, 1))
     counts = classifier._far_out[0, :, 0].cpu() * (1 - rate)  # entries kept, by node
     rows = torch.repeat_interleave(torch.arange(graph.num_nodes), graph.sparse_x.crow.diff().cpu())
@@ -187,14 +187,14 @@ def test_runs_of_a_batch_vary_as_much_as_batches_do(device: str) -> None:
     tensors = GraphTensors(graph, device)
     runs, seeds, epochs = (2, 5, 2) if INTERPRETED else (8, 60, 5)
     nodes = nodes_of(graph, 1, 3).expand(runs, -1).to(device)
-    classifier = on_device(tensors, runs, GcnSettings(hidden=8, dropout=0.4))
+    classifier = on_device(tensors, runs, Gcn(hidden=8, dropout=0.4))
     batches = []
     for seed in range(seeds):
         classifier.reset(seed)
         for one in nodes.T:
-            classifier.add_labels(one, tensors.y[one])
+            classifier.add(one[:, None], tensors.y[one][:, None])
         for _ in range(epochs):
-            classifier.epoch()
+            classifier.fit()
         batches.append(torch.log_softmax(classifier.logits(), -1)[:, :5, 0].mean(1).cpu().numpy())
     assert 0.001 < stats.f_oneway(*batches).pvalue < 0.999
 
@@ -207,8 +207,8 @@ def test_a_snapshot_is_come_back_to(device: str) -> None:
     classifier.reset(3)
 
     def go_on(one: torch.Tensor) -> torch.Tensor:
-        classifier.add_labels(one, tensors.y[one])
-        classifier.epoch()
+        classifier.add(one[:, None], tensors.y[one][:, None])
+        classifier.fit()
         return classifier.logits().clone()
 
     go_on(nodes[:, 0])
@@ -224,14 +224,13 @@ def test_there_is_room_for_as_many_labels_as_are_asked_for(device: str) -> None:
     labels = 80 if INTERPRETED else 400
     graph = random_graph("sparse", nodes=labels + 20)
     tensors = GraphTensors(graph, device)
-    expected = Gcn(GraphTensors(graph), 1, PLAIN)
-    classifier = on_device(tensors, 1, PLAIN)
-    Environment(tensors, classifier, runs=1, budget=labels)  # which reserves it
+    expected = GcnLearner(GraphTensors(graph), 1, PLAIN)
+    classifier = on_device(tensors, 1, PLAIN, budget=labels)
     classifier.w0.copy_(expected.w0)
     classifier.w1.copy_(expected.w1)
     for node in range(labels):
         one = torch.tensor([node])
-        expected.add_labels(one, expected.graph.y[one])
-        classifier.add_labels(one.to(device), tensors.y[one.to(device)])
+        expected.add(one[:, None], expected.graph.y[one][:, None])
+        classifier.add(one.to(device)[:, None], tensors.y[one.to(device)][:, None])
     for got, right in zip(classifier.gradients(), expected.gradients(), strict=True):
         torch.testing.assert_close(got.cpu(), right, rtol=1e-3, atol=1e-6)

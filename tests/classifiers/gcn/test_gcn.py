@@ -7,14 +7,15 @@ import pytest
 import torch
 from scipy import stats
 
-from nodewise.classifiers import Gcn, GcnSettings
+from nodewise.classifiers import Gcn
+from nodewise.classifiers.gcn.gcn import GcnLearner
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from tests.classifiers.by_autograd import PlainGcn, bound, dropout_factors
 from tests.small_graphs import KINDS, Kind, block_graph, random_graph, relabelled
 
-SMALL = GcnSettings(hidden=12, dropout=0.4)
+SMALL = Gcn(hidden=12, dropout=0.4)
 
 
 def asked(graph: Graph, runs: int, labels: int, seed: int = 0) -> torch.Tensor:
@@ -25,14 +26,14 @@ def asked(graph: Graph, runs: int, labels: int, seed: int = 0) -> torch.Tensor:
     return torch.from_numpy(nodes)
 
 
-def trained(graph: GraphTensors, nodes: torch.Tensor, epochs: int, settings: GcnSettings = SMALL, seed: int = 5) -> Gcn:
+def trained(graph: GraphTensors, nodes: torch.Tensor, epochs: int, settings: Gcn = SMALL, seed: int = 5) -> GcnLearner:
     """A classifier that got all labels at once and then some epochs."""
-    classifier = Gcn(graph, len(nodes), settings)
+    classifier = GcnLearner(graph, len(nodes), settings)
     classifier.reset(seed)
     for one in nodes.T:
-        classifier.add_labels(one, graph.y[one])
+        classifier.add(one[:, None], graph.y[one][:, None])
     for _ in range(epochs):
-        classifier.epoch()
+        classifier.fit()
     return classifier
 
 
@@ -58,12 +59,12 @@ def test_training_is_adam_with_l2_on_those_gradients(kind: Kind) -> None:
     graph = random_graph(kind, seed=1)
     tensors = GraphTensors(graph, dtype=torch.float64)
     nodes = asked(graph, runs=2, labels=5)
-    classifier = Gcn(tensors, 2, SMALL)
+    classifier = GcnLearner(tensors, 2, SMALL)
     classifier.reset(9)
     plain = [PlainGcn(graph, classifier.w0[run], classifier.w1[run], SMALL) for run in range(2)]
     for step in range(5):  # a label, then an epoch, as the protocol goes
-        classifier.add_labels(nodes[:, step], tensors.y[nodes[:, step]])
-        classifier.epoch()
+        classifier.add(nodes[:, step][:, None], tensors.y[nodes[:, step]][:, None])
+        classifier.fit()
         so_far = nodes[:, : step + 1]
         factors = dropout_factors(graph, so_far.numpy(), seed=9, epoch=step, settings=SMALL)
         for run in range(2):
@@ -90,14 +91,14 @@ def test_single_precision_is_near_enough(kind: Kind) -> None:
 def test_warm_up_scales_the_loss(labels: int, factor: float) -> None:
     graph = GraphTensors(random_graph(), dtype=torch.float64)
     nodes = asked(random_graph(), runs=2, labels=labels)
-    warm, cold = (trained(graph, nodes, 0, GcnSettings(hidden=6, warm_up=warm_up)).gradients() for warm_up in (4, 1))
+    warm, cold = (trained(graph, nodes, 0, Gcn(hidden=6, warm_up=warm_up)).gradients() for warm_up in (4, 1))
     for got, unscaled in zip(warm, cold, strict=True):
         torch.testing.assert_close(got, factor * unscaled)
 
 
 def test_weights_start_uniform_and_follow_the_seed() -> None:
     graph = GraphTensors(random_graph(columns=60))
-    classifier = Gcn(graph, 20, GcnSettings(hidden=16))
+    classifier = GcnLearner(graph, 20, Gcn(hidden=16))
     classifier.reset(1)
     first = [weight.clone() for weight in (classifier.w0, classifier.w1)]
     for weight in first:
@@ -117,9 +118,9 @@ def test_a_reset_forgets_everything() -> None:
     used = trained(graph, nodes.flip(0), epochs=4, seed=8)
     used.reset(5)
     for one in nodes.T:
-        used.add_labels(one, graph.y[one])
+        used.add(one[:, None], graph.y[one][:, None])
     for _ in range(3):
-        used.epoch()
+        used.fit()
     fresh = trained(graph, nodes, epochs=3)
     assert torch.equal(used.w0, fresh.w0) and torch.equal(used.w1, fresh.w1)
     assert used.labelled_count == 3 and used.epochs_done == 3
@@ -131,13 +132,13 @@ def test_a_run_does_not_see_the_labels_of_another(kind: Kind) -> None:
     nodes = asked(random_graph(kind), runs=3, labels=4)
     outcome = []
     for shift in (0, 1):
-        classifier = Gcn(graph, 3, SMALL)
+        classifier = GcnLearner(graph, 3, SMALL)
         classifier.reset(2)
         for one in nodes.T:
             labels = graph.y[one].clone()
             labels[1] = (labels[1] + shift) % graph.num_classes
-            classifier.add_labels(one, labels)
-            classifier.epoch()
+            classifier.add(one[:, None], labels[:, None])
+            classifier.fit()
         outcome.append((classifier.w0.clone(), classifier.w1.clone()))
     for one, other in zip(*outcome, strict=True):
         assert torch.equal(one[0], other[0]) and torch.equal(one[2], other[2])
@@ -148,7 +149,7 @@ def test_a_run_does_not_see_the_labels_of_another(kind: Kind) -> None:
 def test_runs_together_are_the_same_runs_one_by_one(kind: Kind) -> None:
     """Without dropout, whose draws depend on the batch, and from the same weights."""
     graph = GraphTensors(random_graph(kind), dtype=torch.float64)
-    settings = GcnSettings(hidden=12, dropout=0)
+    settings = Gcn(hidden=12, dropout=0)
     nodes = asked(random_graph(kind), runs=4, labels=5)
     together = trained(graph, nodes, 0, settings)
     alone = [trained(graph, nodes[run : run + 1], 0, settings) for run in range(4)]
@@ -156,11 +157,11 @@ def test_runs_together_are_the_same_runs_one_by_one(kind: Kind) -> None:
         one.w0.copy_(together.w0[run : run + 1])
         one.w1.copy_(together.w1[run : run + 1])
     for _ in range(6):
-        together.epoch()
+        together.fit()
         for one in alone:
-            one.epoch()
+            one.fit()
     torch.testing.assert_close(together.logits(), torch.cat([one.logits() for one in alone]), rtol=1e-9, atol=1e-11)
-    torch.testing.assert_close(together.hidden(), torch.cat([one.hidden() for one in alone]), rtol=1e-9, atol=1e-11)
+    torch.testing.assert_close(together.embedding(), torch.cat([one.embedding() for one in alone]), rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,14 +187,14 @@ def test_dropout_changes_no_mean(kind: Kind) -> None:
     nodes = asked(random_graph(kind), runs=1, labels=4).expand(50, -1)
     found = {}
     for rate in (0.0, 0.4):
-        classifier = Gcn(graph, 50, GcnSettings(hidden=12, dropout=rate))
+        classifier = GcnLearner(graph, 50, Gcn(hidden=12, dropout=rate))
         drawn = []
         for seed in range(16):
             classifier.reset(seed)
             classifier.w0.fill_(0.1)
             classifier.w1.zero_()
             for one in nodes.T:
-                classifier.add_labels(one, graph.y[one])
+                classifier.add(one[:, None], graph.y[one][:, None])
             drawn.append(classifier.gradients()[1])
         found[rate] = torch.cat(drawn)  # [batch · run, hidden, class]
     exact, noisy = found[0.0][0], found[0.4]
@@ -207,7 +208,7 @@ def test_the_order_of_the_nodes_does_not_matter(kind: Kind) -> None:
     graph = random_graph(kind)
     order = np.random.default_rng(3).permutation(graph.num_nodes)
     place = torch.from_numpy(np.argsort(order))
-    settings = GcnSettings(hidden=12, dropout=0)
+    settings = Gcn(hidden=12, dropout=0)
     nodes = asked(graph, runs=2, labels=4)
     one, other = (
         trained(GraphTensors(which, dtype=torch.float64), asked_there, 5, settings)
@@ -221,13 +222,13 @@ def test_a_snapshot_is_come_back_to_as_if_nothing_had_happened() -> None:
     nodes = asked(random_graph(), runs=2, labels=6)
     straight, disturbed = trained(graph, nodes[:, :3], epochs=2), trained(graph, nodes[:, :3], epochs=2)
     kept = disturbed.snapshot()
-    disturbed.add_labels(nodes[:, 5], graph.y[nodes[:, 5]])
-    disturbed.epoch()
+    disturbed.add(nodes[:, 5][:, None], graph.y[nodes[:, 5]][:, None])
+    disturbed.fit()
     disturbed.restore(kept)
     for classifier in (straight, disturbed):
-        classifier.add_labels(nodes[:, 3], graph.y[nodes[:, 3]])
-        classifier.epoch()
-        classifier.epoch()
+        classifier.add(nodes[:, 3][:, None], graph.y[nodes[:, 3]][:, None])
+        classifier.fit()
+        classifier.fit()
     assert torch.equal(straight.w0, disturbed.w0) and torch.equal(straight.w1, disturbed.w1)
     assert torch.equal(straight.logits(), disturbed.logits())
 
@@ -235,15 +236,23 @@ def test_a_snapshot_is_come_back_to_as_if_nothing_had_happened() -> None:
 def test_it_learns_communities() -> None:
     graph = GraphTensors(block_graph(signal=3.0))
     nodes = torch.stack([torch.nonzero(graph.y == label)[:4, 0] for label in range(3)]).reshape(1, -1).expand(4, -1)
-    classifier = trained(graph, nodes, epochs=40, settings=GcnSettings())
+    classifier = trained(graph, nodes, epochs=40, settings=Gcn())
     right = (classifier.logits().argmax(-1) == graph.y).float().mean(1)
     assert (right > 0.85).all()
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"hidden": 0}, {"dropout": 1.0}, {"dropout": -0.1}, {"learning_rate": 0.0}, {"weight_decay": -1e-4}, {"warm_up": 0}],
+    [
+        {"hidden": 0},
+        {"dropout": 1.0},
+        {"dropout": -0.1},
+        {"learning_rate": 0.0},
+        {"weight_decay": -1e-4},
+        {"warm_up": 0},
+        {"closing_epochs": -1},
+    ],
 )
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
-        GcnSettings(**wrong)  # type: ignore[arg-type]
+        Gcn(**wrong)  # type: ignore[arg-type]

@@ -41,11 +41,11 @@ def test_the_file_holds_what_python_gives(here: Path, capfd: pytest.CaptureFixtu
     assert f"{expected.micro}" in out and f"{expected.macro}" in out
 
 
-def test_without_options_it_is_five_a_class_and_the_features_as_they_are(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_without_options_it_is_five_a_class_and_the_classifier_s_own_features(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "blocks.npz", "--strategy", "random", "--json", "r.json", *SHORT]) == 0
     record = json.loads((here / "r.json").read_text())
-    assert (record["budget"], record["features"], record["seed"], record["classifier"]) == (15, "raw", 0, "gcn")
-    assert "blocks, random, 15 labels, 2 runs, features raw, cpu" in capfd.readouterr().out
+    assert (record["budget"], record["features"], record["seed"], record["classifier"]) == (15, "unit", 0, "gcn")
+    assert "blocks, random, 15 labels, 2 runs, features unit, cpu" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,6 @@ def test_without_options_it_is_five_a_class_and_the_features_as_they_are(here: P
         (["small.npz", "--strategy", "random", "--budget", "21"], ["a budget of 21 queries is more than the pool's 20 nodes"]),
         (["bare.npz", "--strategy", "random", "--budget", "3"], ["'bare.npz' has no labels"]),
         (["bare.npz", "--strategy", "random"], ["'bare.npz' has no labels", "nodewise session new"]),
-        (["small.npz"], ["Missing option '--strategy'"]),
         (["small.npz", "--strategy", "random", "--runs", "0"], ["--runs", "0"]),
         (["small.npz", "--strategy", "random", "--device", "cuda:x"], ["unknown device 'cuda:x'"]),
         (["nowhere.npz", "--strategy", "random"], ["nowhere.npz"]),

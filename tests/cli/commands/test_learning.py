@@ -41,7 +41,7 @@ def test_a_policy_is_trained_shown_and_evaluated(
         "schema": 1,
         "nodewise_version": __version__,
         "graph": "breast-cancer",
-        "features": "raw",
+        "features": "unit",
         "strategy": "policy",
         "classifier": "gcn",
         "budget": 6,

@@ -44,8 +44,10 @@ def test_every_option_reaches_the_policy_s_file(here: Path, capfd: pytest.Captur
     assert len((here / "p.jsonl").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize(("given", "budgets"), [([], [15, 20]), (["--budget", "2"], [2, 2])])
-def test_one_budget_is_for_all_and_none_is_five_a_class(given: list[str], budgets: list[int], here: Path) -> None:
+@pytest.mark.parametrize(("given", "budgets"), [([], [10, 10]), (["--budget", "2"], [2, 2])])
+def test_one_budget_is_for_all_and_none_is_half_the_pool_where_that_is_less_than_five_a_class(
+    given: list[str], budgets: list[int], here: Path
+) -> None:
     assert main(["train", "one.npz", "two.npz", "--out", "p.safetensors", *given, *SHORT]) == 0
     assert load_policy("p.safetensors").origin["training"]["budgets"] == budgets
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodewise.classifiers import Gcn
+from nodewise.graph.tensors import GraphTensors
 from nodewise.session import Session
 from nodewise.session.learning.estimates import audit_accuracy, cross_validated, wilson
 from nodewise.session.log.history import Label
@@ -86,14 +88,12 @@ def test_changes_are_counted_against_the_point_before(tmp_path: Path) -> None:
 def test_cross_validation_leaves_every_label_out_once(tmp_path: Path) -> None:
     graph = block_graph(120, signal=4.0)
     assert graph.y is not None
-    from nodewise.graph.tensors import GraphTensors
-
     tensors = GraphTensors(graph)
     right = [Label(node, graph.class_names[graph.y[node]]) for node in range(33)]
-    found = cross_validated(tensors, right, graph.class_names, "gcn", 0, 35)
+    found = cross_validated(tensors, right, graph.class_names, Gcn(), 0)
     assert found is not None and found.nodes == 33 and found.mean > 0.7
     rng = np.random.default_rng(1)
     shuffled = [Label(label.node, graph.class_names[rng.integers(3)]) for label in right]
-    noise = cross_validated(tensors, shuffled, graph.class_names, "gcn", 0, 35)
+    noise = cross_validated(tensors, shuffled, graph.class_names, Gcn(), 0)
     assert noise is not None and noise.mean < 0.6  # a label that it had seen would be predicted
-    assert cross_validated(tensors, right[:4], graph.class_names, "gcn", 0, 35) is None
+    assert cross_validated(tensors, right[:4], graph.class_names, Gcn(), 0) is None

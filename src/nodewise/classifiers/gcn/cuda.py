@@ -12,13 +12,14 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.classifiers.gcn import kernels
-from nodewise.classifiers.gcn.gcn import GcnSettings
+from nodewise.classifiers.gcn.gcn import Gcn
+from nodewise.contracts import Learner
 from nodewise.graph.sparse_kernels import uniform
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.events import Reporter
 
-__all__ = ["GcnCuda"]
+__all__ = ["GcnCudaLearner"]
 
-_ROOM = 64  # labels that each run has room for until told otherwise
 _PART = 128  # entries of a feature's column that one program adds up
 _PROGRAMS = 8192  # programs that share the nodes of all runs
 _ENTRIES = 32  # entries of a row that are loaded at once
@@ -26,7 +27,7 @@ _FAR_TILE = {"ROWS": 16, "FEATURES": 64, "num_warps": 4}  # of the dense input's
 _BACK_TILE = {"ROWS": 32, "FEATURES": 64, "num_warps": 4}  # and of its gradient
 
 
-class GcnCuda:
+class GcnCudaLearner(Learner):
     """Runs of the GCN over one graph on a GPU, each with weights, labels and dropout of its own.
 
     Attributes:
@@ -34,9 +35,12 @@ class GcnCuda:
         w1: [run, hidden, class].
     """
 
-    def __init__(self, graph: GraphTensors, runs: int, settings: GcnSettings | None = None) -> None:
-        self.graph, self.runs, self.settings = graph, runs, settings or GcnSettings()
-        device, nodes, hidden, classes = graph.device, graph.num_nodes, self.settings.hidden, graph.num_classes
+    recordable = True
+
+    def __init__(self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None, budget: int = 64) -> None:
+        self.graph, self.runs, self.settings = graph, runs, settings or Gcn()
+        self.num_classes = max(1, graph.num_classes if classes is None else classes)
+        device, nodes, hidden, classes = graph.device, graph.num_nodes, self.settings.hidden, self.num_classes
         first, second = runs * graph.num_features * hidden, runs * hidden * classes
         flat = [torch.zeros(first + second, device=device) for _ in range(4)]
         self._weights, self._gradient, self._mean, self._square = flat
@@ -49,7 +53,8 @@ class GcnCuda:
         self._share = (max(64, min(nodes, _PROGRAMS // runs)), runs)  # programs that share a run's nodes, and runs
         self._far_out, self._hidden, self._back = (torch.zeros(runs, nodes, hidden, device=device) for _ in range(3))
         self._projected, self._error = (torch.zeros(runs, nodes, classes, device=device) for _ in range(2))
-        self.reserve(_ROOM)
+        self._room = min(budget, nodes)  # a recorded step keeps its buffers
+        self._nodes, self._labels = (torch.zeros(runs, self._room, dtype=torch.int64, device=device) for _ in range(2))
         self._count, self._epoch, self._zero, self._seed = (torch.zeros(1, dtype=torch.int64, device=device) for _ in range(4))
         self._sizes = {"WIDTH": kernels.triton.next_power_of_2(hidden), "ENTRIES": _ENTRIES}
         self._classes = max(2, kernels.triton.next_power_of_2(classes))
@@ -60,15 +65,10 @@ class GcnCuda:
             self._dense = dense.contiguous()
         self.reset(0)
 
-    def reserve(self, labels: int) -> None:
-        """Make room for that many labels in each run, before the first is added: a recorded step keeps its buffers."""
-        self._room = min(labels, self.graph.num_nodes)
-        self._nodes, self._labels = (torch.zeros(self.runs, self._room, dtype=torch.int64, device=self.graph.device) for _ in range(2))
-
     def _shaped(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         first = self.runs * self.graph.num_features * self.settings.hidden
         w0 = flat[:first].view(self.runs, self.graph.num_features, self.settings.hidden)
-        return w0, flat[first:].view(self.runs, self.settings.hidden, self.graph.num_classes)
+        return w0, flat[first:].view(self.runs, self.settings.hidden, self.num_classes)
 
     def reset(self, seed: int) -> None:
         """Draw new weights and forget all labels. Everything random from here on follows from ``seed``."""
@@ -94,8 +94,12 @@ class GcnCuda:
         for buffer, kept in zip(self._kept(), snapshot, strict=True):
             buffer.copy_(kept)
 
-    def add_labels(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
-        """Give each run one more labelled node: two tensors [run]."""
+    def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+        """Give each run more labelled nodes: two tensors [run, k]."""
+        for column in range(nodes.shape[1]):
+            self._add(nodes[:, column], labels[:, column])
+
+    def _add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         self._nodes.index_copy_(1, self._count, nodes[:, None])
         self._labels.index_copy_(1, self._count, labels[:, None])
         self._count.add_(1)
@@ -105,7 +109,12 @@ class GcnCuda:
             self.graph.num_nodes, ENTRIES=32, num_warps=1,
         )  # fmt: skip
 
-    def epoch(self) -> None:
+    def finish(self, reporter: Reporter | None = None) -> None:
+        """The closing epochs."""
+        for _ in range(self.settings.closing_epochs):
+            self.fit()
+
+    def fit(self) -> None:
         """One step of Adam on the labelled nodes' loss."""
         self.gradients()
         size, rates = self._weights.numel(), self.settings
@@ -117,7 +126,7 @@ class GcnCuda:
     def gradients(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The loss's gradients without the L2 term, with the dropout of the present epoch, added to what the buffers hold."""
         graph, runs = self.graph, self.runs
-        nodes, hidden, classes = graph.num_nodes, self.settings.hidden, graph.num_classes
+        nodes, hidden, classes = graph.num_nodes, self.settings.hidden, self.num_classes
         norm = (graph.norm.crow, graph.norm.col, graph.norm.values)
         rate = self.settings.dropout
         chance = (self._seed, self._epoch, rate, runs)
@@ -165,7 +174,7 @@ class GcnCuda:
                 TRAIN=True, **self._sizes, num_warps=1,
             )  # fmt: skip
 
-    def hidden(self) -> torch.Tensor:
+    def embedding(self) -> torch.Tensor:
         """The hidden layer, dropout off: [run, node, hidden]."""
         out = torch.empty_like(self._hidden)
         self._forward(out, self._projected, project=False)
@@ -206,7 +215,7 @@ class GcnCuda:
                 far_out.sub_(torch.matmul(graph.offset, self.w0)[:, None])
         kernels.hidden_layer[self._share](
             norm.crow, norm.col, norm.values, far_out, self.w1, self._near_list, self._near_count, hidden, projected, *chance,
-            graph.num_nodes, width, graph.num_classes, TRAIN=False, PROJECT=project, CLASSES=self._classes, **sizes,
+            graph.num_nodes, width, self.num_classes, TRAIN=False, PROJECT=project, CLASSES=self._classes, **sizes,
         )  # fmt: skip
 
 

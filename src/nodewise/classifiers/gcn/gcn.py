@@ -9,6 +9,7 @@ Gradients are written out by hand and restricted to the rows that the loss reach
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,30 +17,65 @@ import numpy as np
 import torch
 
 from nodewise.classifiers.gcn.field import Field
+from nodewise.contracts import Classifier, Learner
+from nodewise.graph import Graph
+from nodewise.graph.features import gcn_features
 from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
 from nodewise.ground.errors import InputError
-from nodewise.ground.seeds import numpy_generator
+from nodewise.ground.events import Progress, Reporter
+from nodewise.ground.seeds import derive_seed, numpy_generator
 
-__all__ = ["Gcn", "GcnSettings"]
+__all__ = ["Gcn", "GcnLearner"]
 
 
 @dataclass(frozen=True)
-class GcnSettings:
-    """The classifier's settings; the defaults are the protocol's."""
+class Gcn(Classifier):
+    """The paper's classifier; the defaults are the protocol's.
+
+    Attributes:
+        closing_epochs: epochs after the last label: what "until convergence" was in the released code.
+    """
+
+    name = "gcn"
+    trained = True
+    recordable = True
 
     hidden: int = 64
     dropout: float = 0.2
     learning_rate: float = 0.03
     weight_decay: float = 5e-4
     warm_up: int = 10
+    closing_epochs: int = 35
 
     def __post_init__(self) -> None:
         if not (self.hidden > 0 and 0 <= self.dropout < 1 and self.learning_rate > 0 and self.weight_decay >= 0 and self.warm_up > 0):
             raise InputError(f"a classifier cannot be trained with {self}: sizes and rates must be positive and dropout below 1")
+        if self.closing_epochs < 0:
+            raise InputError(f"closing_epochs must not be below 0, got {self.closing_epochs}")
+
+    def default_features(self, graph: Graph) -> str:
+        """What the paper did with its own graphs; elsewhere rows of unit length."""
+        return gcn_features(graph)
+
+    def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
+        """Hidden layers and what their gradients need, weights with what Adam keeps of them, and the propagation's entries."""
+        return 4 * (graph.num_nodes * 64 * 4 + graph.num_features * 64 * 4 + 4 * graph.norm.entries)
+
+    def start(self, graph: GraphTensors, prepared: None, runs: int, classes: int, budget: int) -> Learner:
+        """Runs with weights of their own, by hand-written gradients on the CPU and by kernels on a GPU."""
+        if graph.device.type == "cuda":
+            from nodewise.classifiers.gcn.cuda import GcnCudaLearner
+
+            return GcnCudaLearner(graph, runs, self, classes, budget)
+        return GcnLearner(graph, runs, self, classes)
 
 
-class Gcn:
-    """Runs of the GCN over one graph, each with weights, labels and dropout of its own.
+class GcnLearner(Learner):
+    """Runs of the GCN over one graph on the CPU, each with weights, labels and dropout of its own.
+
+    With a number of classes at the start their weights are drawn together, as the paper's; classes that come by name have weights that follow from the
+    seed and the name, uniform in ±1/√(classes there are then), and what Adam remembers of them starts at zero. With no class known there is one
+    nameless column, so that a forward pass has something to give.
 
     Attributes:
         w0: [run, feature, hidden].
@@ -47,19 +83,25 @@ class Gcn:
         labelled_count: labels that each run has; the same for all.
     """
 
-    def __init__(self, graph: GraphTensors, runs: int, settings: GcnSettings | None = None) -> None:
-        self.graph, self.runs, self.settings = graph, runs, settings or GcnSettings()
-        hidden, classes = self.settings.hidden, graph.num_classes
-        self.w0 = torch.zeros(runs, graph.num_features, hidden, dtype=graph.dtype)
-        self.w1 = torch.zeros(runs, hidden, classes, dtype=graph.dtype)
+    def __init__(self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None) -> None:
+        self.graph, self.runs, self.settings = graph, runs, settings or Gcn()
+        self._known = graph.num_classes if classes is None else classes
+        self._first = self._known
+        self.w0 = torch.zeros(runs, graph.num_features, self.settings.hidden, dtype=graph.dtype)
+        self._widen(torch.zeros(runs, self.settings.hidden, max(1, self._known), dtype=graph.dtype))
         self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """Draw new weights and forget all labels. Everything random from here on follows from ``seed``."""
+        """Draw new weights and forget all labels, and all classes but those of the start."""
         self.seed = seed
+        if self._known != self._first:
+            self._known = self._first
+            self._widen(torch.zeros(self.runs, self.settings.hidden, max(1, self._known), dtype=self.graph.dtype))
         generator = torch.Generator().manual_seed(seed)
         for weight in (self.w0, self.w1):
             weight.uniform_(-1, 1, generator=generator).div_(math.sqrt(weight.shape[-1]))
+        if not self._known:
+            self.w1[..., 0] = self._column("", 1)
         rates = self.settings
         self._adam = torch.optim.Adam([self.w0, self.w1], lr=rates.learning_rate, weight_decay=rates.weight_decay, fused=True)
         self.epochs_done = self.labelled_count = 0
@@ -67,22 +109,56 @@ class Gcn:
         self._stale = True
         self._labels = torch.zeros(self.runs, 0, dtype=torch.int64)
 
-    def reserve(self, labels: int) -> None:
-        """Nothing to do: here labels take room as they come."""
+    def add_classes(self, names: Sequence[str]) -> None:
+        """Classes that were not there before, by name."""
+        if not names:
+            return
+        if not self._known:  # the first ones take the nameless column's place
+            self._known = len(names)
+            self._exchange(torch.stack([self._column(name, len(names)) for name in names], -1).expand(self.runs, -1, -1).clone(), keep=0)
+            return
+        for name in names:
+            self._known += 1
+            column = self._column(name, self._known)[:, None].expand(self.runs, -1, 1)
+            self._exchange(torch.cat([self.w1, column], -1), keep=self._known - 1)
 
-    def add_labels(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
-        """Give each run one more labelled node: two tensors [run]."""
-        self._field.add(nodes.numpy())
-        self._labels = torch.cat([self._labels, labels[:, None]], dim=1)
-        self.labelled_count += 1
+    def _exchange(self, w1: torch.Tensor, keep: int) -> None:
+        """Other output weights, the first of which stay what they were to Adam."""
+        state = self._adam.state.pop(self.w1, {})
+        self._widen(w1)
+        self._adam.param_groups[0]["params"] = [self.w0, self.w1]
+        if state and keep:
+            fresh = torch.zeros_like(w1[..., keep:])
+            self._adam.state[self.w1] = {key: v if v.dim() == 0 else torch.cat([v[..., :keep], fresh], -1) for key, v in state.items()}
+
+    def _widen(self, w1: torch.Tensor) -> None:
+        self.w1, self.num_classes = w1, w1.shape[-1]
+
+    def _column(self, name: str, classes: int) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(derive_seed(self.seed, "class", name))
+        return torch.empty(self.settings.hidden, dtype=self.graph.dtype).uniform_(-1, 1, generator=generator) / math.sqrt(classes)
+
+    def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+        """Give each run more labelled nodes: two tensors [run, k]."""
+        for column in nodes.T:
+            self._field.add(column.numpy())
+        self._labels = torch.cat([self._labels, labels], dim=1)
+        self.labelled_count += labels.shape[1]
         self._stale = True
 
-    def epoch(self) -> None:
+    def fit(self) -> None:
         """One step of Adam on the labelled nodes' loss."""
         for weight, gradient in zip((self.w0, self.w1), self.gradients(), strict=True):
             weight.grad = gradient
         self._adam.step()
         self.epochs_done += 1
+
+    def finish(self, reporter: Reporter | None = None) -> None:
+        """The closing epochs."""
+        for done in range(self.settings.closing_epochs):
+            self.fit()
+            if reporter is not None:
+                reporter(Progress("predict", done + 1, self.settings.closing_epochs))
 
     def gradients(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The loss's gradients without the L2 term, with the dropout of the present epoch: shaped as w0 and w1."""
@@ -108,17 +184,20 @@ class Gcn:
         """All that training changes, to come back to with `restore`."""
         adam = [{key: value.clone() for key, value in self._adam.state.get(weight, {}).items()} for weight in (self.w0, self.w1)]
         counts = (self.seed, self.epochs_done, self.labelled_count)
-        return _Snapshot(self.w0.clone(), self.w1.clone(), adam, self._field.copy(), self._labels, counts)
+        return _Snapshot(self.w0.clone(), self.w1.clone(), adam, self._field.copy(), self._labels, counts, self._known)
 
     def restore(self, snapshot: _Snapshot) -> None:
-        """Go on from a snapshot as if nothing had happened since."""
+        """Go on from a snapshot as if nothing had happened since, with the classes that there were then."""
+        if snapshot.w1.shape != self.w1.shape:
+            self._exchange(torch.empty_like(snapshot.w1), keep=0)
+        self._known = snapshot.known
         for weight, kept, adam in zip((self.w0, self.w1), (snapshot.w0, snapshot.w1), snapshot.adam, strict=True):
             weight.copy_(kept)
             self._adam.state[weight] = {key: value.clone() for key, value in adam.items()}
         self._field, self._labels, self._stale = snapshot.field.copy(), snapshot.labels, True
         self.seed, self.epochs_done, self.labelled_count = snapshot.counts
 
-    def hidden(self) -> torch.Tensor:
+    def embedding(self) -> torch.Tensor:
         """The hidden layer, dropout off: [run, node, hidden]."""
         return self.graph.norm.mm(self.graph.input_product(self.w0)).relu_()
 
@@ -151,6 +230,7 @@ class _Snapshot(NamedTuple):
     field: Field
     labels: torch.Tensor
     counts: tuple[int, int, int]
+    known: int
 
 
 class _SparseInput:

@@ -9,7 +9,7 @@ import typer
 
 from nodewise.cli.command import add_command
 from nodewise.cli.failures import complain
-from nodewise.cli.loading import load_for_command
+from nodewise.cli.loading import load_labelled
 from nodewise.cli.options import (
     DataDirOption,
     DeviceOption,
@@ -23,6 +23,7 @@ from nodewise.cli.options import (
 from nodewise.cli.screen import Screen
 
 if TYPE_CHECKING:
+    from nodewise.contracts import Classifier
     from nodewise.evaluation import Contest, Method
     from nodewise.ground.events import Reporter
 
@@ -38,12 +39,21 @@ def compare(
     screen: Screen,
     graphs: GraphsArgument,
     strategies: Annotated[
-        str, typer.Option("--strategies", metavar="A,B,…", help="Strategies by name, joined by commas.", show_default=False)
-    ],
+        str | None,
+        typer.Option("--strategies", metavar="A,B,…", help="Strategies by name, joined by commas.", show_default="random and the default"),
+    ] = None,
     budgets: Annotated[
         str | None, typer.Option("--budgets", metavar="N,…", help="Labels to ask for.", show_default="each graph's own budget")
     ] = None,
-    classifiers: Annotated[str, typer.Option("--classifiers", metavar="A,…", help="Classifiers by name, joined by commas.")] = "gcn",
+    classifiers: Annotated[
+        str | None,
+        typer.Option(
+            "--classifiers",
+            metavar="A,…",
+            help="Classifiers by name, joined by commas.",
+            show_default="each policy's own, else the default",
+        ),
+    ] = None,
     features: FeaturesOption = None,
     runs: RunsOption = 100,
     seed: SeedOption = 0,
@@ -57,28 +67,27 @@ def compare(
 ) -> None:
     """Compare strategies on the same splits, with paired tests.
 
-    A strategy is a name; policy:NAME|FILE is one of several policies, age:0.2/0.3/0.5 is AGE with fixed weights.
+    A strategy is a name; policy:NAME|FILE is one of several policies, age:0.2/0.3/0.5 is AGE with fixed weights, package.module:Name is your own,
+    as for classifiers.
     With --out, every finished chunk of runs is kept: after a kill the same command goes on where it was.
     """
-    from nodewise.classifiers import CLASSIFIERS
+    from nodewise.classifiers import make_classifier
     from nodewise.evaluation import ChunkStore, Method
     from nodewise.evaluation import compare as run
     from nodewise.evaluation.comparison_files import write_comparison
     from nodewise.evaluation.comparison_tables import lead_table, score_table
     from nodewise.evaluation.tables import to_rows
     from nodewise.ground.device import resolve_device
-    from nodewise.ground.errors import InputError, UnknownNameError
+    from nodewise.ground.errors import InputError
+    from nodewise.strategies import DEFAULT_STRATEGY
 
     if engine != "local":
         raise InputError("--engine ray needs nodewise's cluster room, which this version does not have yet: use --engine local")
     resolve_device(device)  # what is misspelt or missing is told before any graph is read
-    methods = tuple(Method.parse(name) for name in read_names(strategies, "--strategies"))
+    methods = tuple(Method(name) for name in (read_names(strategies, "--strategies") if strategies else ("random", DEFAULT_STRATEGY)))
     for method in methods:
         method.make()
-    learners = read_names(classifiers, "--classifiers")
-    for name in learners:
-        if name not in CLASSIFIERS:
-            raise UnknownNameError("classifier", name, CLASSIFIERS)
+    learners = tuple(make_classifier(name) for name in read_names(classifiers, "--classifiers")) if classifiers else (None,)
     wanted = read_numbers(budgets, "--budgets") if budgets else ()
     with screen.reporting() as reporter:
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
@@ -100,23 +109,21 @@ def compare(
 
 def _contest(
     name: str, features: str | None, data_dir: Path | None, reporter: Reporter, budgets: tuple[int, ...], methods: tuple[Method, ...], runs: int,
-    classifiers: tuple[str, ...],
+    classifiers: tuple[Classifier | None, ...],
 ) -> Contest:  # fmt: skip
     """Reads the graph once to see that it can be used, and lets it go until its turn has come."""
     from nodewise.evaluation import Contest
-    from nodewise.ground.errors import InputError
 
-    one = load_for_command(name, features, data_dir, reporter)
-    if one.graph.y is None or not (one.graph.y >= 0).any():
-        raise InputError(f"graph {name!r} has no labels: a comparison needs them to answer queries and to score; give a labelled graph")
     return Contest(
-        name=one.graph.name,
-        load=lambda: load_for_command(name, features, data_dir, reporter).graph,
-        features=one.features,
-        budgets=budgets or (one.budget,),
+        name=load_labelled(name, features, data_dir, reporter).name,
+        load=lambda: load_labelled(name, features, data_dir, reporter),
+        features=features,
+        budgets=budgets,
         methods=methods,
         runs=runs,
         classifiers=classifiers,
+        source=name,
+        data_dir=None if data_dir is None else str(data_dir),
     )
 
 

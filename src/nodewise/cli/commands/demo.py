@@ -36,7 +36,6 @@ def demo(
     graph. Random choice and the best connected node first are set beside it, on the same splits.
     """
     from nodewise.datasets import load_graph
-    from nodewise.evaluation import Contest, Method
     from nodewise.evaluation import compare as run
     from nodewise.ground.errors import InputError
     from nodewise.policy import DEFAULT_POLICY
@@ -48,9 +47,8 @@ def demo(
         f"{graph.name}: {graph.num_nodes} handwritten digits, each joined to the pictures nearest to it; "
         f"the policy {DEFAULT_POLICY} was trained on other graphs"
     )
-    contest = Contest(graph.name, lambda: graph, FEATURES, BUDGETS, tuple(Method.parse(name) for name in STRATEGIES), runs)
     with screen.reporting() as reporter:
-        found = run([contest], seed=seed, device=device, reporter=reporter)
+        found = run(graph, STRATEGIES, classifiers=["gcn"], budgets=BUDGETS, runs=runs, seed=seed, device=device, reporter=reporter)
     _show(screen, found)
     _draw(found, out)
     screen.line(f"picture: {out}")

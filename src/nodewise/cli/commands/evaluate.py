@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.loading import load_for_command
+from nodewise.cli.loading import load_labelled
 from nodewise.cli.options import (
     BudgetOption,
     ClassifierOption,
@@ -19,6 +20,9 @@ from nodewise.cli.options import (
     PolicyOption,
     RunsOption,
     SeedOption,
+    SettingsOption,
+    StrategyOption,
+    read_plugin_settings,
 )
 from nodewise.cli.screen import Screen
 from nodewise.ground.wording import count
@@ -34,47 +38,48 @@ nodewise evaluate my.npz --strategy age --budget 40 --json result.json
 def evaluate(
     screen: Screen,
     graph: GraphArgument,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy",
-            metavar="NAME",
-            help="random, uncertainty, centrality, coreset, kcenter, age, anrmab or policy.",
-            show_default=False,
-        ),
-    ],
+    strategy: StrategyOption = None,
     policy: PolicyOption = None,
-    classifier: ClassifierOption = "gcn",
+    classifier: ClassifierOption = None,
+    settings: SettingsOption = None,
     features: FeaturesOption = None,
     budget: BudgetOption = None,
     runs: RunsOption = 100,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result there, every run's score included.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--json", metavar="FILE|-", help="Write the result there, every run's score included; - is standard output.", show_default=False
+        ),
     ] = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Score one strategy on one labelled graph: micro and macro F1, mean and 95 % interval over runs."""
-    from nodewise.classifiers import CLASSIFIERS
+    from nodewise.classifiers import make_classifier
     from nodewise.evaluation import evaluate as run
     from nodewise.evaluation import write_json
+    from nodewise.evaluation.methods import policy_name
     from nodewise.ground.device import resolve_device
-    from nodewise.ground.errors import InputError, UnknownNameError
+    from nodewise.ground.errors import InputError
     from nodewise.strategies import make_strategy
 
     resolve_device(device)
-    make_strategy(strategy, policy)  # misspelt names are told before the graph is read
-    if classifier not in CLASSIFIERS:
-        raise UnknownNameError("classifier", classifier, CLASSIFIERS)
-    if json_file is not None and not json_file.absolute().parent.is_dir():
+    of_classifier, of_strategy = read_plugin_settings(settings, classifier, strategy, policy)
+    asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are told before the graph is read
+    learns = None if classifier is None else make_classifier(classifier, of_classifier)
+    if json_file is not None and str(json_file) != "-" and not json_file.absolute().parent.is_dir():
         raise InputError(f"--json got {str(json_file)!r}, but there is no such folder: make it first")
     with screen.reporting() as reporter:
-        one = load_for_command(graph, features, data_dir, reporter)
+        one = load_labelled(graph, features, data_dir, reporter)
         result = run(
-            one.graph, strategy, policy=policy, classifier=classifier, budget=budget or one.budget, runs=runs, seed=seed, device=device,
-            features=one.features, reporter=reporter,
+            one, asks, classifier=learns, settings=None if classifier else of_classifier, budget=budget, runs=runs, seed=seed, device=device,
+            features=features, reporter=reporter,
         )  # fmt: skip
+        result = replace(result, policy=policy_name(strategy, policy))
+    if str(json_file) == "-":
+        screen.json(result.as_dict())
+        return
     if json_file is not None:
         write_json(json_file, result.as_dict())
     rows = [("Micro-F1", str(result.micro)), ("Macro-F1", str(result.macro))]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.loading import load_for_command
+from nodewise.cli.loading import load_labelled
 from nodewise.cli.options import DataDirOption, DeviceOption, FeaturesOption, GraphsArgument, SeedOption, read_names, read_numbers
 from nodewise.cli.screen import Screen
 
@@ -31,6 +31,7 @@ def train(
     episodes: Annotated[int, typer.Option("--episodes", metavar="N", min=1, help="Episodes to train for.")] = 2000,
     batch: Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Runs simulated together in one episode.")] = 5,
     features: FeaturesOption = None,
+    classifier: Annotated[str, typer.Option("--classifier", metavar="NAME", help="What learns from the labels.")] = "gcn",
     architecture: Annotated[Literal["gcn", "mlp"], typer.Option("--architecture", help="The policy's network.")] = "gcn",
     without: Annotated[
         str | None, typer.Option("--without", metavar="A,…", help="State features to leave out, joined by commas.", show_default=False)
@@ -52,6 +53,8 @@ def train(
     """
     from contextlib import nullcontext
 
+    from nodewise.classifiers import make_classifier
+    from nodewise.datasets import default_budget
     from nodewise.ground.device import resolve_device
     from nodewise.ground.errors import InputError
     from nodewise.policy import PolicySettings
@@ -59,20 +62,20 @@ def train(
     from nodewise.training import TrainingSettings, tensorboard_log, train_policy
 
     resolve_device(device)  # a device that is not there is told before any graph is read
+    learns = make_classifier(classifier)
     state = StateSettings().without(read_names(without, "--without") if without else ())
     given = read_numbers(budget, "--budget") if budget else ()
     if len(given) not in (0, 1, len(graphs)):
         raise InputError(f"--budget got {len(given)} numbers for {len(graphs)} graphs: give one for all, or one for each")
     with screen.reporting() as reporter, nullcontext() if tensorboard is None else tensorboard_log(tensorboard) as each_episode:
-        loaded = [load_for_command(name, features, data_dir, reporter) for name in graphs]
-        budgets = given * len(graphs) if len(given) == 1 else given or tuple(one.budget for one in loaded)
+        loaded = [load_labelled(name, features, data_dir, reporter) for name in graphs]
+        budgets = given * len(graphs) if len(given) == 1 else given or tuple(default_budget(one) for one in loaded)
         settings = TrainingSettings(
             budgets=budgets, episodes=episodes, batch=batch, reward=reward, seed=seed,
-            policy=PolicySettings(architecture=architecture, state=state), features=tuple(one.features for one in loaded),
+            policy=PolicySettings(architecture=architecture, state=state), features=() if features is None else (features,),
+            classifier=learns,
         )  # fmt: skip
-        policy = train_policy(
-            [one.graph for one in loaded], settings, out=out, resume=resume, device=device, reporter=reporter, each_episode=each_episode
-        )
+        policy = train_policy(loaded, settings, out=out, resume=resume, device=device, reporter=reporter, each_episode=each_episode)
     screen.line(
         f"{out}: the policy of episode {policy.origin['episode']}, mean reward of 100 episodes {policy.origin['best_mean_reward_of_100']:.4f}"
     )

@@ -17,7 +17,7 @@ from nodewise.evaluation.store import ChunkStore
 from nodewise.experiments.gpa.experiments import Part, Row
 from nodewise.experiments.gpa.numbers import paper_table
 from nodewise.experiments.gpa.trainings import age_weights, find_file, find_trained, missing_command, released_policy
-from nodewise.graph.features import canonical_features
+from nodewise.graph import Graph
 from nodewise.ground.errors import DownloadError, UnknownNameError
 from nodewise.ground.events import Event, Progress, Reporter
 
@@ -79,6 +79,8 @@ def settings_of(part: Part, how: Arrangement) -> tuple[list[Setting], list[dict[
         except (DownloadError, UnknownNameError) as error:
             missing[name] = {"what": name, "why": str(error)}
             continue
+        if not contests:
+            continue
         comparison = compare(contests, seed=how.seed, device=how.device, store=how.store, reporter=how.reporter)
         for setting in comparison.settings:
             key = (setting.graph, setting.budget)
@@ -89,10 +91,8 @@ def settings_of(part: Part, how: Arrangement) -> tuple[list[Setting], list[dict[
 
 def _contests(part: Part, name: str, how: Arrangement, missing: dict[str, dict[str, str]]) -> Iterator[Contest]:
     """One contest for the methods that all budgets share, and one for each budget that has policies of its own."""
-    spec = default_features(name)
-    load = partial(load_graph, name, features=spec, data_dir=how.data_dir)
-    graph = load()
-    features = "structural" if graph.x is None else canonical_features(spec, graph.name)
+    graph = load_graph(name, features=default_features(name), data_dir=how.data_dir)
+    features = "raw" if graph.has_features else "structural"
     budgets = part.budgets or (default_budget(graph),)
     runs = how.large_runs if graph.num_nodes > LARGE else how.runs
     shared = [row for row in part.rows if not isinstance(row.training, tuple)]
@@ -100,7 +100,11 @@ def _contests(part: Part, name: str, how: Arrangement, missing: dict[str, dict[s
     for some, rows in groups:
         methods = tuple(method for row in rows if (method := _method(row, some[0], how, missing)) is not None)
         if methods:
-            yield Contest(name, lambda: graph, features, tuple(some), methods, runs)
+            yield Contest(name, partial(_same, graph), tuple(some), methods, runs, ("gcn",), features)
+
+
+def _same(graph: Graph) -> Graph:
+    return graph
 
 
 def _method(row: Row, budget: int, how: Arrangement, missing: dict[str, dict[str, str]]) -> Method | None:

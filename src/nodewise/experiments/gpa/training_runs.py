@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -180,7 +181,8 @@ def _add_seconds(work: Path, seconds: float) -> float:
 def _search_age(name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None, report: Reporter) -> str:
     source = name.removeprefix("age-")
     graph = load_graph(source, features=default_features(source), data_dir=data_dir)
-    work = folder / "unfinished" / f"{name}.jsonl"
+    spec = "raw" if graph.has_features else "structural"  # as loaded; Reddit graphs without texts get structural features
+    work = folder / "unfinished" / name
     begin, done = time.monotonic(), 0
 
     def watch(event: Event, /) -> None:
@@ -191,7 +193,7 @@ def _search_age(name: str, folder: Path, device: str, until: float | None, data_
             raise _TimeIsUp
 
     try:
-        found = search_age_weights(graph, budget=default_budget(graph), device=device, progress=work, reporter=watch)
+        found = search_age_weights(graph, budget=default_budget(graph), device=device, features=spec, store=work, reporter=watch)
     except _TimeIsUp:
         return f"stopped after {done} runs"
     record = {
@@ -199,5 +201,5 @@ def _search_age(name: str, folder: Path, device: str, until: float | None, data_
         "runs": found.runs, "seed": found.seed, "device": device, "seconds": round(time.monotonic() - begin, 1),
     }  # fmt: skip
     write_json(folder / f"{name}.json", record, compact=True)
-    work.unlink(missing_ok=True)
+    shutil.rmtree(work, ignore_errors=True)
     return f"weights of entropy, centrality and density {' '.join(f'{weight:g}' for weight in found.weights)}"

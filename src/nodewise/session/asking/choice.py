@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nodewise.graph import Graph
-from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.errors import InputError, SessionError
 
 if TYPE_CHECKING:
-    from nodewise.environment import Strategy
+    from nodewise.contracts import Classifier, Strategy
     from nodewise.policy import Policy
+    from nodewise.session.settings import SessionSettings
 
-__all__ = ["Choice", "choose_strategy", "make_stored_strategy"]
+Plugged = TypeVar("Plugged", "Classifier", "Strategy")
+
+__all__ = ["Choice", "choose_strategy", "stored_classifier", "stored_strategy"]
 
 _TOLERANCE = 2.0
 """A graph is outside a policy's source graphs when its average degree is this many times beyond theirs; a denser one only if most of its nodes have
@@ -28,15 +33,24 @@ class Choice(NamedTuple):
         policy: the policy's name or file, where it is the learned one.
         weights: the policy's file, to be stored with the session.
         reason: why, in words.
+        made: the strategy itself, where it is not the learned one.
+        trained_with: name and settings of the classifier that the policy was trained with.
     """
 
     strategy: str
     policy: str | None
     weights: bytes | None
     reason: str
+    made: Strategy | None = None
+    trained_with: tuple[str, dict[str, Any]] | None = None
 
 
-def choose_strategy(graph: Graph, strategy: str | None = None, policy: str | Path | Policy | None = None) -> Choice:
+def choose_strategy(
+    graph: Graph,
+    strategy: str | Strategy | Policy | None = None,
+    policy: str | Path | Policy | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Choice:
     """The strategy that is asked for, else the default policy where the graph is like those that it was trained on, else AGE.
 
     On graphs much denser than its training graphs a policy loses to random selection: the degree that it reads is clipped, and it asks hub
@@ -46,37 +60,75 @@ def choose_strategy(graph: Graph, strategy: str | None = None, policy: str | Pat
         UnknownNameError: there is no such strategy or policy.
     """
     from nodewise.policy import DEFAULT_POLICY, Policy, find_policy
-    from nodewise.strategies import STRATEGIES
+    from nodewise.strategies import make_strategy
 
-    if strategy is not None and strategy not in STRATEGIES:
-        raise UnknownNameError("strategy", strategy, STRATEGIES)
+    if isinstance(strategy, Policy):
+        strategy, policy = "policy", strategy
+    if isinstance(strategy, str) and strategy.startswith("policy:") and policy is None:
+        strategy, policy = "policy", strategy.partition(":")[2]
     if strategy is not None and strategy != "policy":
         if policy is not None:
             raise InputError(f"a policy was given, but the strategy is {strategy!r}: leave one of them out, or use the strategy 'policy'")
-        return Choice(strategy, None, None, "chosen by hand")
+        made = make_strategy(strategy, settings=settings)
+        name = strategy if isinstance(strategy, str) and ":" not in strategy else made.name
+        return Choice(name, None, None, "chosen by hand", made)
     chosen = policy if isinstance(policy, Policy) else find_policy(policy)
     name = "given" if isinstance(policy, Policy) else str(policy or DEFAULT_POLICY)
     if strategy is None and policy is None:
         reason = _misfit(graph, chosen)
         if reason:
-            return Choice("age", None, None, reason)
+            return Choice("age", None, None, reason, make_strategy("age"))
         return Choice(
             "policy", name, _packed(chosen), f"the default: the policy {name}, whose training graphs are about as dense as this one"
         )
     return Choice("policy", name, _packed(chosen), "chosen by hand")
 
 
-def make_stored_strategy(name: str, weights: bytes | None) -> Strategy:
-    """The strategy of a session from what its file holds."""
+def stored_strategy(settings: SessionSettings, weights: bytes | None, given: Strategy | None = None) -> Strategy:
+    """The strategy of a session from what its file holds; nothing is imported for it.
+
+    Args:
+        weights: the policy's file.
+        given: the caller's own, which must be the one that the session was begun with.
+    """
     from nodewise.policy import load_policy
     from nodewise.strategies import Learned, make_strategy
 
-    if name != "policy" or weights is None:
-        return make_strategy(name)
+    if given is not None:
+        return _same("strategy", make_strategy(given), settings.strategy, settings.strategy_settings)
+    if settings.strategy != "policy" or weights is None:
+        return _resolved("strategy", lambda: make_strategy(settings.strategy, settings=settings.strategy_settings, imports=False))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "policy.safetensors"
         file.write_bytes(weights)
         return Learned(load_policy(file))
+
+
+def stored_classifier(settings: SessionSettings, given: Classifier | None = None) -> Classifier:
+    """The classifier of a session from what its file holds; nothing is imported for it."""
+    from nodewise.classifiers import make_classifier
+
+    if given is not None:
+        return _same("classifier", make_classifier(given), settings.classifier, settings.classifier_settings)
+    return _resolved("classifier", lambda: make_classifier(settings.classifier, settings.classifier_settings, imports=False))
+
+
+def _resolved(kind: str, make: Callable[[], Plugged]) -> Plugged:
+    try:
+        return make()
+    except InputError as error:
+        raise SessionError(
+            f"the session's {kind} is not to be had here: {error} In Python, Session.open(…, {kind}=…) takes your own."
+        ) from None
+
+
+def _same(kind: str, thing: Plugged, name: str, settings: Mapping[str, Any]) -> Plugged:
+    own = json.loads(json.dumps(dict(thing.identity())))
+    if thing.name != name or (own != dict(settings) and settings):
+        raise SessionError(
+            f"the session was begun with the {kind} {name!r} and the settings {dict(settings)}, not with {thing.name!r} and {own}: give that one"
+        )
+    return thing
 
 
 def _packed(policy: Policy) -> bytes:

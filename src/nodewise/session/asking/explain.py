@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nodewise.ground.device import one_thread
 from nodewise.policy.state import PAPER_FEATURES, StateSettings, state
-from nodewise.session.learning.learner import Learner
+from nodewise.session.learning.learner import SessionLearner
 
 __all__ = ["Explainer"]
 
@@ -25,7 +25,7 @@ class Explainer:
         strategy: its name.
     """
 
-    def __init__(self, learner: Learner, allowed: npt.NDArray[np.bool_], strategy: str) -> None:
+    def __init__(self, learner: SessionLearner, allowed: npt.NDArray[np.bool_], strategy: str) -> None:
         self._learner, self._allowed, self._strategy = learner, allowed, strategy
         with one_thread():
             self._scores = learner.scores().numpy()
@@ -56,7 +56,7 @@ class Explainer:
         degree = int(self._learner.tensors.degree[node])
         around = self._learner.tensors.adjacency
         near = around.col[int(around.crow[node]) : int(around.crow[node + 1])].long()
-        labelled = int(self._learner.desk.labelled[0, near].sum())
+        labelled = int(self._learner.environment.labelled[0, near].sum())
         position = "the highest score" if rank == 1 else f"score number {rank}"
         said = [f"{self._strategy} gives it {position} of {self._candidates} candidates"]
         many = "neighbour" if degree == 1 else "neighbours"

@@ -83,7 +83,7 @@ def _fresh(session: Session, history: History, plan: Plan, who: str) -> list[dic
 
     learner = session.follow(history)
     learner.set_budget(session.rules().budget)
-    allowed = learner.desk.pool[0].numpy().copy()
+    allowed = learner.environment.pool[0].numpy().copy()
     allowed[[*plan.out, *history.skipped.get(who, ())]] = False
     if not allowed.any():
         return []

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nodewise.graph import Graph
+from nodewise.graph.features import prepared
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, Silent, Warned
+from nodewise.ground.plugins import code_digest
 from nodewise.session.asking.choice import choose_strategy
 from nodewise.session.files.graph_store import store_graph
 from nodewise.session.log.log import Log
@@ -18,30 +21,33 @@ from nodewise.session.naming import valid_class
 from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:
+    from nodewise.contracts import Classifier, Strategy
     from nodewise.policy import Policy
 
 __all__ = ["create_log"]
 
 
 def create_log(
-    path: Path, graph: Graph | str | Path, *, budget: int | None, classes: Sequence[str] | None, strategy: str | None,
-    policy: str | Path | Policy | None, classifier: str, seed: int, audit: int, redundancy: int, release_after: float, use_labels: bool | None,
+    path: Path, graph: Graph | str | Path, *, budget: int | None, classes: Sequence[str] | None, strategy: str | Strategy | Policy | None,
+    policy: str | Path | Policy | None, classifier: str | Classifier | None, classifier_settings: Mapping[str, Any] | None,
+    strategy_settings: Mapping[str, Any] | None, seed: int, audit: int, redundancy: int, release_after: float, use_labels: bool | None,
     candidates: Sequence[int] | None, features: str | None, source: str | Path | None, embed_limit: int, reporter: Reporter | None,
     wait: float, clock: Callable[[], float],
-) -> Log:  # fmt: skip
-    """Decide what was left open, and write the session's file; the arguments are those of `Session.create`."""
+) -> tuple[Log, Classifier, Strategy | None]:  # fmt: skip
+    """Decide what was left open, and write the session's file; the arguments are those of `Session.create`.
+
+    Returns:
+        The file, the classifier, and the strategy where it is not the learned one.
+    """
     from nodewise import __version__
-    from nodewise.session.learning.learner import CLASSIFIERS
+    from nodewise.classifiers import make_classifier
+    from nodewise.datasets import load_graph
 
     report = reporter or Silent()
     if path.exists():  # told before anything is loaded or trained
         raise InputError(f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it")
-    if classifier not in CLASSIFIERS:
-        from nodewise.ground.errors import UnknownNameError
-
-        raise UnknownNameError("classifier for a session", classifier, CLASSIFIERS)
     if not isinstance(graph, Graph):
-        graph, features = _load(graph, features, report)
+        graph = load_graph(graph, reporter=report)
     labelled = 0 if graph.y is None else int((graph.y >= 0).sum())
     if use_labels is None:
         use_labels = labelled < graph.num_nodes
@@ -49,11 +55,20 @@ def create_log(
             report(Warned("every node of the graph has a label, so there would be nothing to ask: its labels are left out of sight"))
     given = labelled if use_labels else 0
     names = _classes(graph, classes, use_labels)
-    chosen = choose_strategy(graph, strategy, policy)
+    chosen = choose_strategy(graph, strategy, policy, strategy_settings)
+    if classifier is None and chosen.trained_with is not None:
+        name, own = chosen.trained_with
+        learns = make_classifier(name, {**own, **(classifier_settings or {})}, imports=False)
+    else:
+        learns = make_classifier(classifier, classifier_settings)
+    raw, graph = graph, prepared(graph, features, learns.default_features(graph))
+    source = source if graph is raw else None  # the file holds the features as they were
     report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
     settings = SessionSettings(
-        budget=_budget(graph, names, budget), classes=names, strategy=chosen.strategy, policy=chosen.policy, classifier=classifier, seed=seed,
-        audit=audit, redundancy=redundancy, release_after=release_after, use_labels=use_labels, reason=chosen.reason, features=features or "raw",
+        budget=_budget(graph, names, budget), classes=names, strategy=chosen.strategy, policy=chosen.policy, classifier=learns.name, seed=seed,
+        audit=audit, redundancy=redundancy, release_after=release_after, use_labels=use_labels, reason=chosen.reason, features=graph.features,
+        classifier_settings=_plain(learns), strategy_settings={} if chosen.made is None else _plain(chosen.made),
+        classifier_digest=code_digest(learns), strategy_digest=None if chosen.made is None else code_digest(chosen.made),
     )  # fmt: skip
     allowed = _mask(graph, candidates)
     free = int((allowed & ~((graph.y >= 0) if use_labels and graph.y is not None else np.zeros(graph.num_nodes, bool))).sum())
@@ -71,16 +86,13 @@ def create_log(
     if candidates is not None:
         parts["candidates"] = np.packbits(allowed).tobytes()
     record: dict[str, Any] = {"settings": settings.as_dict(), "graph": where, "nodewise_version": __version__}
-    return Log.create(path, record, parts, wait=wait, clock=clock)
+    return Log.create(path, record, parts, wait=wait, clock=clock), learns, chosen.made
 
 
-def _load(name: str | Path, features: str | None, report: Reporter) -> tuple[Graph, str]:
-    from nodewise.datasets import default_features, load_graph
-    from nodewise.graph.features import canonical_features
-
-    spec = features or (default_features(name) if isinstance(name, str) else "raw")
-    graph = load_graph(name, features=spec, reporter=report)
-    return graph, canonical_features(spec, graph.name)
+def _plain(thing: Classifier | Strategy) -> dict[str, Any]:
+    """The settings that differ from nothing, as JSON holds them."""
+    settings: dict[str, Any] = json.loads(json.dumps(dict(thing.identity())))
+    return settings
 
 
 def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool) -> tuple[str, ...]:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
-from nodewise.environment import Environment, Observation, Queried
+from nodewise.contracts import Learner, Queried
+from nodewise.environment import Environment
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.seeds import derive_seed
-from nodewise.session.learning.growing import GrowingGcn
 
-__all__ = ["Desk"]
+__all__ = ["SessionEnvironment"]
 
 
-class Desk(Environment):
+class SessionEnvironment(Environment):
     """What a strategy looks at when a person answers: the state of the simulated environment with a single run.
+
+    It has no labels but those that were told: its graph carries none.
 
     Attributes:
         candidates: the nodes that may ever be asked, bool [node].
     """
 
-    def __init__(self, graph: GraphTensors, classifier: GrowingGcn, budget: int, candidates: torch.Tensor) -> None:
-        super().__init__(graph, classifier, 1, budget)
+    def __init__(self, graph: GraphTensors, learner: Learner, budget: int, candidates: torch.Tensor) -> None:
+        super().__init__(graph.unlabelled, learner, 1, budget)
         self.candidates = candidates
         self._asked: list[int] = []
         self._answers: list[int] = []
@@ -39,10 +43,22 @@ class Desk(Environment):
         self._asked.append(node)
         self._answers.append(label)
         self.step = len(self._asked)
-        self.classifier.add_labels(torch.tensor([node]), torch.tensor([label]))
+        self.learner.add(torch.tensor([[node]]), torch.tensor([[label]]))
+
+    def take_all(self, labels: Sequence[tuple[int, int]]) -> None:
+        """Many nodes' labels at once."""
+        if not labels:
+            return
+        nodes, numbers = torch.tensor(labels).T
+        self.labelled[0, nodes] = True
+        self.pool[0, nodes] = False
+        self._asked += nodes.tolist()
+        self._answers += numbers.tolist()
+        self.step = len(self._asked)
+        self.learner.add(nodes[None], numbers[None])
 
     def go_back(self, taken: list[tuple[int, int]]) -> None:
-        """To the moment when just these nodes had been taken in; the classifier is restored by the caller."""
+        """To the moment when just these nodes had been taken in; the learner is restored by the caller."""
         self.clear(self.seed)
         self._asked, self._answers = [node for node, _ in taken], [label for _, label in taken]
         self.step = len(taken)
@@ -52,14 +68,21 @@ class Desk(Environment):
             self.pool[0, nodes] = False
 
     @property
-    def queried(self) -> Queried:
-        """The nodes labelled so far and their answers."""
-        return Queried(torch.tensor([self._asked], dtype=torch.int64), torch.tensor([self._answers], dtype=torch.int64))
+    def told(self) -> list[tuple[int, int]]:
+        """The nodes labelled so far with the numbers of their classes, in order."""
+        return list(zip(self._asked, self._answers, strict=True))
 
-    def observe(self) -> Observation:
-        """What a strategy may see now."""
-        return Observation(self)
+    @property
+    def queried(self) -> Queried:
+        """The nodes labelled so far and their answers, padded to the budget."""
+        room = max(self.budget, self.step)
+        nodes, labels = (torch.zeros(1, room, dtype=torch.int64) for _ in range(2))
+        nodes[0, : self.step], labels[0, : self.step] = (
+            torch.tensor(self._asked, dtype=torch.int64),
+            torch.tensor(self._answers, dtype=torch.int64),
+        )
+        return Queried(nodes, labels, torch.arange(room)[None] < self.step)
 
     def classifier_seed(self) -> int:
-        """Where the classifier's randomness comes from."""
+        """Where the learner's randomness comes from."""
         return derive_seed(self.seed, "classifier")

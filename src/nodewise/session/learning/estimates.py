@@ -14,11 +14,13 @@ from nodewise.ground.seeds import derive_seed, numpy_generator
 from nodewise.session.log.history import Label
 
 if TYPE_CHECKING:
+    from nodewise.contracts import Classifier
     from nodewise.graph.tensors import GraphTensors
 
 __all__ = ["Accuracy", "audit_accuracy", "cross_validated", "wilson"]
 
 _FOLDS = 5
+_EPOCHS = 35
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,8 @@ def cross_validated(
     tensors: GraphTensors,
     labels: Sequence[Label],
     classes: Sequence[str],
-    classifier: str,
+    classifier: Classifier,
     seed: int,
-    epochs: int,
     reporter: Reporter | None = None,
 ) -> Accuracy | None:
     """The accuracy on labels that were left out in turn, five folds at once; None with fewer than five labels or a single class.
@@ -68,7 +69,6 @@ def cross_validated(
     """
     import torch
 
-    from nodewise.classifiers import make_classifier
     from nodewise.ground.device import one_thread
 
     report = reporter or Silent()
@@ -83,14 +83,14 @@ def cross_validated(
     nodes = torch.tensor([label.node for label in labels])
     numbers = torch.tensor([classes.index(label.label) for label in labels])
     with one_thread():
-        runs = make_classifier(classifier, tensors, _FOLDS)
+        runs = classifier.start(tensors.unlabelled, tensors.prepared_by(classifier), _FOLDS, len(classes), kept.shape[1])
         runs.reset(derive_seed(seed, "cross-validation"))
-        runs.reserve(kept.shape[1])
-        for column in torch.from_numpy(kept.T.copy()):
-            runs.add_labels(nodes[column], numbers[column])
-        for done in range(total := min(count, epochs) + epochs):
-            runs.epoch()
+        index = torch.from_numpy(kept)
+        runs.add(nodes[index], numbers[index])
+        for done in range(total := min(count, _EPOCHS) if classifier.trained else 1):
+            runs.fit()
             report(Progress("cross-validate", done + 1, total))
+        runs.finish(report)
         guesses = runs.logits().argmax(-1)
     right: dict[int, bool] = {}
     for fold, part in enumerate(left_out.tolist()):

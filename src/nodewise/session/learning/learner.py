@@ -1,70 +1,58 @@
 """The classifier and the scores as a pure function of graph, settings, seed and effective history.
 
-`follow` brings them to a history: labels that were there before, in the same places, are kept; from the first difference on everything is
-replayed. Snapshots of the classifier are a cache in memory: without them the same numbers come out, later.
+`follow` brings them to a history. A classifier that is trained takes the labels in their order, one epoch each: labels that were there before, in the same
+positions, are kept, and from the first difference on everything is replayed; snapshots are a cache in memory, without which the same numbers come out,
+later. A classifier in closed form takes all labels at once, sorted by node: its predictions do not depend on their order, and an undo is one fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any, NamedTuple
 
 import torch
 
-from nodewise.environment import CLOSING_EPOCHS, Observation, Strategy
-from nodewise.graph import Graph
+from nodewise.contracts import Classifier, Learner, Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.device import one_thread
-from nodewise.ground.errors import UnknownNameError
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.session.learning.environment import Desk
-from nodewise.session.learning.growing import GrowingGcn
+from nodewise.session.learning.environment import SessionEnvironment
 from nodewise.session.log.history import Label
 from nodewise.session.settings import SessionSettings
 
-__all__ = ["CLASSIFIERS", "FRESH", "Learner"]
+__all__ = ["SessionLearner"]
 
-CLASSIFIERS = {"gcn": GrowingGcn}
-"""The classifiers that a session can use: those that new classes can be added to."""
-
-FRESH = frozenset({"random", "uncertainty", "centrality", "centrality-pagerank", "kcenter", "policy", "age"})
-"""Strategies that begin anew for every query: their choice depends on the present alone (AGE's clusters are made for each query, as in the
-released code). The others carry something from step to step; for them every step's scores are computed, also in a replay."""
+_GIVEN_EPOCHS = 35
+"""Epochs, at most, on the labels that were there before the session."""
 
 
-class Learner:
+class SessionLearner:
     """One person's classifier and what the strategy wants next.
 
     Args:
-        graph: its labels are not read.
-        settings: classes, strategy, classifier, seed.
-        strategy: the strategy that the settings name.
+        tensors: the graph's; they may be shared.
+        settings: classes and seed.
+        classifier, strategy: those that the settings name.
         given: labels that were there before the session; they are taken in together, one epoch for each but at most 35 in all.
         candidates: nodes that may be asked, bool [node].
-        tensors: the graph's, if there are any already; they are shared.
         snapshot_bytes: memory for snapshots, at most.
     """
 
     def __init__(
         self,
-        graph: Graph,
+        tensors: GraphTensors,
         settings: SessionSettings,
+        classifier: Classifier,
         strategy: Strategy,
         given: Sequence[Label],
         candidates: torch.Tensor,
-        tensors: GraphTensors | None = None,
         snapshot_bytes: int = 256 * 2**20,
     ) -> None:
-        if settings.classifier not in CLASSIFIERS:
-            raise UnknownNameError("classifier for a session", settings.classifier, CLASSIFIERS)
-        # A copy without its arrays: the number of classes is each learner's own.
-        self.tensors = GraphTensors(graph, "cpu") if tensors is None else copy(tensors)
-        self.tensors.num_classes = max(1, len(settings.classes))
-        self.classifier = CLASSIFIERS[settings.classifier](self.tensors)
-        self.desk = Desk(self.tensors, self.classifier, settings.budget, candidates)
+        self.tensors, self.classifier = tensors, classifier
+        self._prepared = tensors.prepared_by(classifier)
         self._settings, self._strategy, self._snapshot_bytes = settings, strategy, snapshot_bytes
-        self._carried = settings.strategy not in FRESH
+        self.environment = SessionEnvironment(tensors, self._new_learner(), settings.budget, candidates)
+        self._in_order = classifier.trained or not strategy.stateless
         self._history: tuple[Label, ...] = ()
         self._classes: tuple[str, ...] = ()
         self._scores: torch.Tensor | None = None
@@ -72,6 +60,14 @@ class Learner:
         self._snapshots: dict[int, _Moment] = {}
         with one_thread():
             self._start(tuple(given))
+
+    def _new_learner(self) -> Learner:
+        return self.classifier.start(self.tensors.unlabelled, self._prepared, 1, 0, self._settings.budget)
+
+    @property
+    def learner(self) -> Learner:
+        """What learns."""
+        return self.environment.learner
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -81,10 +77,10 @@ class Learner:
     @property
     def count(self) -> int:
         """How many labels it has learned from, given ones included."""
-        return self.desk.step
+        return self.environment.step
 
     def follow(self, history: Sequence[Label], given: Sequence[Label] | None = None, reporter: Reporter | None = None) -> None:
-        """Bring classifier and scores to a history, from the last place that it shares with the one before.
+        """Bring classifier and scores to a history.
 
         Args:
             history: what was told, in order, without the given labels.
@@ -95,6 +91,10 @@ class Learner:
         given = self._given if given is None else tuple(given)
         report = reporter or Silent()
         with one_thread():
+            if not self._in_order:
+                if (history, given) != (self._history, self._given):
+                    self._learn_together(history, given)
+                return
             if given != self._given:
                 self._start(given)
             same = 0
@@ -103,7 +103,7 @@ class Learner:
                     break
                 same += 1
             if same < len(self._history):
-                self._return_to(same)  # or to a place before it
+                self._return_to(same)  # or to a position before it
             for label in history[len(self._history) :]:
                 self._learn(label)
                 report(Progress("learn", len(self._history), len(history)))
@@ -112,22 +112,29 @@ class Learner:
         """How much the strategy wants each node now: [node]."""
         with one_thread():
             if self._scores is None:
-                if not self._carried:
-                    self._strategy.begin(self.desk)
+                if self._strategy.stateless:
+                    self.environment.begin(self._strategy)
                 self._scores = self._strategy.scores(self.observation)[0]
             return self._scores
 
+    def batch(self, count: int) -> list[int] | None:
+        """Nodes to be asked together, if the strategy has thought of it; the most wanted first."""
+        with one_thread():
+            self.scores()
+            nodes = self._strategy.batch(self.observation, count)
+            return None if nodes is None else nodes[0].tolist()
+
     def set_budget(self, budget: int) -> None:
         """The budget as the strategy sees it. Strategies that carry something keep the first one, which they have begun with."""
-        if budget != self.desk.budget and not self._carried:
-            self.desk.budget = budget
+        if budget != self.environment.budget and self._strategy.stateless:
+            self.environment.budget = budget
             self._moved()
 
     @property
     def observation(self) -> Observation:
         """What there is to see now; computed once for each moment."""
         if self._seen is None:
-            self._seen = self.desk.observe()
+            self._seen = self.environment.observe()
         return self._seen
 
     def probabilities(self) -> torch.Tensor:
@@ -135,87 +142,120 @@ class Learner:
         with one_thread():
             return self.observation.probabilities[0]
 
-    def closed(self, epochs: int = CLOSING_EPOCHS, reporter: Reporter | None = None) -> torch.Tensor:
-        """The predictions of a copy that was trained the closing epochs: [node, class]. The reporter is told after each, as in `follow`."""
-        report = reporter or Silent()
+    def closed(self, reporter: Reporter | None = None) -> torch.Tensor:
+        """The final predictions: [node, class]; of a classifier that is trained, those of a copy that was trained to the end."""
+        if not self.classifier.trained:
+            return self.probabilities()
         with one_thread():
-            kept = self.classifier.snapshot()
+            kept = self.learner.snapshot()
+            if kept is None:
+                return self._trained_anew(reporter)
             try:
-                for done in range(epochs):
-                    self.classifier.epoch()
-                    report(Progress("predict", done + 1, epochs))
-                return torch.softmax(self.classifier.logits()[0], -1)
+                self.learner.finish(reporter)
+                return torch.softmax(self.learner.logits()[0], -1)
             finally:
-                self.classifier.restore(kept)
+                self.learner.restore(kept)
 
     def forget_snapshots(self) -> None:
         """Drop the cache; nothing but time depends on it."""
         self._snapshots.clear()
 
+    def _trained_anew(self, reporter: Reporter | None) -> torch.Tensor:
+        """The final predictions of a classifier that gives no snapshots: another one learns everything, and ends."""
+        twin = SessionLearner(self.tensors, self._settings, self.classifier, self._strategy, self._given, self.environment.candidates, 0)
+        twin.follow(self._history)
+        twin.learner.finish(reporter)
+        return torch.softmax(twin.learner.logits()[0], -1)
+
     def _start(self, given: tuple[Label, ...]) -> None:
-        self._given, self._history, self._classes = given, (), tuple(self._settings.classes)
+        self._given, self._history, self._classes = given, (), ()
         self._snapshots.clear()
-        self.desk.clear(self._settings.seed)
-        self.classifier.begin(self.desk.classifier_seed(), self._classes)
+        self.environment.clear(self._settings.seed)
+        self.learner.reset(self.environment.classifier_seed())
+        self._know(self._settings.classes)
         for label in given:
-            self.desk.take(label.node, self._number(label.label))
-        for _ in range(min(len(given), CLOSING_EPOCHS)):
-            self.classifier.epoch()
+            self.environment.take(label.node, self._number(label.label))
+        for _ in range(min(len(given), _GIVEN_EPOCHS if self.classifier.trained else 1)):
+            self.learner.fit()
         self._moved()
-        if self._carried:
-            self._strategy.begin(self.desk)
+        if not self._strategy.stateless:
+            self.environment.begin(self._strategy)
         self._keep()
 
     def _learn(self, label: Label) -> None:
         """One label and its epoch."""
-        if self._carried:
+        if not self._strategy.stateless:
             self.scores()  # the strategy sees every step exactly once, in a replay as well
-        self.desk.take(label.node, self._number(label.label))
-        self.classifier.epoch()
+        self.environment.take(label.node, self._number(label.label))
+        self.learner.fit()
         self._history = (*self._history, label)
         self._moved()
         self._keep()
 
+    def _learn_together(self, history: tuple[Label, ...], given: tuple[Label, ...]) -> None:
+        """All labels at once, sorted by node."""
+        self._classes = ()
+        self.environment.clear(self._settings.seed)
+        self.learner.reset(self.environment.classifier_seed())
+        self._know([*self._settings.classes, *(label.label for label in (*given, *history))])
+        self.environment.take_all(sorted((label.node, self._classes.index(label.label)) for label in (*given, *history)))
+        if given or history:
+            self.learner.fit()
+        self._given, self._history = given, history
+        self._moved()
+
+    def _know(self, names: Sequence[str]) -> None:
+        """Take in the classes that are new."""
+        fresh = [name for name in dict.fromkeys(names) if name not in self._classes]
+        self.learner.add_classes(fresh)
+        self._classes = (*self._classes, *fresh)
+
     def _number(self, name: str) -> int:
         if name not in self._classes:
-            if self._classes:
-                self.classifier.add_class(name)
-            else:
-                self.classifier.begin(self.desk.classifier_seed(), (name,))  # the first class of all takes the nameless column's place
-            self._classes = (*self._classes, name)
+            self._know([name])
         return self._classes.index(name)
 
     def _moved(self) -> None:
         self._scores, self._seen = None, None
 
-    def _return_to(self, place: int) -> None:
-        """Back to a place of the history, or to the last one before it that is remembered."""
-        nearest = max((kept for kept in self._snapshots if kept <= place), default=None)
-        if self._carried or nearest is None:
+    def _return_to(self, position: int) -> None:
+        """Back to a position of the history, or to the last one before it that is remembered."""
+        nearest = max((kept for kept in self._snapshots if kept <= position), default=None)
+        if not self._strategy.stateless or nearest is None:
             self._start(self._given)
         else:
             moment = self._snapshots[nearest]
-            self.classifier.restore(moment.classifier)
-            nodes, numbers = (column[0, : moment.taken].tolist() for column in self.desk.queried)
-            self.desk.go_back(list(zip(nodes, numbers, strict=True)))
+            self.learner.restore(moment.learner)
+            self.environment.go_back(self.environment.told[: moment.taken])
             self._classes, self._history = moment.classes, self._history[:nearest]
             self._snapshots = {kept: value for kept, value in self._snapshots.items() if kept <= nearest}
             self._moved()
 
     def _keep(self) -> None:
         """Remember this moment; of many, every second old one is dropped."""
-        if self._carried:
+        if not self._strategy.stateless or not self._in_order:
             return
-        self._snapshots[len(self._history)] = _Moment(self.classifier.snapshot(), self.desk.step, self._classes)
-        size = 12 * (self.classifier.w0.numel() + self.classifier.w1.numel()) + 2 * self.tensors.num_nodes
-        most = max(8, self._snapshot_bytes // size)
+        snapshot = self.learner.snapshot()
+        if snapshot is None:
+            return
+        self._snapshots[len(self._history)] = _Moment(snapshot, self.environment.step, self._classes)
+        most = max(8, self._snapshot_bytes // max(1, _size(snapshot) + 2 * self.tensors.num_nodes))
         if len(self._snapshots) > most:
-            places = sorted(self._snapshots)
-            for place in places[1 : len(places) // 2 : 2]:
-                del self._snapshots[place]
+            positions = sorted(self._snapshots)
+            for position in positions[1 : len(positions) // 2 : 2]:
+                del self._snapshots[position]
 
 
 class _Moment(NamedTuple):
-    classifier: Any
+    learner: Any
     taken: int
     classes: tuple[str, ...]
+
+
+def _size(snapshot: Any) -> int:
+    """Bytes of the tensors in a snapshot."""
+    if isinstance(snapshot, torch.Tensor):
+        return snapshot.numel() * snapshot.element_size()
+    if isinstance(snapshot, dict):
+        snapshot = list(snapshot.values())
+    return sum(map(_size, snapshot)) if isinstance(snapshot, (list, tuple)) else 0

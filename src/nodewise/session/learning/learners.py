@@ -9,7 +9,8 @@ from nodewise.session.files.contents import Contents
 from nodewise.session.log.history import Label
 
 if TYPE_CHECKING:
-    from nodewise.session.learning.learner import Learner
+    from nodewise.contracts import Classifier, Strategy
+    from nodewise.session.learning.learner import SessionLearner
 
 __all__ = ["Learners", "Purpose", "TrainingLabels"]
 
@@ -36,31 +37,34 @@ class Learners:
 
     Args:
         contents: graph, settings, policy and candidates.
+        classifier, strategy: the caller's own, where the settings name one that nobody has registered.
     """
 
-    def __init__(self, contents: Contents) -> None:
-        self._contents = contents
-        self._made: dict[Purpose, Learner] = {}
+    def __init__(self, contents: Contents, classifier: Classifier | None = None, strategy: Strategy | None = None) -> None:
+        self._contents, self._classifier, self._strategy = contents, classifier, strategy
+        self._made: dict[Purpose, SessionLearner] = {}
 
     def __contains__(self, purpose: Purpose) -> bool:
         return purpose in self._made
 
-    def get(self, purpose: Purpose, given: Sequence[Label]) -> Learner:
+    def get(self, purpose: Purpose, given: Sequence[Label]) -> SessionLearner:
         """The learner as it was left when last used; a new one begins with the labels from before the session."""
         if purpose not in self._made:
             self._made[purpose] = self._new(given, _SNAPSHOT_BYTES[purpose])
         return self._made[purpose]
 
-    def _new(self, given: Sequence[Label], snapshot_bytes: int) -> Learner:
+    def _new(self, given: Sequence[Label], snapshot_bytes: int) -> SessionLearner:
         import torch
 
-        from nodewise.session.asking.choice import make_stored_strategy
-        from nodewise.session.learning.learner import Learner
+        from nodewise.graph.tensors import GraphTensors
+        from nodewise.session.asking.choice import stored_classifier, stored_strategy
+        from nodewise.session.learning.learner import SessionLearner
 
         contents = self._contents
-        strategy = make_stored_strategy(contents.settings.strategy, contents.policy)
+        classifier = stored_classifier(contents.settings, self._classifier)
+        strategy = stored_strategy(contents.settings, contents.policy, self._strategy)
         mask = contents.candidates.copy()
         mask[list(contents.audit)] = False
         other = next(iter(self._made.values()), None)
-        tensors = None if other is None else other.tensors
-        return Learner(contents.graph, contents.settings, strategy, given, torch.from_numpy(mask), tensors, snapshot_bytes)
+        tensors = GraphTensors(contents.graph, "cpu") if other is None else other.tensors
+        return SessionLearner(tensors, contents.settings, classifier, strategy, given, torch.from_numpy(mask), snapshot_bytes)

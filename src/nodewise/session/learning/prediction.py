@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nodewise.ground.events import Reporter
 
 if TYPE_CHECKING:
-    from nodewise.session.learning.learner import Learner
+    from nodewise.session.learning.learner import SessionLearner
 
 __all__ = ["Prediction", "make_prediction"]
 
@@ -49,7 +49,7 @@ class Prediction:
         return highest
 
 
-def make_prediction(learner: Learner, classes: Sequence[str], reporter: Reporter | None = None) -> Prediction:
+def make_prediction(learner: SessionLearner, classes: Sequence[str], reporter: Reporter | None = None) -> Prediction:
     """The predictions of a learner after its closing epochs, with a column for every class, also those that it does not know yet."""
     closed = learner.closed(reporter=reporter).numpy()
     names = (*learner.classes, *(name for name in classes if name not in learner.classes))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodewise.environment import CLOSING_EPOCHS
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.learning.estimates import Accuracy, audit_accuracy, cross_validated
 
@@ -94,11 +93,7 @@ def make_report(session: Session, history: History, reporter: Reporter | None = 
         report(Progress("curve", number + 1, len(counts)))
     labels = [*given, *training]
     crossed = (
-        cross_validated(
-            learner.tensors, labels, learner.classes, session.settings.classifier, session.settings.seed, CLOSING_EPOCHS, report
-        )
-        if labels
-        else None
+        cross_validated(learner.tensors, labels, learner.classes, learner.classifier, session.settings.seed, report) if labels else None
     )
     rate, change = _outlook(points)
     gain = _gain(points, change)

@@ -17,7 +17,9 @@ from nodewise.cli.options import (
     PolicyOption,
     SeedOption,
     SessionArgument,
+    SettingsOption,
     read_names,
+    read_plugin_settings,
 )
 from nodewise.cli.screen import Screen
 
@@ -42,7 +44,8 @@ def new(
         typer.Option("--strategy", metavar="NAME", help="How nodes are chosen.", show_default="the policy, where it fits the graph"),
     ] = None,
     policy: PolicyOption = None,
-    classifier: ClassifierOption = "gcn",
+    classifier: ClassifierOption = None,
+    settings: SettingsOption = None,
     seed: SeedOption = 0,
     audit: Annotated[
         int, typer.Option("--audit", metavar="N", min=0, help="Nodes drawn at random, on top of the budget, to measure the accuracy.")
@@ -61,7 +64,7 @@ def new(
     data_dir: DataDirOption = None,
 ) -> None:
     """Start a labelling job on a graph."""
-    from nodewise.datasets import default_features, load_graph
+    from nodewise.datasets import load_graph
     from nodewise.graph.features import canonical_features
     from nodewise.ground.errors import InputError
     from nodewise.session import Session
@@ -70,15 +73,17 @@ def new(
         raise InputError(
             f"there is a file {str(file)!r} already: a new session needs a new name; go on with it by 'nodewise session ask {file}'"
         )
+    of_classifier, of_strategy = read_plugin_settings(settings, classifier, strategy, policy)
     with screen.reporting() as reporter:
-        spec = features or default_features(graph)
-        loaded = load_graph(graph, features=spec, data_dir=data_dir, reporter=reporter)
-        used = canonical_features(spec, loaded.name)
-        source = Path(graph) if used == "raw" and Path(graph).is_file() else None
+        if features is not None:
+            canonical_features(features)
+        loaded = load_graph(graph, data_dir=data_dir, reporter=reporter)
+        source = Path(graph) if Path(graph).is_file() else None
         with Session.create(
             file, loaded, budget=budget, classes=None if classes is None else read_names(classes, "--classes"), strategy=strategy, policy=policy,
-            classifier=classifier, seed=seed, audit=audit, redundancy=redundancy, release_after=60 * release_after, use_labels=labels,
-            features=used, source=source, reporter=reporter,
+            classifier=classifier, classifier_settings=of_classifier, strategy_settings=of_strategy, seed=seed, audit=audit, redundancy=redundancy,
+            release_after=60 * release_after, use_labels=labels,
+            features=features, source=source, reporter=reporter,
         ) as session:  # fmt: skip
             made = session.settings
     beside = f" and an audit of {made.audit}" if made.audit else ""

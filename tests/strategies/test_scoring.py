@@ -6,7 +6,30 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodewise.strategies.percentiles import percentiles
+from nodewise.strategies.scoring import break_ties, percentiles, race
+from tests.strategies.stages import still_environment
+
+
+def test_draws_in_proportion_to_weights() -> None:
+    weights = torch.tensor([1.0, 0.0, 3.0, 4.0]).expand(40000, 4)
+    noise = torch.from_numpy(np.random.default_rng(0).random((40000, 4), dtype=np.float32))
+    share = race(weights, noise).argmax(1).bincount(minlength=4) / 40000
+    assert share.tolist() == pytest.approx([0.125, 0.0, 0.375, 0.5], abs=0.01)
+
+
+def test_the_largest_noise_is_not_a_certain_win() -> None:
+    finite = race(torch.tensor([[1.0, 1.0]]), torch.tensor([[0.0, 1 - 2**-24]]))
+    assert torch.isfinite(finite).all()
+
+
+def test_only_the_pools_best_get_noise() -> None:
+    environment = still_environment(logits=[[[0.0, 0.0]] * 5], pool=[0, 1, 2, 3])
+    scores = torch.tensor([[2.0, 1.0, 2.0, 0.0, 9.0]])
+    observation = environment.observe()
+    broken = break_ties(scores, observation)
+    expected = scores.clone()
+    expected[0, [0, 2]] += observation.noise[0, [0, 2]]
+    assert torch.equal(broken, expected)
 
 
 def test_share_of_smaller_values_worked_out_by_hand() -> None:

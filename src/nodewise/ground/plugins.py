@@ -1,0 +1,164 @@
+"""Names to things that plug in: registered ones, those that installed packages offer, and ``package.module:Name``."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from nodewise.ground.errors import InputError, UnknownNameError
+
+__all__ = ["code_digest", "list_plugins", "plugin_settings", "read_settings", "resolve_plugin"]
+
+
+def list_plugins(registry: Mapping[str, Any], group: str) -> list[str]:
+    """The names there are: registered ones, then those that installed packages offer under the entry point group."""
+    return [*registry, *sorted({point.name for point in entry_points(group=group)} - set(registry))]
+
+
+def resolve_plugin(
+    kind: str,
+    name: str,
+    registry: Mapping[str, Callable[..., Any]],
+    group: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    imports: bool = True,
+) -> Any:
+    """Makes the thing of that name.
+
+    Args:
+        kind: what it is, for messages: ``"classifier"``.
+        name: a registered name, the name of an entry point, or ``package.module:Name``.
+        registry: name -> what makes it.
+        group: of entry points, such as ``"nodewise.classifiers"``.
+        settings: given to what makes it.
+        imports: whether ``package.module:Name`` may be imported. What is read from a file must not be.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+        InputError: it could not be made with these settings, or may not be imported.
+    """
+    if name in registry:
+        return _made(kind, name, registry[name], settings or {})
+    for point in entry_points(group=group):
+        if point.name == name:
+            return _made(kind, name, point.load(), settings or {})
+    if ":" in name and not imports:
+        raise InputError(
+            f"the file names the {kind} {name!r}, which is somebody's own: opening a file imports no code, so give it, as in {kind}=…"
+        )
+    return _made(kind, name, _imported(kind, name, registry, group), settings or {})
+
+
+def plugin_settings(kind: str, name: str, registry: Mapping[str, Callable[..., Any]], group: str) -> set[str]:
+    """The names of the settings that a thing of that name can be made with."""
+    maker = registry.get(name)
+    if maker is None:
+        maker = next((point.load() for point in entry_points(group=group) if point.name == name), None)
+    if maker is None:
+        maker = _imported(kind, name, registry, group)
+    if not callable(maker) or (not inspect.isclass(maker) and not inspect.isroutine(maker)):
+        return set()
+    return {key for key, parameter in inspect.signature(maker).parameters.items() if parameter.kind is not inspect.Parameter.VAR_KEYWORD}
+
+
+def _imported(kind: str, name: str, registry: Mapping[str, Any], group: str) -> Any:
+    """What ``package.module:Name`` names."""
+    if ":" not in name:
+        hint = f"One of your own is named package.module:Name, or offered by an installed package as an entry point of {group!r}."
+        raise UnknownNameError(kind, name, list_plugins(registry, group), hint)
+    module_name, _, attribute = name.partition(":")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # the installed command does not look in the folder it is run in, as python -m does
+    try:
+        thing: Any = import_module(module_name)
+        for part in attribute.split("."):
+            thing = getattr(thing, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"the {kind} {name!r} could not be imported ({error}): it must read package.module:Name, and lie on Python's path"
+        ) from None
+    return thing
+
+
+def _made(kind: str, name: str, maker: Any, settings: Mapping[str, Any]) -> Any:
+    if not callable(maker) or (not inspect.isclass(maker) and not inspect.isroutine(maker)):
+        if settings:
+            raise InputError(f"the {kind} {name!r} is an object already, which takes no settings: leave out {', '.join(settings)}")
+        return maker
+    try:
+        known = inspect.signature(maker).parameters
+    except (TypeError, ValueError):
+        known = {}  # type: ignore[assignment]
+    open_ended = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values())
+    for key in settings:
+        if key not in known and not open_ended:
+            raise UnknownNameError(f"setting of the {kind} {name!r}", key, known or ["(it takes none)"])
+    try:
+        return maker(**settings)
+    except TypeError as error:
+        raise InputError(f"the {kind} {name!r} could not be made with {dict(settings)} ({error})") from None
+
+
+def read_settings(texts: list[str]) -> dict[str, Any]:
+    """The settings that ``key=value`` texts give: numbers, true, false, none and JSON as such, anything else as text.
+
+    Raises:
+        InputError: a text has no ``=``.
+    """
+    import json
+
+    settings: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"a setting reads key=value, such as hidden=32; got {text!r}")
+        try:
+            settings[key.strip()] = json.loads({"True": "true", "False": "false", "None": "null", "none": "null"}.get(value, value))
+        except ValueError:
+            settings[key.strip()] = value
+    return settings
+
+
+def code_digest(thing: Any) -> str | None:
+    """A digest of the code that an object's results follow from; None where nothing tells it.
+
+    An object's ``version``, if it has one, speaks for it. Of our own modules: the module's file and those of its room that it imports. Of others': the
+    module's file. What was typed into a shell has neither.
+    """
+    version = getattr(thing, "version", None)
+    if version is not None:
+        return f"version {version}"
+    module = sys.modules.get(type(thing).__module__)
+    file = getattr(module, "__file__", None)
+    if module is None or file is None or not Path(file).is_file():
+        return None
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(_sources(module.__name__, Path(file))):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(name: str, file: Path) -> set[Path]:
+    """A module's file; of our own rooms also the files that it uses: all of its sub-folder, or those of the same room that it imports."""
+    found, waiting = {file}, [name]
+    if not name.startswith("nodewise."):
+        return found
+    if name.count(".") > 2:  # a part of a room in a folder of its own, which may import its other files inside functions
+        return set(file.parent.glob("*.py"))
+    room = ".".join(name.split(".")[:2])
+    while waiting:
+        for value in list(vars(sys.modules[waiting.pop()]).values()):
+            home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
+            module = sys.modules.get(home) if isinstance(home, str) and home.startswith(f"{room}.") else None
+            path = getattr(module, "__file__", None)
+            if path is not None and Path(path) not in found:
+                found.add(Path(path))
+                waiting.append(str(home))
+    return found
