@@ -10,12 +10,13 @@ ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
 # two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo check quick test clean
+.PHONY: help demo check page quick test clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    the main job on embedded data"
-	@echo "make check   ruff and mypy"
+	@echo "make check   ruff, mypy and, where npm is installed, the page's checks"
+	@echo "make page    tsc and a linter on the studio's page"
 	@echo "make quick   the tests that are not marked slow"
 	@echo "make test    check, and all tests"
 	@echo "make clean   remove .venv and everything that was built"
@@ -27,6 +28,14 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory page; else echo "npm is not installed: the page's modules are not checked"; fi
+
+page: node_modules/.ready
+	npm run --silent check
+
+node_modules/.ready: package.json package-lock.json
+	npm ci --silent --no-audit --no-fund
+	@touch $@
 
 quick: $(READY)
 	$(PYTEST) -m "not slow" $(ARGS)
@@ -35,7 +44,7 @@ test: check
 	$(PYTEST) $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt

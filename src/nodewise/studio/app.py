@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
@@ -15,6 +16,7 @@ from nodewise import __version__
 from nodewise.studio.api import documentation, files, labelling, sessions, showing, updates
 from nodewise.studio.api.failures import Json, answer_failures
 from nodewise.studio.guard.guard import Guard
+from nodewise.studio.guard.origins import SESSION_PAGE
 from nodewise.studio.settings import StudioSettings
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
@@ -55,9 +57,14 @@ def create_app(settings: StudioSettings, session: Session | None = None) -> Guar
 
 def _add_pages(app: FastAPI, studio: Studio) -> None:
     @app.get("/", include_in_schema=False)
-    async def work_page() -> Response:
-        is_open = await studio.worker.run(Priority.READ, lambda: studio.workplace.is_open)
-        return FileResponse(_PAGE / "work.html") if is_open else RedirectResponse("/new", 303)
+    async def start_page() -> Response:
+        name = await studio.worker.run(Priority.READ, lambda: studio.sessions.default)
+        return RedirectResponse("/new" if name is None else f"{SESSION_PAGE}{quote(name, safe='')}", 303)
+
+    @app.get(f"{SESSION_PAGE}{{name}}", include_in_schema=False)
+    async def work_page(name: str) -> Response:
+        known = await studio.worker.run(Priority.READ, lambda: name in studio.sessions.names())
+        return FileResponse(_PAGE / "work.html") if known else RedirectResponse("/new", 303)
 
     @app.get("/new", include_in_schema=False)
     async def new_page() -> Response:

@@ -53,14 +53,14 @@ def bind(host: str, port: int, *, exactly: bool = True) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for number in range(port, port + (1 if exactly or port == 0 else _TRIES)):
-        found = socket.socket(family, socket.SOCK_STREAM)
+        listening = socket.socket(family, socket.SOCK_STREAM)
         try:
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind((host.strip("[]"), number))
-            found.listen(128)
-            return found
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind((host.strip("[]"), number))
+            listening.listen(128)
+            return listening
         except OSError as error:
-            found.close()
+            listening.close()
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise InputError(
                     f"the studio cannot listen at {host!r} ({error.strerror or error}): give an address of this machine"

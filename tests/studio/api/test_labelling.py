@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.session import Session
-from nodewise.studio.api.answers import AskAnswer, EventsAnswer, OneEvent, StatusAnswer, TellAnswer, UndoAnswer
+from nodewise.studio.api.responses import AskResponse, EventNumberResponse, EventsResponse, StatusResponse, TellResponse, UndoResponse
 from tests.studio.jobs import EVIL, job, named_graph
 from tests.studio.serving import Client, running
 
@@ -28,25 +28,25 @@ def written(path: Path) -> list[tuple[str, str]]:
 
 
 def test_a_status_tells_how_far_the_job_is(client: Client) -> None:
-    now = client.look("/status", StatusAnswer)
+    now = client.look("/status", StatusResponse)
     assert (now["name"], now["graph"], now["nodes"], now["budget"], now["told"], now["last"]) == ("job", "papers", 60, 20, 0, 0)
     assert now["classes"] == ["a", "b"] and now["predictions_from"] is None and now["left"] == 20
 
 
 def test_a_query_comes_with_its_card_and_again_until_it_is_answered(client: Client, tmp_path: Path) -> None:
-    (query,) = client.say("/ask", AskAnswer, annotator="ada")["queries"]
+    (query,) = client.say("/ask", AskResponse, annotator="ada")["queries"]
     assert query["annotator"] == "ada" and query["why"] and query["card"]["node"] == query["node"]
     assert query["card"]["title"] == f"title {query['node']}" and query["card"]["name"] == f"Paper {query['node']}" == query["name"]
     assert client.say("/ask", annotator="ada")["queries"] == [query]
     assert [kind for kind, _ in written(tmp_path / "job.nodewise")] == ["ask"]
-    told = client.say("/tell", TellAnswer, annotator="ada", labels=[{"node": query["node"], "label": "a"}])
+    told = client.say("/tell", TellResponse, annotator="ada", labels=[{"node": query["node"], "label": "a"}])
     assert told["status"]["told"] == 1 and told["status"]["annotators"] == {"ada": 1}
     assert client.say("/ask", annotator="ada")["queries"][0]["node"] != query["node"]
 
 
 def test_a_batch_is_as_large_as_asked_for_and_differs_between_annotators(client: Client) -> None:
-    mine = {query["node"] for query in client.say("/ask", AskAnswer, annotator="ada", k=5)["queries"]}
-    yours = {query["node"] for query in client.say("/ask", AskAnswer, annotator="bob", k=5)["queries"]}
+    mine = {query["node"] for query in client.say("/ask", AskResponse, annotator="ada", k=5)["queries"]}
+    yours = {query["node"] for query in client.say("/ask", AskResponse, annotator="bob", k=5)["queries"]}
     assert len(mine) == len(yours) == 5 and not mine & yours
     assert set(client.look("/status")["open"]) == {"ada", "bob"}
 
@@ -55,7 +55,7 @@ def test_a_label_is_in_the_file_when_the_answer_arrives(client: Client, tmp_path
     for count in range(1, 6):
         client.say("/tell", labels=[{"node": count, "label": "ab"[count % 2]}])
         assert len(written(tmp_path / "job.nodewise")) == count
-    told = client.say("/tell", TellAnswer, labels=[{"node": 10, "label": "a"}, {"node": 11, "label": "b"}])
+    told = client.say("/tell", TellResponse, labels=[{"node": 10, "label": "a"}, {"node": 11, "label": "b"}])
     assert told["events"] == [6, 7] and told["status"]["balance"] == {"a": 3, "b": 4}
     with Session.open(tmp_path / "job.nodewise") as session:
         assert session.labels == {1: "b", 2: "a", 3: "b", 4: "a", 5: "b", 10: "a", 11: "b"}
@@ -87,7 +87,7 @@ def test_whatever_a_label_holds_comes_back_as_it_was_told(client: Client) -> Non
 
 def test_a_skipped_node_is_not_asked_again_of_who_skipped_it_and_spends_nothing(client: Client) -> None:
     node = client.say("/ask")["queries"][0]["node"]
-    skipped = client.say("/skip", OneEvent, node=node)
+    skipped = client.say("/skip", EventNumberResponse, node=node)
     assert skipped["event"] == 2 and skipped["status"]["skipped"] == 1 and skipped["status"]["left"] == 20
     assert client.look(f"/nodes/{node}")["skipped_by"] == ["me"]
     assert client.say("/ask")["queries"][0]["node"] != node
@@ -100,29 +100,29 @@ def test_undo_takes_back_the_last_change_or_any_other_and_tells_which(client: Cl
     assert "nothing to undo" in client.refused(409, "POST", "/undo", json={})
     client.say("/tell", annotator="ada", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
     client.say("/skip", annotator="bob", node=5)
-    back = client.say("/undo", UndoAnswer, annotator="ada")["undone"]
+    back = client.say("/undo", UndoResponse, annotator="ada")["undone"]
     assert (back["event"], back["kind"], back["node"], back["name"], back["label"]) == (2, "tell", 2, "Paper 2", "b")
-    back = client.say("/undo", UndoAnswer, event=1)
+    back = client.say("/undo", UndoResponse, event=1)
     assert back["undone"]["label"] == "a" and back["status"]["told"] == 0
-    assert client.say("/undo", UndoAnswer)["undone"]["kind"] == "skip"
+    assert client.say("/undo", UndoResponse)["undone"]["kind"] == "skip"
     assert "nothing to undo of 'ada'" in client.refused(409, "POST", "/undo", json={"annotator": "ada"})
     assert "undone already" in client.refused(400, "POST", "/undo", json={"event": 1})
     assert "no event 99" in client.refused(400, "POST", "/undo", json={"event": 99})
-    redone = client.say("/undo", UndoAnswer, event=4)  # the first undo
+    redone = client.say("/undo", UndoResponse, event=4)  # the first undo
     assert redone["undone"]["kind"] == "undo" and redone["undone"]["undoes"] == 2 and redone["status"]["told"] == 1
 
 
 def test_a_class_can_be_declared_once(client: Client) -> None:
-    declared = client.say("/classes", OneEvent, name="  c  ")
+    declared = client.say("/classes", EventNumberResponse, name="  c  ")
     assert declared["status"]["classes"] == ["a", "b", "c"] and declared["status"]["balance"]["c"] == 0
     assert "a class 'c' already" in client.refused(400, "POST", "/classes", json={"name": "c"})
     assert "1 to 200 printable characters" in client.refused(400, "POST", "/classes", json={"name": "\n\t"})
-    undone = client.say("/undo", UndoAnswer)["undone"]
+    undone = client.say("/undo", UndoResponse)["undone"]
     assert (undone["kind"], undone["label"], undone["node"]) == ("class", "c", None)
 
 
 def test_the_budget_ends_asking_and_can_be_raised(client: Client) -> None:
-    assert client.say("/budget", OneEvent, budget=2)["status"]["budget"] == 2
+    assert client.say("/budget", EventNumberResponse, budget=2)["status"]["budget"] == 2
     client.say("/tell", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
     assert "the budget of 2 labels is spent" in client.refused(409, "POST", "/ask", json={})
     assert client.look("/status")["done"]
@@ -134,7 +134,7 @@ def test_the_budget_ends_asking_and_can_be_raised(client: Client) -> None:
 def test_an_audit_is_asked_without_a_prediction(tmp_path: Path) -> None:
     with running(tmp_path, job(tmp_path, audit=10)) as client:
         client.say("/tell", labels=[{"node": node, "label": "ab"[node % 2]} for node in range(6)])
-        queries = client.say("/ask", AskAnswer, k=12)["queries"]
+        queries = client.say("/ask", AskResponse, k=12)["queries"]
         colours = client.look("/map/colours")
         audit = [query for query in queries if query["audit"]]
         others = [query for query in queries if not query["audit"]]
@@ -161,7 +161,7 @@ def test_a_second_opinion_is_asked_without_showing_the_first(tmp_path: Path) -> 
     with running(tmp_path, job(tmp_path, redundancy=2)) as client:
         client.say("/tell", annotator="ada", labels=[{"node": 7, "label": "a"}, {"node": 8, "label": "b"}])
         client.look("/map/colours")
-        (query,) = client.say("/ask", AskAnswer, annotator="bob")["queries"]
+        (query,) = client.say("/ask", AskResponse, annotator="bob")["queries"]
         assert query["node"] == 7 and "another opinion" in query["why"][0]
         assert query["card"]["label"] is None and query["card"]["votes"] == {} and query["card"]["predicted"] is None
         assert client.look("/nodes/7", annotator="bob")["label"] is None
@@ -179,14 +179,14 @@ def test_what_others_said_cannot_be_read_off_anything_while_an_opinion_is_wanted
         told = client.say("/tell", annotator="bob", labels=[{"node": 7, "label": "b"}])["status"]
         client.say("/tell", annotator="cay", labels=[{"node": 8, "label": "b"}])
         both = {"Paper 7": {"ada": "a", "bob": "b"}}
-        assert told["disagreements"] == both == client.look("/status", StatusAnswer, annotator="ada")["disagreements"]
-        assert client.look("/status", StatusAnswer, annotator="cay")["disagreements"] == {}
+        assert told["disagreements"] == both == client.look("/status", StatusResponse, annotator="ada")["disagreements"]
+        assert client.look("/status", StatusResponse, annotator="cay")["disagreements"] == {}
         assert client.say("/classes", annotator="cay", name="c")["status"]["disagreements"] == {}
         for who, seen in (("cay", None), ("ada", "a"), (None, "a")):
             query = {} if who is None else {"annotator": who}
             assert client.look("/nodes", q="Paper 7", **query)["nodes"][0]["label"] == seen
             assert client.look("/map/colours", **query)["labelled"][7] == (-1 if seen is None else 0)
-            labels = [each["label"] for each in client.look("/events", EventsAnswer, **query)["events"] if each["node"] == 7]
+            labels = [each["label"] for each in client.look("/events", EventsResponse, **query)["events"] if each["node"] == 7]
             assert labels == ([None, None] if seen is None else ["b", "a"])
         assert client.look("/events", annotator="cay")["events"][1]["label"] == "b"  # their own
         client.say("/tell", annotator="cay", labels=[{"node": 7, "label": "b"}])
@@ -194,17 +194,30 @@ def test_what_others_said_cannot_be_read_off_anything_while_an_opinion_is_wanted
         assert client.look("/status", annotator="cay")["disagreements"] == {"Paper 7": {"ada": "a", "bob": "b", "cay": "b"}}
 
 
-def test_what_was_meant_for_another_session_is_refused(client: Client, tmp_path: Path) -> None:
+def test_a_change_goes_to_the_session_that_is_named(client: Client, tmp_path: Path) -> None:
     bodies = {
         "/ask": {}, "/tell": {"labels": [{"node": 1, "label": "a"}]}, "/skip": {"node": 2}, "/classes": {"name": "c"}, "/budget": {"budget": 9},
     }  # fmt: skip
     for path, body in {**bodies, "/undo": {}}.items():
-        said = client.refused(409, "POST", path, json={**body, "session": "another"})
-        assert said.startswith("the session 'another' was meant, but 'job' is open now")
+        assert "there is no session 'another'" in client.refused(404, "POST", path, json={**body, "session": "another"})
     assert written(tmp_path / "job.nodewise") == []
     for path, body in bodies.items():
         client.say(path, **body, session="job")
     assert len(written(tmp_path / "job.nodewise")) == len(bodies)
+
+
+def test_a_class_keeps_its_number_whatever_is_told_undone_or_told_again(client: Client) -> None:
+    client.say("/classes", name="delta")
+    client.say("/classes", name="eps", annotator="bob")
+    assert client.look("/status")["numbers"] == {"a": 0, "b": 1, "delta": 2, "eps": 3}
+    (event,) = client.say("/tell", labels=[{"node": 3, "label": "eps"}])["events"]
+    now = client.look("/status")
+    assert now["classes"] == ["a", "b", "delta", "eps"] and now["numbers"]["eps"] == 3
+    client.say("/undo", event=1)
+    assert client.look("/status")["numbers"] == {"a": 0, "b": 1, "eps": 3}, "no number is used again"
+    client.say("/tell", labels=[{"node": 4, "label": "zeta"}], new_class=True)
+    client.say("/classes", name="delta")
+    assert client.look("/status")["numbers"] == {"a": 0, "b": 1, "delta": 2, "eps": 3, "zeta": 4}
 
 
 @pytest.mark.parametrize(

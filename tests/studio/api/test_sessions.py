@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from websockets.sync.client import connect
 
 from nodewise.session import Session
-from nodewise.studio.api.answers import NameAnswer, PreviewAnswer, StudioAnswer
+from nodewise.studio.api.responses import NameResponse, PreviewResponse, StudioResponse
 from tests.studio.jobs import EVIL, job
 from tests.studio.serving import API, Client, running
 
@@ -40,18 +41,37 @@ def test_the_studio_lists_the_sessions_of_its_folder_by_name(tmp_path: Path) -> 
     (tmp_path / "folder.nodewise").mkdir()
     (tmp_path / "notes.txt").write_text("")
     with running(tmp_path, job(tmp_path, "a")) as client:
-        found = client.look("/studio", StudioAnswer)
+        found = client.look("/studio", StudioResponse)
         assert found["sessions"] == ["a", "b"] and found["can_create"] and found["limits"]["upload_bytes"] == 256 * 2**20
         assert found["session"] == {"name": "a", "graph": "blocks", "file": "a.nodewise"}
 
 
-def test_a_session_that_could_not_be_opened_leaves_the_present_one_as_it_is(tmp_path: Path) -> None:
+def test_several_sessions_are_open_at_a_time_and_each_request_names_its_own(tmp_path: Path) -> None:
+    job(tmp_path, "b").close()
     with running(tmp_path, job(tmp_path, "a")) as client:
-        client.say("/tell", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
-        limit, client.studio.worker._limit = client.studio.worker._limit, 0
-        assert "try again" in client.refused(503, "POST", "/session/open", json={"name": "a"})
-        client.studio.worker._limit = limit
-        assert client.look("/report")["labels"] == 2 and client.look("/map/colours")["predictions_from"] == 2
+        client.say("/session/open", name="b")
+        client.say("/tell", session="b", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
+        client.say("/tell", session="a", labels=[{"node": 3, "label": "b"}])
+        client.say("/tell", labels=[{"node": 4, "label": "b"}])  # without a name: the one that the studio was started with
+        assert [client.look("/status", session=name)["told"] for name in "ab"] == [2, 2]
+        assert client.look("/nodes/1", session="b")["label"] == "a" and client.look("/nodes/1", session="a")["label"] is None
+        assert client.look("/map/colours", session="b")["labelled"].count(-1) == 58 and client.look("/report", session="b")["labels"] == 2
+        assert client.look("/events", session="b")["events"][0]["node"] == 2
+        assert client.get("/", follow_redirects=False).headers["location"] == "/s/a" and client.get("/s/b").status_code == 200
+        assert client.get("/s/c", follow_redirects=False).headers["location"] == "/new"
+
+
+def test_of_many_sessions_those_used_least_lately_are_closed_and_open_again_by_themselves(tmp_path: Path) -> None:
+    names = [f"s{number}" for number in range(12)]
+    for name in names:
+        job(tmp_path, name).close()
+    with running(tmp_path) as client:
+        for name in names:
+            client.say("/tell", session=name, labels=[{"node": 1, "label": "a"}])
+        while len(client.studio.sessions.opened()) > 8:
+            time.sleep(0.05)
+        assert client.studio.sessions.is_open("s0") and not client.studio.sessions.is_open("s1") and client.studio.sessions.is_open("s11")
+        assert [client.look("/status", session=name)["told"] for name in names] == [1] * 12
 
 
 def test_another_session_can_be_opened_by_its_listed_name_alone(tmp_path: Path) -> None:
@@ -63,12 +83,11 @@ def test_another_session_can_be_opened_by_its_listed_name_alone(tmp_path: Path) 
     job(folder, "b").close()
     with running(folder, job(folder, "a")) as client:
         client.say("/tell", labels=[{"node": 1, "label": "a"}])
-        assert client.say("/session/open", NameAnswer, name="b") == {"name": "b"}
-        assert client.look("/status")["told"] == 0 and client.look("/studio")["session"]["name"] == "b"
+        assert client.say("/session/open", NameResponse, name="b") == {"name": "b"}
+        assert client.look("/status", session="b")["told"] == 0 and client.look("/studio")["session"]["name"] == "a"
         for name in ("c", "../outside/secret", str(outside / "secret"), "..", "a.nodewise", "*"):
             assert "no session" in client.refused(404, "POST", "/session/open", json={"name": name})
-        assert client.look("/status")["name"] == "b"
-        client.say("/session/open", name="a")
+            assert "no session" in client.refused(404, "GET", "/status", params={"session": name})
         assert client.look("/status")["told"] == 1
 
 
@@ -80,11 +99,10 @@ def test_a_report_in_the_making_does_not_keep_another_session_from_being_opened(
         making = threading.Thread(target=lambda: answers.append(client.get(f"{API}/report").status_code))
         making.start()
         client.say("/session/open", name="b")
-        assert client.look("/status")["name"] == "b"
+        client.say("/tell", session="b", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
         making.join()
-        assert answers[0] in (200, 409, 503)  # made before, asked after, or ended for it
-        client.say("/tell", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
-        assert client.look("/report")["labels"] == 2
+        assert answers == [200]
+        assert client.look("/report", session="b")["labels"] == 2
 
 
 def test_a_file_that_is_no_session_is_refused_and_the_open_one_stays(tmp_path: Path) -> None:
@@ -99,7 +117,7 @@ def test_a_preview_says_what_the_columns_seem_to_hold_and_keeps_nothing(tmp_path
     with running(tmp_path) as client:
         answer = client.post(f"{API}/preview", files={"nodes": ("my.csv", TABLE.encode())})
         assert answer.status_code == 200
-        PreviewAnswer.model_validate(answer.json())
+        PreviewResponse.model_validate(answer.json())
         found = answer.json()
         assert found["rows"] == 24 and found["guess"] == {"text": "body", "label": None, "id": "key"}
         assert {each["name"]: each["kind"] for each in found["columns"]} == {"key": "id", "body": "text", "kind": "label", "link": "other"}
@@ -122,7 +140,7 @@ def test_a_session_is_made_from_a_table_of_texts(tmp_path: Path) -> None:
         assert card["name"] == "k3" and card["text"] == "pear juice number 3" and card["link"] == "https://x.org/3"
         assert (card["label"], card["from"]) == ("food", "given") and card["degree"] >= 3
         assert client.say("/ask")["queries"][0]["node"] % 3 == 2  # one that has no label yet
-        assert client.get("/").status_code == 200
+        assert client.get("/", follow_redirects=True).url.path == "/s/made"
         assert list(client.studio.scratch.iterdir()) == []
     with Session.open(tmp_path / "made.nodewise") as session:
         assert session.settings.redundancy == 2 and session.settings.seed == 7
@@ -247,7 +265,7 @@ def test_progress_is_told_over_the_websocket_while_a_session_is_made(tmp_path: P
             listening.join()
     kinds = [message["type"] for message in heard]
     assert "progress" in kinds and "note" in kinds and kinds[-1] == "session" and heard[-1]["name"] == "made"
-    assert {"type": "progress", "what": "build", "done": 0, "total": None} in heard
+    assert {"type": "progress", "session": "made", "what": "build", "done": 0, "total": None} in heard
     assert any("24 nodes" in message["text"] for message in heard if message["type"] == "note")
     assert any(message["what"] != "build" and message["done"] > 0 for message in heard if message["type"] == "progress")
 

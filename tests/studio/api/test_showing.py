@@ -13,14 +13,14 @@ import pytest
 
 from nodewise.graph import Graph
 from nodewise.session import Session
-from nodewise.studio.api.answers import (
-    CardAnswer,
-    ColoursAnswer,
-    EventsAnswer,
-    MapAnswer,
-    NeighbourhoodAnswer,
-    ReportAnswer,
-    SearchAnswer,
+from nodewise.studio.api.responses import (
+    CardResponse,
+    ColoursResponse,
+    EventsResponse,
+    MapResponse,
+    NeighbourhoodResponse,
+    ReportResponse,
+    SearchResponse,
 )
 from nodewise.studio.work.worker import Priority
 from tests.small_graphs import block_graph
@@ -45,7 +45,7 @@ def test_a_card_shows_what_the_graph_has(tmp_path: Path) -> None:
         "venue": ["y" * 2_001, "somewhere", *[" "] * 58],
     }
     with running(tmp_path, job(tmp_path, graph=named_graph(60, **columns))) as client:
-        first, second, third = (client.look(f"/nodes/{node}", CardAnswer) for node in (0, 1, 2))
+        first, second, third = (client.look(f"/nodes/{node}", CardResponse) for node in (0, 1, 2))
         assert first["title"] == EVIL and len(first["text"]) == 20_000 and first["cut"]
         assert first["link"] is None and first["attributes"]["url"] == "javascript:alert(1)" and len(first["attributes"]["venue"]) == 2000
         assert second["link"] == "https://example.org/a?b=c" and second["attributes"] == {"venue": "somewhere"} and not second["cut"]
@@ -57,7 +57,7 @@ def test_a_card_shows_what_the_graph_has(tmp_path: Path) -> None:
 def test_a_card_tells_label_votes_and_predictions(client: Client) -> None:
     client.say("/tell", annotator="ada", labels=LABELS)
     client.look("/map/colours")
-    card = client.look("/nodes/1", CardAnswer)
+    card = client.look("/nodes/1", CardResponse)
     assert (card["label"], card["from"], card["votes"]) == ("b", "told", {"ada": "b"})
     shares = [share for _, share in card["predicted"]]
     assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(1, abs=1e-4)
@@ -69,20 +69,20 @@ def test_a_given_label_is_told_as_given_until_somebody_changes_it(tmp_path: Path
     y = graph.y.copy()
     y[20:] = -1
     with running(tmp_path, job(tmp_path, graph=replace(graph, y=y), classes=None)) as client:
-        card = client.look("/nodes/3", CardAnswer)
+        card = client.look("/nodes/3", CardResponse)
         assert card["from"] == "given" and card["label"] == graph.class_names[y[3]]
         other = next(name for name in graph.class_names if name != card["label"])
         client.say("/tell", labels=[{"node": 3, "label": other}])
-        card = client.look("/nodes/3", CardAnswer)
+        card = client.look("/nodes/3", CardResponse)
         assert card["from"] == "told" and card["label"] == other
-        colours = client.look("/map/colours", ColoursAnswer)
+        colours = client.look("/map/colours", ColoursResponse)
         assert colours["labelled"][:20].count(-1) == 0 and set(colours["labelled"][20:]) == {-1}
         assert colours["predictions_from"] == 20
 
 
 def test_nodes_are_found_by_name_the_exact_first_then_beginnings_then_the_rest(client: Client) -> None:
     client.say("/tell", labels=[{"node": 5, "label": "a"}])
-    found = client.look("/nodes", SearchAnswer, q="PAPER 5")["nodes"]
+    found = client.look("/nodes", SearchResponse, q="PAPER 5")["nodes"]
     assert [each["node"] for each in found] == [5, *range(50, 60)] and found[0]["label"] == "a" and found[1]["label"] is None
     assert [each["node"] for each in client.look("/nodes", q="aper 1", limit=3)["nodes"]] == [1, 10, 11]
     assert client.look("/nodes", q="nothing like it")["nodes"] == []
@@ -103,7 +103,7 @@ def test_a_neighbourhood_has_the_neighbours_with_labels_and_predictions(client: 
     client.look("/map/colours")
     graph = block_graph(60)
     around = {*graph.edge_index[1][graph.edge_index[0] == 4].tolist(), *graph.edge_index[0][graph.edge_index[1] == 4].tolist()}
-    found = client.look("/nodes/4/neighbourhood", NeighbourhoodAnswer)
+    found = client.look("/nodes/4/neighbourhood", NeighbourhoodResponse)
     assert found["centre"] == 4 and found["nodes"][0]["node"] == 4 and found["hidden"] == 0 and found["total"] == len(found["nodes"])
     assert {each["node"] for each in found["nodes"][1:]} == around
     for each in found["nodes"]:
@@ -112,39 +112,24 @@ def test_a_neighbourhood_has_the_neighbours_with_labels_and_predictions(client: 
         assert -1 <= each["x"] <= 1 and -1 <= each["y"] <= 1 and each["name"] == f"Paper {each['node']}"
     joined = {frozenset((found["nodes"][i]["node"], found["nodes"][j]["node"])) for i, j in found["edges"]}
     assert joined <= {frozenset(edge) for edge in graph.edge_index.T.tolist()} and len(joined) >= len(around)
-    wider = client.look("/nodes/4/neighbourhood", NeighbourhoodAnswer, hops=2, limit=10)
+    wider = client.look("/nodes/4/neighbourhood", NeighbourhoodResponse, hops=2, limit=10)
     assert len(wider["nodes"]) == 10 and wider["hidden"] == wider["total"] - 10 > 0
     for query in ({"hops": 3}, {"hops": 0}, {"limit": 9}, {"limit": 401}):
         client.refused(400, "GET", "/nodes/4/neighbourhood", params=query)
 
 
 def test_the_map_has_every_node_and_its_colours_come_in_the_same_order(client: Client) -> None:
-    drawn = client.look("/map", MapAnswer)
+    drawn = client.look("/map", MapResponse)
     assert sorted(drawn["nodes"]) == list(range(60)) and len(drawn["x"]) == len(drawn["y"]) == 60
     assert drawn["total"] == 60 and not drawn["sampled"] and client.look("/map") == drawn
-    plain = client.look("/map/colours", ColoursAnswer)
+    plain = client.look("/map/colours", ColoursResponse)
     assert plain["predictions_from"] is None and set(plain["predicted"]) == {-1} == set(plain["labelled"])
     client.say("/tell", labels=LABELS)
-    colours = client.look("/map/colours", ColoursAnswer)
+    colours = client.look("/map/colours", ColoursResponse)
     assert colours["classes"] == ["a", "b"] and colours["predictions_from"] == 12
-    for place, node in enumerate(drawn["nodes"]):
-        assert colours["labelled"][place] == (node % 2 if node < 12 else -1)
-        assert colours["predicted"][place] in (0, 1) and 0.5 <= colours["sure"][place] <= 1
-
-
-def test_colours_of_a_map_that_took_longer_than_its_session_was_open_are_refused(client: Client, tmp_path: Path) -> None:
-    job(tmp_path, "small", graph=Graph.build(np.array([[0, 1], [1, 2]]), 30, x=np.eye(30, dtype=np.float32), name="small")).close()
-    go, said = threading.Event(), list[str]()
-    busy = client.studio.builder.submit(Priority.ANSWER, go.wait)
-    asking = threading.Thread(target=lambda: said.append(client.refused(409, "GET", "/map/colours")))
-    asking.start()
-    while not client.studio.builder._waiting:  # the map is asked for, and not drawn yet
-        threading.Event().wait(0.01)
-    client.say("/session/open", name="small")
-    go.set()
-    asking.join()
-    assert busy.result() and said == ["another session was opened meanwhile: ask again"]
-    assert len(client.look("/map/colours")["labelled"]) == 30
+    for item, node in enumerate(drawn["nodes"]):
+        assert colours["labelled"][item] == (node % 2 if node < 12 else -1)
+        assert colours["predicted"][item] in (0, 1) and 0.5 <= colours["sure"][item] <= 1
 
 
 def test_predictions_are_those_that_the_session_itself_makes(client: Client, tmp_path: Path) -> None:
@@ -152,7 +137,7 @@ def test_predictions_are_those_that_the_session_itself_makes(client: Client, tmp
     colours, drawn = client.look("/map/colours"), client.look("/map")
     with Session.open(tmp_path / "job.nodewise") as session:
         expected = session.predict()
-    assert [colours["classes"][place] for place in colours["predicted"]] == [expected.names[node] for node in drawn["nodes"]]
+    assert [colours["classes"][number] for number in colours["predicted"]] == [expected.names[node] for node in drawn["nodes"]]
 
 
 def test_predictions_are_not_made_anew_for_every_label(client: Client) -> None:
@@ -168,7 +153,7 @@ def test_predictions_are_not_made_anew_for_every_label(client: Client) -> None:
 def test_the_report_comes_with_the_first_label_and_says_when_it_was_made(client: Client) -> None:
     assert "before the first label" in client.refused(409, "GET", "/report")
     client.say("/tell", labels=LABELS)
-    report = client.look("/report", ReportAnswer)
+    report = client.look("/report", ReportResponse)
     assert report["labels"] == 12 and report["from"] == 12 and report["words"] and report["curve"][-1]["labels"] == 12
     client.say("/ask")
     assert client.look("/report") == report  # a query changes nothing about it
@@ -206,7 +191,7 @@ def test_events_are_told_newest_first_with_what_was_undone(client: Client) -> No
     client.say("/classes", name="c")
     client.say("/budget", budget=30)
     client.say("/undo", annotator="ada")
-    events = client.look("/events", EventsAnswer)["events"]
+    events = client.look("/events", EventsResponse)["events"]
     assert [each["kind"] for each in events] == ["undo", "budget", "class", "skip", "tell", "tell"]
     undo, budget, declared, skipped, second, first = events
     assert undo["undoes"] == second["event"] == 2 and undo["label"] == "b" and undo["name"] == "Paper 1" and second["undone"]
@@ -228,7 +213,7 @@ def test_a_picture_comes_from_the_one_folder_or_from_the_graph_itself(tmp_path: 
     graph = named_graph(60, picture=["a.png", "../secret.png", inside, *[""] * 57])
     with running(tmp_path, job(tmp_path, graph=graph), pictures=pictures) as client:
         for node in (0, 2):
-            assert client.look(f"/nodes/{node}", CardAnswer)["picture"] == f"/api/v1/nodes/{node}/picture"
+            assert client.look(f"/nodes/{node}", CardResponse)["picture"] == f"/api/v1/nodes/{node}/picture"
             answer = client.get(f"/api/v1/nodes/{node}/picture")
             assert answer.content == PNG and answer.headers["content-type"] == "image/png"
             assert answer.headers["x-content-type-options"] == "nosniff"

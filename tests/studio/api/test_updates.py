@@ -40,13 +40,13 @@ def test_every_page_hears_of_a_change(client: Client) -> None:
         while client.studio.updates.listeners < 2:
             time.sleep(0.01)
         client.say("/tell", labels=[{"node": 1, "label": "a"}])
-        assert heard(one) == heard(other) == {"type": "changed", "last": 1}
+        assert heard(one) == heard(other) == {"type": "changed", "session": "job", "last": 1}
 
 
 def test_what_another_process_writes_is_heard_of(client: Client, tmp_path: Path) -> None:
     with listen(client) as socket, Session.open(tmp_path / "job.nodewise") as session:
         session.tell(5, "a", "the command line")
-        assert heard(socket) == {"type": "changed", "last": 1}
+        assert heard(socket) == {"type": "changed", "session": "job", "last": 1}
     assert client.look("/status")["annotators"] == {"the command line": 1}
 
 
@@ -55,7 +55,7 @@ def test_predictions_follow_by_themselves_while_a_page_is_open(client: Client) -
         client.say("/tell", labels=[{"node": node, "label": "ab"[node % 2]} for node in range(6)])
         assert heard(socket)["last"] == 6
         while client.look("/status")["predictions_from"] is None:
-            assert heard(socket) == {"type": "changed", "last": 6}
+            assert heard(socket) == {"type": "changed", "session": "job", "last": 6}
         assert client.look("/status")["predictions_from"] == 6
 
 
@@ -64,6 +64,16 @@ def test_another_session_is_announced(client: Client, tmp_path: Path) -> None:
     with listen(client) as socket:
         client.say("/session/open", name="other")
         assert heard(socket) == {"type": "session", "name": "other"}
+
+
+def test_a_page_of_a_session_hears_of_that_one_alone(client: Client, tmp_path: Path) -> None:
+    job(tmp_path, "other").close()
+    with connect(f"ws://127.0.0.1:{client.base_url.port}{API}/updates?session=other") as socket:
+        while "other" not in client.studio.updates.watched:
+            time.sleep(0.01)
+        client.say("/tell", labels=[{"node": 1, "label": "a"}])
+        client.say("/tell", session="other", labels=[{"node": 2, "label": "b"}])
+        assert [heard(socket)["type"], heard(socket)] == ["session", {"type": "changed", "session": "other", "last": 1}]
 
 
 def test_what_a_page_says_changes_nothing_and_too_much_of_it_ends_the_connection(client: Client) -> None:
@@ -128,7 +138,7 @@ def test_messages_to_a_slow_page_are_bounded() -> None:
     async def scene() -> list[Any]:
         hub, page = Updates(), Slow()
         hub.start()
-        serving = asyncio.create_task(hub.serve(page))  # type: ignore[arg-type]
+        serving = asyncio.create_task(hub.serve(page, None))  # type: ignore[arg-type]
         await asyncio.sleep(0)
         for number in range(1000):
             hub.publish({"type": "note", "text": str(number)})

@@ -83,7 +83,7 @@ def test_the_owner_reads_tells_and_listens(place: Place) -> None:
         assert line.reply().status == 101
         told = place.ask("POST", TELL, place.own, place.origin, *place.key, JSON, body=LABEL)
         assert told.status == 200
-        while (said := line.frame()) != {"type": "changed", "last": told.json["status"]["last"]}:
+        while (said := line.frame()) != {"type": "changed", "session": told.json["status"]["name"], "last": told.json["status"]["last"]}:
             assert said is not None and said["type"] == "changed"
     assert place.ask("POST", "/api/v1/undo", place.own, *place.key, JSON, body=b"{}").status == 200
 

@@ -134,8 +134,8 @@ def test_no_more_lines_than_a_page_can_draw() -> None:
 def test_packing_leaves_the_largest_in_the_middle_and_scales_by_size() -> None:
     rng = np.random.default_rng(0)
     piece = np.repeat([0, 1, 2, 3], [5, 100, 30, 1])
-    place = rng.standard_normal((2, 136)) * np.repeat([1e3, 1e-3, 1, 1], [5, 100, 30, 1])
-    packed = pack(place, piece)
+    position = rng.standard_normal((2, 136)) * np.repeat([1e3, 1e-3, 1, 1], [5, 100, 30, 1])
+    packed = pack(position, piece)
     reach = [np.ptp(packed[:, piece == number], axis=1).max() for number in range(3)]
     assert reach[1] > reach[2] > reach[0] > 0
     centres = [packed[:, piece == number].mean(axis=1) for number in range(4)]
@@ -143,8 +143,8 @@ def test_packing_leaves_the_largest_in_the_middle_and_scales_by_size() -> None:
 
 
 def test_separating_moves_only_what_is_too_close() -> None:
-    place = np.array([[0.0, 0.0, 0.0, 5.0], [0.0, 0.0, 0.01, 5.0]])
-    moved = separate(place, 0.1)
+    position = np.array([[0.0, 0.0, 0.0, 5.0], [0.0, 0.0, 0.01, 5.0]])
+    moved = separate(position, 0.1)
     far = np.sqrt(((moved[:, :, None] - moved[:, None, :]) ** 2).sum(0)) + 9 * np.eye(4)
     assert far.min() > 0.08 and (moved[:, 3] == 5.0).all()
 

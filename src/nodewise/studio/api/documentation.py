@@ -13,24 +13,24 @@ __all__ = ["describe", "page"]
 _DESCRIPTION = (
     "Ask which node to label next, and tell labels. Node ids are indices. Every failure answers with one sentence, `{\"error\": …}`. "
     "Where the studio has a token, send it as `Authorization: Bearer TOKEN`. The websocket `/api/v1/updates` sends JSON: "
-    "`{\"type\": \"changed\", \"last\": n}` when the log has grown or predictions were made again, `progress` and `note` while a session is made, "
-    "`session` when another one was opened; it takes nothing."
+    "`{\"type\": \"changed\", \"session\": name, \"last\": n}` when the log has grown or predictions were made again, `progress` and `note` while a "
+    "session is made, `session` when one was opened; `?session=` keeps to one session. It takes nothing."
 )  # fmt: skip
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI description: a request that does not fit is answered with 400, not with FastAPI's own 422."""
     if app.openapi_schema is None:
-        found = get_openapi(title=app.title, version=app.version, description=_DESCRIPTION, routes=app.routes)
-        for path in found["paths"].values():
+        schema = get_openapi(title=app.title, version=app.version, description=_DESCRIPTION, routes=app.routes)
+        for path in schema["paths"].values():
             for operation in path.values():
                 operation["responses"].pop("422", None)
-        parts = found["components"]
+        parts = schema["components"]
         for name in ("HTTPValidationError", "ValidationError"):
             parts["schemas"].pop(name, None)
         parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        found["security"] = [{}, {"token": []}]
-        app.openapi_schema = found
+        schema["security"] = [{}, {"token": []}]
+        app.openapi_schema = schema
     return app.openapi_schema
 
 
@@ -44,7 +44,7 @@ def page(schema: dict[str, Any]) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{escape(info["title"])}: API</title><link rel="icon" href="/page/icon.svg"><link rel="stylesheet" href="/page/tokens.css">'
-        '<link rel="stylesheet" href="/page/base.css"><link rel="stylesheet" href="/page/docs.css"></head><body class="docs"><main>'
+        '<link rel="stylesheet" href="/page/base.css"></head><body class="docs"><main>'
         f"<h1>{escape(info['title'])}, version {escape(info['version'])}</h1><p>{_prose(info['description'])}</p>"
         f'<p>For machines: <a href="/api/openapi.json">openapi.json</a>. Back to <a href="/">the page</a>.</p>{"".join(parts)}'
         "</main></body></html>"
@@ -87,4 +87,4 @@ def _kind(schema: dict[str, Any]) -> str:
 def _prose(text: str) -> str:
     """Escaped text with `code` marked."""
     pieces = escape(text).replace("``", "`").split("`")
-    return "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
+    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

@@ -12,8 +12,10 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
-from nodewise.studio.api.routing import Here, make_router, refusals
+from nodewise.studio.api.requests import SessionName
+from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
 from nodewise.studio.settings import ENDING
+from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
 
@@ -34,37 +36,39 @@ def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
 @router.get(
     "/export/{form}",
     response_class=FileResponse,
-    responses={**_file(["text/csv", "application/json", "application/octet-stream"]), **refusals(409, 507)},
+    responses={**_file(["text/csv", "application/json", "application/octet-stream"]), **refusals(404, 409, 507)},
 )
-async def export(form: Annotated[Literal["csv", "json", "npz", "pt"], InPath()], here: Here) -> FileResponse:
+async def export(
+    form: Annotated[Literal["csv", "json", "npz", "pt"], InPath()], studio: CurrentStudio, session: SessionName = None
+) -> FileResponse:
     """Labels and predictions: a table, JSON with votes and settings, the graph as npz, or tensors for PyTorch Geometric."""
 
-    def write(path: Path) -> None:
-        here.workplace.views.predict()
-        here.workplace.session.export(path)
+    def write(opened: OpenSession, path: Path) -> None:
+        opened.views.predict()
+        opened.session.export(path)
 
-    return await _send(here, form, _KINDS[form], write)
+    return await _send(studio, session, form, _KINDS[form], write)
 
 
-@router.get("/backup", response_class=FileResponse, responses={**_file(["application/octet-stream"]), **refusals(409, 507)})
-async def backup(here: Here) -> FileResponse:
+@router.get("/backup", response_class=FileResponse, responses={**_file(["application/octet-stream"]), **refusals(404, 409, 507)})
+async def backup(studio: CurrentStudio, session: SessionName = None) -> FileResponse:
     """A copy of the session's file as it is at this moment."""
-    return await _send(here, ENDING[1:], "application/octet-stream", lambda path: here.workplace.session.backup(path))
+    return await _send(studio, session, ENDING[1:], "application/octet-stream", lambda opened, path: opened.session.backup(path))
 
 
-async def _send(here: Studio, ending: str, kind: str, write: Callable[[Path], Any]) -> FileResponse:
+async def _send(studio: Studio, session: str | None, ending: str, kind: str, write: Callable[[OpenSession, Path], Any]) -> FileResponse:
     """Has a file written where nobody else sees it, sends it, and removes it."""
 
     def job() -> tuple[Path, str]:
-        name = here.workplace.name
-        folder = Path(tempfile.mkdtemp(dir=here.scratch))
+        opened = studio.sessions.get(session)
+        folder = Path(tempfile.mkdtemp(dir=studio.scratch))
         try:
-            write(folder / f"file.{ending}")
+            write(opened, folder / f"file.{ending}")
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return folder / f"file.{ending}", name
+        return folder / f"file.{ending}", opened.name
 
-    path, name = await here.worker.run(Priority.PREDICT, job)
+    path, name = await studio.worker.run(Priority.PREDICT, job)
     gone = BackgroundTask(shutil.rmtree, path.parent, ignore_errors=True)
     return FileResponse(path, media_type=kind, filename=f"{name}.{ending}", background=gone)

@@ -16,6 +16,7 @@ __all__ = [
     "Labelled",
     "NodeId",
     "OpenRequest",
+    "SessionName",
     "SkipRequest",
     "TellRequest",
     "UndoRequest",
@@ -30,6 +31,11 @@ Annotator = Annotated[
     str | None, Query(min_length=1, max_length=200, description="who looks: what could sway an answer that is still wanted is left out")
 ]
 
+SessionName = Annotated[
+    str | None,
+    Query(min_length=1, max_length=255, description="which session; by default the one that the studio was started with, or opened first"),
+]
+
 
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -42,10 +48,10 @@ class OpenRequest(_Request):
 
 
 class Change(_Request):
-    """What a request has that moves a job on: node indices mean something else in another session."""
+    """What a request has that moves a job on: which session, and who."""
 
     session: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
-        None, description="the session that is meant, by its name: refused where another one is open by now"
+        None, description="which session; by default the one that the studio was started with, or opened first"
     )
     annotator: Name | None = "me"
 

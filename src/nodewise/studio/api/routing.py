@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 from starlette.requests import HTTPConnection
 
-from nodewise.studio.api.answers import Failure, Typo
+from nodewise.studio.api.responses import Failure, Typo
 from nodewise.studio.work.studio import Studio
 
-__all__ = ["Here", "make_router", "refusals"]
+__all__ = ["CurrentStudio", "make_router", "refusals"]
 
 _ALWAYS = {
     400: "What was sent is not as it should be.",
@@ -29,11 +29,11 @@ _SOMETIMES = {
 
 
 async def _studio(connection: HTTPConnection) -> Studio:
-    found: Studio = connection.app.state.studio
-    return found
+    studio: Studio = connection.app.state.studio
+    return studio
 
 
-Here = Annotated[Studio, Depends(_studio)]
+CurrentStudio = Annotated[Studio, Depends(_studio)]
 """The running studio, for a route."""
 
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import File, Form, Request, UploadFile
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from pydantic import Field
 
-from nodewise.studio.api.answers import NameAnswer, PreviewAnswer, StudioAnswer
 from nodewise.studio.api.failures import Json
 from nodewise.studio.api.requests import OpenRequest
-from nodewise.studio.api.routing import Here, make_router, refusals
-from nodewise.studio.work.studio import Studio
+from nodewise.studio.api.responses import NameResponse, PreviewResponse, StudioResponse
+from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
 from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
 from nodewise.studio.work.worker import Priority
 
 __all__ = ["router"]
-
-T = TypeVar("T")
 
 
 class _FewParts(Request):
@@ -49,28 +46,28 @@ _Column = Annotated[str | None, Form(max_length=500)]
 _Names = Annotated[str, Field(max_length=20_000)]
 
 
-@router.get("/studio", response_model=StudioAnswer, responses=refusals())
-async def studio(here: Here) -> Json:
+@router.get("/studio", response_model=StudioResponse, responses=refusals())
+async def describe(studio: CurrentStudio) -> Json:
     """Which session is open, which there are, and what the studio takes."""
-    return Json(await here.worker.run(Priority.READ, here.describe))
+    return Json(await studio.worker.run(Priority.READ, studio.describe))
 
 
-@router.post("/session/open", response_model=NameAnswer, responses=refusals(404, 409, 415))
-async def open_session(request: OpenRequest, here: Here) -> Json:
-    """Open one of the sessions in the studio's folder, for everybody."""
-    return Json({"name": await _instead(here, lambda: here.workplace.open(request.name))})
+@router.post("/session/open", response_model=NameResponse, responses=refusals(404, 409, 415))
+async def open_session(request: OpenRequest, studio: CurrentStudio) -> Json:
+    """See that one of the sessions in the studio's folder can be opened; whoever works on another one is not disturbed."""
+    return Json({"name": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(request.name).name)})
 
 
-@forms.post("/preview", response_model=PreviewAnswer, responses=refusals(415, 507))
-async def preview_upload(nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")], here: Here) -> Json:
+@forms.post("/preview", response_model=PreviewResponse, responses=refusals(415, 507))
+async def preview_upload(nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")], studio: CurrentStudio) -> Json:
     """What the columns of a table seem to hold. Nothing is kept."""
     upload = Upload(nodes.filename or "", nodes.file)
-    return Json(await here.builder.run(Priority.READ, lambda: preview(upload, here.scratch)))
+    return Json(await studio.builder.run(Priority.READ, lambda: preview(upload, studio.scratch)))
 
 
-@forms.post("/session", status_code=201, response_model=NameAnswer, responses=refusals(409, 415, 507))
+@forms.post("/session", status_code=201, response_model=NameResponse, responses=refusals(409, 415, 507))
 async def new_session(
-    here: Here,
+    studio: CurrentStudio,
     nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")],
     name: Annotated[str, Form(min_length=1, max_length=100, description="what the session is to be called")],
     edges: Annotated[UploadFile | None, File(description="a CSV file, a row for each edge; without it similar rows are joined")] = None,
@@ -96,22 +93,9 @@ async def new_session(
     table = Upload(nodes.filename or "", nodes.file)
     # A browser sends an empty file of no name for a field that was left empty.
     ends = None if edges is None or (not edges.filename and not edges.size) else Upload(edges.filename or "", edges.file)
-    reporter = told_to_pages(here.updates.publish, here.builder.give_way)
-    session = await here.builder.run(
-        Priority.BACKGROUND, lambda: create_session(new, table, ends, here.settings.folder, here.scratch, reporter)
+    reporter = told_to_pages(studio.updates.publish, studio.builder.give_way, new.name)
+    session = await studio.builder.run(
+        Priority.BACKGROUND, lambda: create_session(new, table, ends, studio.settings.folder, studio.scratch, reporter)
     )
-    await _instead(here, lambda: here.workplace.take(session))
+    await studio.worker.run(Priority.READ, lambda: studio.sessions.take(session))
     return Json({"name": new.name}, 201)
-
-
-async def _instead(here: Studio, job: Callable[[], T]) -> T:
-    """A job that puts another session in the place of the present one.
-
-    Not more urgent than a report: that must not find another session when it goes on. So that it does not take long, it is told to end.
-    """
-    here.workplace.leave()
-    try:
-        return await here.worker.run(Priority.BACKGROUND, job)
-    except BaseException:  # refused, or nobody waits for it any more: what is told to end may go on
-        here.workplace.stay()
-        raise

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from nodewise.studio.guard.origins import API, GuardRules
 
@@ -69,7 +69,7 @@ def admit(scope: Mapping[str, Any], rules: GuardRules) -> Refusal | Welcome | No
         rules: what is ours.
     """
     headers = _Headers(scope["headers"])
-    page = scope["type"] == "http" and scope["method"] in {"GET", "HEAD"} and scope["path"] in rules.pages
+    page = scope["type"] == "http" and scope["method"] in {"GET", "HEAD"} and rules.is_page(scope["path"])
     refusal = (
         _malformed(scope, headers)
         or _wrong_host(scope, headers, rules)
@@ -171,7 +171,7 @@ def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRule
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             ours = rules.origins_of(headers.one(b"host") or "", _arrived(scope))
             encrypted = all(origin.startswith("https:") for origin in ours)
-            return Welcome(scope["path"] + (f"?{rest}" if rest else ""), rules.token, led, encrypted)
+            return Welcome(quote(scope["path"]) + (f"?{rest}" if rest else ""), rules.token, led, encrypted)
     if known:
         return None
     error = "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"
@@ -180,13 +180,13 @@ def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRule
 
 def _tokens(headers: _Headers, rules: GuardRules) -> list[str]:
     """Every token that was brought. A neighbour may plant cookies of our name; a wrong one does not hide the right one."""
-    found = []
+    tokens = []
     scheme, _, value = (headers.one(b"authorization") or "").partition(" ")
     if scheme.lower() == "bearer":
-        found.append(value.strip(" "))
+        tokens.append(value.strip(" "))
     for line in headers.all(b"cookie"):
         for part in line.split(";"):
             name, _, value = part.strip(" \t").partition("=")
             if name in {rules.cookie, "nodewise_token"}:
-                found.append(value.strip('"'))
-    return found
+                tokens.append(value.strip('"'))
+    return tokens

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 
 from nodewise.ground.errors import InputError
 
-__all__ = ["API", "PAGES", "UPLOADS", "GuardRules", "is_loopback"]
+__all__ = ["API", "PAGES", "SESSION_PAGE", "UPLOADS", "GuardRules", "is_loopback"]
 
 API = "/api/"
 PAGES = frozenset({"/", "/new", "/api/docs"})
 """What a person may be led to from elsewhere, and where ``?token=`` is taken; nothing here changes anything."""
+SESSION_PAGE = "/s/"
+"""What the address of a session's page begins with; its name follows. A person may be led there as well."""
 UPLOADS = frozenset({"/api/v1/preview", "/api/v1/session"})
 """Where files arrive, and so where a body may be large."""
 
@@ -88,9 +90,9 @@ class GuardRules:
             named.add(_plain(bound))
         origins = {_origin("http", name, port) for name in named}
         for text in allow_hosts:
-            found = _allowed(text, port)
-            loopback = loopback and all(is_loopback(_split(origin.partition("://")[2])[0]) for origin in found)
-            origins |= found
+            allowed = _allowed(text, port)
+            loopback = loopback and all(is_loopback(_split(origin.partition("://")[2])[0]) for origin in allowed)
+            origins |= allowed
         if token is None and not loopback:
             raise InputError(
                 f"others can reach the studio at {host!r} with {sorted(origins)}, and it has no token: give --token T, or keep to 127.0.0.1"
@@ -120,6 +122,10 @@ class GuardRules:
             return False
         one, other = (hashlib.sha256(text.encode("utf-8", "replace")).digest() for text in (token, self.token))
         return hmac.compare_digest(one, other)
+
+    def is_page(self, path: str) -> bool:
+        """Whether a person may be led to ``path`` from elsewhere."""
+        return path in self.pages or (path.startswith(SESSION_PAGE) and "/" not in path[len(SESSION_PAGE) :])
 
     def limit(self, path: str) -> int:
         """Bytes that the body of a request to ``path`` may have."""
@@ -166,10 +172,10 @@ def _origin(scheme: str, name: str, port: int) -> str:
 
 def _split(authority: str) -> tuple[str, int | None]:
     """Name and port of ``name:port``, ``[::1]:port`` or a bare IPv6 address."""
-    found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d{1,5}))?", authority)
-    if found is None:
+    parts = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d{1,5}))?", authority)
+    if parts is None:
         return authority, None  # more than one colon: an IPv6 address without brackets, or nonsense that `_plain` refuses
-    return found[1], None if found[2] is None else int(found[2])
+    return parts[1], None if parts[2] is None else int(parts[2])
 
 
 def _allowed(text: str, port: int) -> set[str]:

@@ -62,7 +62,7 @@ def _alike(visits: sp.csr_matrix[np.float32], seed: int, neighbours: int) -> tup
 
     often = np.asarray(visits.sum(axis=0)).ravel()
     used = np.flatnonzero(often)
-    rare = sp.diags((1 / np.sqrt(often[used])).astype(np.float32))  # a place that everybody visits says little
+    rare = sp.diags((1 / np.sqrt(often[used])).astype(np.float32))  # a node that everybody visits says little
     visits = _unit_rows((visits[:, used] @ rare).tocsr())
     meetings = float((np.bincount(visits.indices).astype(float) ** 2).sum())
     rank = min(64 if meetings > _MEETINGS else 8, min(visits.shape) - 1)
@@ -120,9 +120,9 @@ def _transition(adjacency: sp.csr_matrix[np.float32], seed: int) -> sp.csr_matri
     rows = np.repeat(np.arange(adjacency.shape[0]), sizes)
     crowded = np.flatnonzero(sizes[rows] > _CROWD)
     order = np.argsort(rows[crowded] + numpy_generator(seed, "crowd").random(len(crowded)))
-    place = np.arange(len(crowded)) - np.searchsorted(rows[crowded], rows[crowded])
+    rank = np.arange(len(crowded)) - np.searchsorted(rows[crowded], rows[crowded])
     keep = np.ones(adjacency.nnz, bool)
-    keep[crowded[order[place >= _CROWD]]] = False
+    keep[crowded[order[rank >= _CROWD]]] = False
     sizes = np.minimum(sizes, _CROWD)
     chance = np.repeat(1 / np.maximum(sizes, 1), sizes).astype(np.float32)
     return sp.csr_matrix((chance, adjacency.indices[keep], np.concatenate([[0], np.cumsum(sizes)])), shape=adjacency.shape)

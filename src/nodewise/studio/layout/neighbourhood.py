@@ -36,7 +36,7 @@ class Neighbourhood:
         nodes: int64 [shown], the centre first, then its neighbours, then theirs.
         hop: int64 [shown], steps from the centre: 0, 1 or 2.
         x, y: float32 [shown], in -1 … 1, the centre at 0, 0.
-        edges: int64 [edge, 2], places in `nodes`, the lower one first: the edges between nodes that are shown; of more than 3000 those of the
+        edges: int64 [edge, 2], indices in `nodes`, the lower one first: the edges between nodes that are shown; of more than 3000 those of the
             centre, and then those of the nodes that have the fewest.
         total: nodes within the hops asked for, the centre included.
         exact: whether `total` is exact; otherwise there are at least that many.
@@ -73,8 +73,8 @@ class Neighbours:
 
     def of(self, node: int) -> Nodes:
         """The neighbours of a node, in order of their index."""
-        found: Nodes = self._others[self._starts[node] : self._ends[node]].astype(np.int64)
-        return found
+        neighbours: Nodes = self._others[self._starts[node] : self._ends[node]].astype(np.int64)
+        return neighbours
 
     def around(self, centre: int, hops: int = 1, limit: int = 150, labelled: npt.NDArray[np.bool_] | Collection[int] = ()) -> Neighbourhood:
         """The neighbourhood of a node, the same one each time it is asked.
@@ -115,24 +115,24 @@ class Neighbours:
         sizes = np.minimum(self.degree[order], _ROW)
         looked = max(1, int(np.searchsorted(np.cumsum(sizes), _ENTRIES, side="right")))
         exact = looked == len(order) and bool((self.degree[order] <= _ROW).all())
-        found, links = np.unique(self._rows(order[:looked], sizes[:looked]), return_counts=True)
-        new = ~np.isin(found, near) & (found != centre)
-        found, links = found[new].astype(np.int64), links[new]
-        return found[_best(room, ~known[found], -links, -self.degree[found])], len(found), exact
+        nodes, links = np.unique(self._rows(order[:looked], sizes[:looked]), return_counts=True)
+        new = ~np.isin(nodes, near) & (nodes != centre)
+        nodes, links = nodes[new].astype(np.int64), links[new]
+        return nodes[_best(room, ~known[nodes], -links, -self.degree[nodes])], len(nodes), exact
 
     def _rows(self, nodes: Nodes, sizes: Nodes) -> Nodes:
         """The first ``sizes`` neighbours of each node, one after the other."""
         ends = np.cumsum(sizes)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self._starts[nodes] - ends + sizes, sizes)
-        found: Nodes = self._others[places]
-        return found
+        indices = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self._starts[nodes] - ends + sizes, sizes)
+        joined: Nodes = self._others[indices]
+        return joined
 
     def _between(self, nodes: Nodes) -> Nodes:
-        """The edges between the given nodes, as places [edge, 2]."""
+        """The edges between the given nodes, as indices [edge, 2]."""
         order = np.argsort(nodes)
         ranked = nodes[order]
         pairs = []
-        for place, node in enumerate(nodes.tolist()):
+        for position, node in enumerate(nodes.tolist()):
             row = self._others[self._starts[node] : self._ends[node]]
             if len(row) > len(ranked):  # look for the few in the many
                 at = np.minimum(np.searchsorted(row, ranked), len(row) - 1)
@@ -140,11 +140,11 @@ class Neighbours:
             else:
                 at = np.minimum(np.searchsorted(ranked, row), len(ranked) - 1)
                 there = order[at[ranked[at] == row]]
-            there = there[there > place]
-            pairs.append(np.stack([np.full_like(there, place), there], axis=1))
+            there = there[there > position]
+            pairs.append(np.stack([np.full_like(there, position), there], axis=1))
         edges = np.concatenate(pairs)
-        found: Nodes = edges[np.lexsort((edges[:, 1], edges[:, 0]))].astype(np.int64)
-        return found
+        listed: Nodes = edges[np.lexsort((edges[:, 1], edges[:, 0]))].astype(np.int64)
+        return listed
 
 
 def _mask(labelled: npt.NDArray[np.bool_] | Collection[int], size: int) -> npt.NDArray[np.bool_]:
@@ -165,5 +165,5 @@ def _fewer(edges: Nodes, count: int) -> Nodes:
 
 
 def _best(count: int, *keys: npt.NDArray[np.generic]) -> Nodes:
-    """The places of the ``count`` smallest by the first key, then the next ones, then by place."""
+    """The indices of the ``count`` smallest by the first key, then the next ones, then by position."""
     return np.lexsort(keys[::-1])[: max(0, count)]

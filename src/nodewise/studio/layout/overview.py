@@ -1,6 +1,6 @@
 """The map of the whole graph: which nodes it shows and where they lie.
 
-It is computed once, from the edges alone, and never changes with the labels: colours change, places do not. Nodes that belong together lie
+It is computed once, from the edges alone, and never changes with the labels: colours change, positions do not. Nodes that belong together lie
 together; pieces of the graph that nothing joins lie around the largest.
 """
 
@@ -36,7 +36,7 @@ class GraphMap:
     Attributes:
         nodes: int64 [shown], in order of their index.
         x, y: float32 [shown], in -1 … 1.
-        edges: int64 [edge, 2], places in `nodes`: edges between nodes shown, a random choice of them where there are many.
+        edges: int64 [edge, 2], indices in `nodes`: edges between nodes shown, a random choice of them where there are many.
         total: nodes of the graph.
     """
 
@@ -66,12 +66,12 @@ def draw_map(graph: Graph, labelled: Collection[int] = (), limit: int = 4000, se
     shown = _choose(graph, labelled, limit, seed)
     between = adjacency[shown][:, shown].tocsr() if len(shown) < graph.num_nodes else adjacency
     _, piece = connected_components(adjacency, directed=False)
-    place = _arrange(adjacency, between, shown, piece[shown], derive_seed(seed, "map"))
+    position = _arrange(adjacency, between, shown, piece[shown], derive_seed(seed, "map"))
     ends = sp.triu(between, 1).tocoo()
     edges = np.column_stack([ends.row, ends.col]).astype(np.int64)
     if len(edges) > _LINES:
         edges = edges[np.sort(numpy_generator(seed, "lines").permutation(len(edges))[:_LINES])]
-    return GraphMap(shown, place[0], place[1], edges, graph.num_nodes)
+    return GraphMap(shown, position[0], position[1], edges, graph.num_nodes)
 
 
 def _choose(graph: Graph, labelled: Collection[int], limit: int, seed: int) -> Nodes:
@@ -93,20 +93,20 @@ def _choose(graph: Graph, labelled: Collection[int], limit: int, seed: int) -> N
 def _arrange(
     adjacency: sp.csr_matrix[np.float32], between: sp.csr_matrix[np.float32], shown: Nodes, whose: npt.NDArray[np.int32], seed: int
 ) -> npt.NDArray[np.float32]:
-    """Places of the nodes shown, float32 [2, shown]: the largest piece by itself, other pieces worth it together, then all packed."""
+    """Positions of the nodes shown, float32 [2, shown]: the largest piece by itself, other pieces worth it together, then all packed."""
     _, inverse, size = np.unique(whose, return_inverse=True, return_counts=True)
     piece = inverse.astype(np.int64)
-    place = np.zeros((2, len(shown)))
+    position = np.zeros((2, len(shown)))
     largest = piece == np.argmax(size)
     for members in (largest, ~largest & (size[piece] > _TRIFLE)):
         chosen = np.flatnonzero(members)
         if len(chosen) > _TRIFLE:
             if len(shown) == adjacency.shape[0]:
                 part = adjacency[chosen][:, chosen].tocsr()
-                place[:, chosen] = unfold(reached_by_walks(part, seed), spectral_start(part, seed))
+                position[:, chosen] = unfold(reached_by_walks(part, seed), spectral_start(part, seed))
             else:
-                place[:, chosen] = unfold(*met_on_walks(adjacency, shown[chosen], seed))
-    packed = pack(place, piece)
+                position[:, chosen] = unfold(*met_on_walks(adjacency, shown[chosen], seed))
+    packed = pack(position, piece)
     spacing = np.sqrt(np.pi / max(len(shown), 1))
     packed = separate(packed, 0.35 * spacing)
     packed -= (packed.max(axis=1, keepdims=True) + packed.min(axis=1, keepdims=True)) / 2

@@ -9,54 +9,54 @@ from scipy.spatial import ConvexHull, QhullError
 
 __all__ = ["pack"]
 
-Places = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.float64]
 
 _GAP = 1.25
 """The room of a piece, by its own radius."""
 _CELLS = 256
 
 
-def pack(place: Places, piece: npt.NDArray[np.int64]) -> Places:
+def pack(position: Positions, piece: npt.NDArray[np.int64]) -> Positions:
     """Moves and scales each piece so that none overlap and all are about equally dense.
 
     Around the hull of the largest piece, the others are set as near to the middle as there is room, the larger ones first, those of one size
     on a common lattice.
 
     Args:
-        place: [2, node], in each piece in a scale of its own.
+        position: [2, node], in each piece in a scale of its own.
         piece: [node], 0 … P-1.
 
     Returns:
-        Places [2, node], the outermost at 1 from the middle.
+        Positions [2, node], the outermost at 1 from the middle.
     """
     size = np.bincount(piece)
     radius = np.sqrt(size.astype(float))
     members = np.split(np.argsort(piece, kind="stable"), np.cumsum(size)[:-1])
     first = int(np.argmax(size))
-    packed = np.empty(place.shape, dtype=float)
-    packed[:, members[first]] = radius[first] * _round(place[:, members[first]])
+    packed = np.empty(position.shape, dtype=float)
+    packed[:, members[first]] = radius[first] * _round(position[:, members[first]])
     others = np.array([number for number in np.lexsort((np.arange(len(size)), -size)) if number != first], np.int64)
     for centre, number in zip(_around(packed[:, members[first]], radius[first], radius[others]).T, others.tolist(), strict=True):
         nodes = members[number]
-        packed[:, nodes] = centre[:, None] + radius[number] * _round(place[:, nodes])
+        packed[:, nodes] = centre[:, None] + radius[number] * _round(position[:, nodes])
     return packed / max(float(np.sqrt((packed**2).sum(axis=0)).max()), 1e-9)
 
 
-def _round(place: Places) -> Places:
+def _round(position: Positions) -> Positions:
     """A piece around 0, 0 within 1; a few nodes that are all on one spot are set side by side."""
-    count = place.shape[1]
+    count = position.shape[1]
     if count == 1:
         return np.zeros((2, 1))
-    moved = place - (place.max(axis=1, keepdims=True) + place.min(axis=1, keepdims=True)) / 2
+    moved = position - (position.max(axis=1, keepdims=True) + position.min(axis=1, keepdims=True)) / 2
     reach = float(np.sqrt((moved**2).sum(axis=0)).max())
     if reach < 1e-9:
         angle = 2 * np.pi * np.arange(count) / count
         return np.stack([np.cos(angle), np.sin(angle)]) * 0.6
-    within: Places = moved / reach
+    within: Positions = moved / reach
     return within
 
 
-def _around(core: Places, reach: float, radius: npt.NDArray[np.float64]) -> Places:
+def _around(core: Positions, reach: float, radius: npt.NDArray[np.float64]) -> Positions:
     """Centres [2, disc] for discs, the largest first, outside the hull of the core."""
     centres = np.zeros((2, len(radius)))
     if not len(radius):
@@ -81,7 +81,7 @@ def _around(core: Places, reach: float, radius: npt.NDArray[np.float64]) -> Plac
     return centres
 
 
-def _inside_hull(core: Places, axis: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _inside_hull(core: Positions, axis: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """Which points of the mesh lie in the convex hull of the core."""
     across, down = np.meshgrid(axis, axis, indexing="ij")
     try:
@@ -94,7 +94,7 @@ def _inside_hull(core: Places, axis: npt.NDArray[np.float64]) -> npt.NDArray[np.
     return inside
 
 
-def _lattice(half: float, spacing: float) -> Places:
+def _lattice(half: float, spacing: float) -> Positions:
     """Points of a hexagonal lattice, [2, point], the nearest to the middle first."""
     rows = np.arange(-int(half / (spacing * 0.866)), int(half / (spacing * 0.866)) + 1)
     steps = np.arange(-int(half / spacing) - 1, int(half / spacing) + 2)

@@ -38,7 +38,7 @@ function draw() {
 /** The status names nodes; the API finds the one that is called exactly so. */
 async function lookAt(name) {
   try {
-    const found = (await get(`/nodes?q=${encodeURIComponent(name.slice(0, 200))}&limit=50`)).nodes.find((node) => node.name === name);
-    if (found) look(found.node);
+    const node = (await get(`/nodes?q=${encodeURIComponent(name.slice(0, 200))}&limit=50`)).nodes.find((one) => one.name === name);
+    if (node) look(node.node);
   } catch (error) { set({ error: { words: `The node could not be found: ${error.message}.` } }); }
 }

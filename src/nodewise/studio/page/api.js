@@ -1,6 +1,15 @@
 // The documented REST API, and what is said when it does not answer. The token, where there is one, travels in a cookie.
 
 const BASE = "/api/v1";
+
+/** The session that this page belongs to, by its address; null on a page that belongs to none. */
+export const SESSION = location.pathname.startsWith("/s/") ? decodeURIComponent(location.pathname.slice(3)) : null;
+
+/** The address of a session's page. */
+export const pageOf = (name) => `/s/${encodeURIComponent(name)}`;
+
+/** The address of a call, about the page's own session. */
+export const at = (path) => `${BASE}${path}${SESSION === null ? "" : `${path.includes("?") ? "&" : "?"}session=${encodeURIComponent(SESSION)}`}`;
 const PATIENCE = 90_000;
 
 /** A request that failed. `status` is 0 where no answer came, so that nobody knows whether it was done. */
@@ -13,17 +22,18 @@ export class ApiError extends Error {
 }
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
-export const post = (path, body) => call("POST", path, body);
+export const post = (path, body) => call("POST", path, SESSION === null ? body : { ...body, session: SESSION });
 
-async function call(method, path, body, signal) {
+async function call(method, path, body = undefined, signal = undefined) {
+  /** @type {RequestInit} */
   const options = { method, headers: { Accept: "application/json" }, credentials: "same-origin", signal: signal ?? AbortSignal.timeout(PATIENCE) };
   if (body !== undefined) {
-    options.headers["Content-Type"] = "application/json";
+    Object.assign(options.headers, { "Content-Type": "application/json" });
     options.body = JSON.stringify(body);
   }
   let answer;
   try {
-    answer = await fetch(BASE + path, options);
+    answer = await fetch(method === "GET" ? at(path) : BASE + path, options);
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, error.name === "TimeoutError" ? "the studio has not answered for a long time" : "the studio does not answer");
@@ -52,7 +62,7 @@ function words(status, said) {
 export async function download(path) {
   let answer;
   try {
-    answer = await fetch(BASE + path, { credentials: "same-origin" });
+    answer = await fetch(at(path), { credentials: "same-origin" });
   } catch {
     throw new ApiError(0, "the studio does not answer");
   }
@@ -69,7 +79,7 @@ export async function download(path) {
 }
 
 /** Send a form with files. `sent` is told the share that has left this browser. */
-export function upload(path, form, sent = () => {}) {
+export function upload(path, form, sent = (/** @type {number} */ _share) => {}) {
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest();
     request.open("POST", BASE + path);

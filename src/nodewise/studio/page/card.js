@@ -1,10 +1,10 @@
 // The node that is shown: title, text, link, picture, further attributes; where one is, and what is known of its label.
 
-import { byId, count, h, short, show } from "./dom.js";
+import { at } from "./api.js";
+import { byId, count, h, icon, short, show } from "./dom.js";
 import { back, home, look } from "./flow.js";
-import { icon } from "./icons.js";
-import { atHome, on, state } from "./store.js";
 import { classMark } from "./marks.js";
+import { atHome, on, state } from "./store.js";
 
 /** What a node is called in one line: its title, its name, or "node 17" where the graph has no names. */
 export const called = (card) => card.title || (/^\d+$/.test(card.name) ? `Node ${card.name}` : card.name);
@@ -20,13 +20,13 @@ export function startCard() {
 }
 
 function draw() {
-  const place = byId("card");
+  const view = byId("card");
   const { card } = state;
-  place.classList.toggle("looking", !atHome());
+  view.classList.toggle("looking", !atHome());
   if (card === null) return; // the closing view draws itself here
-  place.scrollTop = 0;
+  view.scrollTop = 0;
   const title = called(card);
-  show(place, eyebrow(card),
+  show(view, eyebrow(card),
     h("h1", { class: title.length > 90 ? "long" : null, dir: "auto" }, title),
     h("p", { class: "facts" }, facts(card), card.link && link(card.link)),
     card.picture && picture(card, title),
@@ -72,25 +72,25 @@ function link(address) {
 }
 
 function picture(card, title) {
-  const image = h("img", { class: "picture", src: card.picture, alt: `Picture of ${short(title, 100)}` });
+  const image = h("img", { class: "picture", src: at(`/nodes/${card.node}/picture`), alt: `Picture of ${short(title, 100)}` });
   image.addEventListener("error", () => image.replaceWith(h("p", { class: "quiet" }, "Its picture cannot be shown.")));
   return image;
 }
 
-function attributes(found) {
-  const entries = Object.entries(found);
+function attributes(values) {
+  const entries = Object.entries(values);
   return entries.length > 0 && h("dl", { class: "attributes" }, entries.map(([name, text]) => [h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, text)]));
 }
 
 /** The way back: the asked node, then every node looked at since. */
 function drawTrail() {
-  const place = byId("trail");
-  place.hidden = atHome();
-  if (atHome()) { show(place); return; }
+  const view = byId("trail");
+  view.hidden = atHome();
+  if (atHome()) { show(view); return; }
   const step = (text, action, here) => h("li", {}, h("button", { type: "button", class: "step", "aria-current": here ? "page" : null, on: { click: action } }, text));
   const shown = state.trail.slice(-3);
-  show(place, h("button", { type: "button", class: "back", on: { click: home } }, icon("back"), state.query ? "Back to the asked node" : "Back", h("kbd", { "aria-hidden": "true" }, "Esc")),
+  show(view, h("button", { type: "button", class: "back", on: { click: home } }, icon("back"), state.query ? "Back to the asked node" : "Back", h("kbd", { "aria-hidden": "true" }, "Esc")),
     h("ol", {}, state.trail.length > shown.length && h("li", { class: "quiet" }, "…"),
-      shown.map((node, place) => step(short(node.name, 28), () => (place === shown.length - 1 ? null : look(node.node)), place === shown.length - 1))),
+      shown.map((node, index) => step(short(node.name, 28), () => (index === shown.length - 1 ? null : look(node.node)), index === shown.length - 1))),
     state.trail.length > 1 && h("button", { type: "button", class: "step", title: "One step back", on: { click: back } }, "one step back"));
 }

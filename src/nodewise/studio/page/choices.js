@@ -1,10 +1,9 @@
 // The classes to choose from: buttons with number keys, a filter where there are many, a new class, skip and undo.
 
-import { byId, h, key, renew, short, show } from "./dom.js";
+import { byId, h, icon, key, renew, short, show } from "./dom.js";
 import { addClass, choose, skip, undo } from "./flow.js";
-import { icon } from "./icons.js";
 import { keyOf, mark } from "./marks.js";
-import { atHome, classes, on, state, target } from "./store.js";
+import { atHome, classes, nameOf, numberOf, on, state, target } from "./store.js";
 
 const MANY = 10;
 let filter = "";
@@ -35,7 +34,7 @@ function put() {
 
 function shown() {
   const wanted = filter.toLowerCase();
-  const all = classes().map((name, place) => ({ name, place }));
+  const all = classes().map((name) => ({ name, number: numberOf(name) }));
   if (!wanted) return all;
   const begins = all.filter(({ name }) => name.toLowerCase().startsWith(wanted));
   return [...begins, ...all.filter(({ name }) => name.toLowerCase().includes(wanted) && !name.toLowerCase().startsWith(wanted))];
@@ -52,24 +51,27 @@ function draw() {
   const mine = card.votes[state.me] ?? (Object.keys(card.votes).length ? null : card.label);
   show(parts.head, classes().length === 0 ? "There is no class yet: name the first one" : atHome() ? "Which class is it?" : mine ? "Change its label" : "Label it too");
   parts.skip.hidden = !atHome();
-  const focused = document.activeElement?.dataset?.label;
+  const focused = focusedLabel();
   const list = shown();
   aimed = Math.min(aimed, Math.max(0, list.length - 1));
-  renew(parts.buttons, [list, mine, aimed, filter, many, atHome()], () => [list.map(({ name, place }, row) => classButton(name, place, {
+  renew(parts.buttons, [list, mine, aimed, filter, many, atHome()], () => [list.map(({ name, number }, row) => classButton(name, number, {
     chosen: !atHome() && name === mine, aimed: many && filter !== "" && row === aimed })),
   list.length === 0 && classes().length > 0 && h("p", { class: "quiet" }, `No class is called like “${short(filter, 40)}”. `,
     h("button", { type: "button", class: "small", on: { click: () => openNaming(filter) } }, "Make it a new class"))]);
   if (classes().length === 0) openNaming("", false);
-  if (focused !== undefined && document.activeElement?.dataset?.label === undefined) [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
+  if (focused !== undefined && focusedLabel() === undefined) [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
   drawPhase();
 }
 
-function classButton(name, place, { chosen, aimed: marked }) {
-  const number = keyOf(place);
+function classButton(name, number, { chosen, aimed: marked }) {
+  const shortcut = keyOf(number);
   return h("button", { type: "button", class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`, title: name, data: { label: name },
-    "aria-pressed": chosen ? "true" : null, "aria-keyshortcuts": number || null, on: { click: () => choose(name) } },
-  mark(place), h("span", { class: "name", dir: "auto" }, name), number && key(number));
+    "aria-pressed": chosen ? "true" : null, "aria-keyshortcuts": shortcut || null, on: { click: () => choose(name) } },
+  mark(number), h("span", { class: "name", dir: "auto" }, name), shortcut && key(shortcut));
 }
+
+/** The class whose button has the focus. */
+const focusedLabel = () => /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.label;
 
 function drawPhase() {
   const busy = state.phase !== "ready";
@@ -84,9 +86,8 @@ function drawPhase() {
 
 /** The class of a number key. */
 export function chooseNumber(digit) {
-  const place = digit === 0 ? 9 : digit - 1;
-  const name = classes()[place];
-  if (name !== undefined && target() !== null) choose(name);
+  const name = nameOf(digit === 0 ? 9 : digit - 1);
+  if (name !== null && target() !== null) choose(name);
 }
 
 export function focusFilter() {

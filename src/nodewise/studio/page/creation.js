@@ -1,7 +1,6 @@
 // The form for a new session: what to show, what is known, how many labels to spend.
 
-import { h } from "./dom.js";
-import { dropZone } from "./dropzone.js";
+import { h, icon, show } from "./dom.js";
 
 const STRATEGIES = [
   ["", "automatic: the shipped policy, or AGE on very dense or sparse graphs"], ["policy", "policy: learned on other graphs"], ["age", "age: uncertain, central and typical"],
@@ -11,23 +10,23 @@ const STRATEGIES = [
 
 /**
  * @param {File} file the table.
- * @param {object} found the answer of /preview.
+ * @param {object} table the answer of /preview.
  * @param {string[]} taken names of sessions that there are.
  * @param {(form: FormData, name: string) => void} create called with what to send.
  */
-export function creationForm(file, found, taken, create) {
-  const names = found.columns.map((column) => column.name);
+export function creationForm(file, table, taken, create) {
+  const names = table.columns.map((column) => column.name);
   let edges = null;
   const fields = {
     name: input("name", "text", freeName(file.name, taken), { maxlength: "80", required: true }),
-    text: select("text", [["", "none: compare the columns of numbers"], ...names.map((name) => [name, name])], found.guess.text ?? ""),
-    label: select("label", [["", "none: nothing is labelled yet"], ...names.map((name) => [name, name])], found.guess.label ?? ""),
-    id: select("id", [["", "none: rows are numbered"], ...names.map((name) => [name, name])], found.guess.id ?? ""),
+    text: select("text", [["", "none: compare the columns of numbers"], ...names.map((name) => [name, name])], table.guess.text ?? ""),
+    label: select("label", [["", "none: nothing is labelled yet"], ...names.map((name) => [name, name])], table.guess.label ?? ""),
+    id: select("id", [["", "none: rows are numbered"], ...names.map((name) => [name, name])], table.guess.id ?? ""),
     classes: input("classes", "text", "", { placeholder: "for example: spam, fine" }),
-    budget: input("budget", "number", Math.max(1, Math.min(50, Math.floor(found.rows / 4))), { min: "1", max: found.rows, required: true }),
-    audit: input("audit", "number", found.rows >= 200 ? 20 : 0, { min: "0", max: found.rows, required: true }),
+    budget: input("budget", "number", Math.max(1, Math.min(50, Math.floor(table.rows / 4))), { min: "1", max: table.rows, required: true }),
+    audit: input("audit", "number", table.rows >= 200 ? 20 : 0, { min: "0", max: table.rows, required: true }),
     strategy: select("strategy", STRATEGIES, ""),
-    knn: input("knn", "number", Math.max(1, Math.min(10, found.rows - 1)), { min: "1", max: "200" }),
+    knn: input("knn", "number", Math.max(1, Math.min(10, table.rows - 1)), { min: "1", max: "200" }),
     metric: select("metric", [["cosine", "cosine: direction, best for texts"], ["euclidean", "euclidean: distance"]], "cosine"),
     redundancy: input("redundancy", "number", 1, { min: "1", max: "50" }),
     seed: input("seed", "number", 0, { min: "0" }),
@@ -86,4 +85,24 @@ function freeName(file, taken) {
   let name = plain;
   for (let number = 2; taken.includes(name); number++) name = `${plain} ${number}`;
   return name;
+}
+
+/**
+ * A zone to drop a file on, which is also an ordinary file field for mouse, touch and keyboard.
+ * @param {{id: string, title: string, hint: string, chosen: (file: File) => void, small?: boolean}} options 
+ */
+export function dropZone({ id, title, hint, chosen, small = false }) {
+  const field = h("input", { type: "file", id, accept: ".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain", class: "file-field" });
+  const words = h("span", { class: "drop-title" }, title);
+  const zone = h("label", { class: small ? "drop small" : "drop", for: id }, icon("file"), h("span", {}, words, h("span", { class: "quiet" }, hint)), field);
+  const take = (file) => {
+    if (!file) return;
+    show(words, small ? file.name : title);
+    chosen(file);
+  };
+  field.addEventListener("change", () => take(field.files[0]));
+  for (const type of ["dragenter", "dragover"]) zone.addEventListener(type, (event) => { event.preventDefault(); zone.classList.add("over"); });
+  for (const type of ["dragleave", "drop"]) zone.addEventListener(type, () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => { event.preventDefault(); take(event.dataTransfer.files[0]); });
+  return zone;
 }

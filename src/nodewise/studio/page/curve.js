@@ -31,7 +31,7 @@ function grid(x, y, least, most) {
   return [
     [0, 0.5, 1].map((share) => [s("line", { class: "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(share), y2: y(share) }),
       s("text", { class: "tick", x: EDGE.left - 5, y: y(share) + 3.5, "text-anchor": "end" }, `${share * 100}%`)]),
-    [least, most].map((labels, place) => s("text", { class: "tick", x: x(labels), y: HEIGHT - 8, "text-anchor": place ? "end" : "start" }, place ? `${labels} labels` : labels)),
+    [least, most].map((labels, index) => s("text", { class: "tick", x: x(labels), y: HEIGHT - 8, "text-anchor": index ? "end" : "start" }, index ? `${labels} labels` : labels)),
   ];
 }
 

@@ -1,7 +1,6 @@
 // Dialogs: the browser's own, which hold the focus and close with Escape.
 
-import { h } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, icon } from "./dom.js";
 import { CANVAS_KEYS, KEYS } from "./keys.js";
 
 /** Open a dialog with a title; it is gone once closed. `body` may ask for `close`. */
@@ -18,7 +17,7 @@ export function dialog(title, body, width = "") {
 
 export function showHelp() {
   if (document.querySelector("dialog[open]")) return;
-  const table = (rows) => h("dl", { class: "key-table" }, rows.map(([keys, does]) => [h("dt", {}, keys.split(" or ").map((each, place) => [place ? " or " : "", h("kbd", {}, each)])), h("dd", {}, does)]));
+  const table = (rows) => h("dl", { class: "key-table" }, rows.map(([keys, does]) => [h("dt", {}, keys.split(" or ").map((each, index) => [index ? " or " : "", h("kbd", {}, each)])), h("dd", {}, does)]));
   dialog("Keys", () => h("div", { class: "dialog-body" }, table(KEYS), h("h3", {}, "In the neighbourhood and the map"), table(CANVAS_KEYS),
     h("p", { class: "quiet" }, "Drag to move, the wheel or two fingers to zoom, a click to look at a node. A press within half a second after a new node has appeared is ignored, so that a double press cannot label two nodes.")), "wide");
 }

@@ -1,8 +1,7 @@
 // Taking the work along: labels and predictions in several forms, or the whole session.
 
 import { download } from "./api.js";
-import { announce, h } from "./dom.js";
-import { icon } from "./icons.js";
+import { announce, h, icon } from "./dom.js";
 import { set } from "./store.js";
 
 const FORMS = [

@@ -2,18 +2,15 @@
 
 import { ApiError, get, post } from "./api.js";
 import { announce, kept, settle, short } from "./dom.js";
-import { atHome, on, set, state, target } from "./store.js";
-import * as unsaved from "./unsaved.js";
+import { atHome, on, set, state, target, unsaved } from "./store.js";
 
 const SETTLE = 500; // a second press of the same key must not label the node that has just come
 let timer = null;
 let turn = 0; // counts views, so that an answer for one that was left is thrown away
 
-/** Open the page's session, or go where one is made. */
+/** Show the session that the page's address names. */
 export async function start() {
-  const studio = await get("/studio");
-  if (!studio.session) { location.replace("/new"); return; }
-  set({ studio, status: await fetchStatus() });
+  set({ status: await fetchStatus() });
   unsaved.restore();
   await ask();
 }
@@ -26,7 +23,7 @@ export async function ask() {
   const mine = ++turn;
   set({ phase: "asking", error: null });
   try {
-    const { queries } = await post("/ask", { session: state.studio.session.name, annotator: state.me, k: 1 });
+    const { queries } = await post("/ask", { annotator: state.me, k: 1 });
     if (mine !== turn) return;
     const query = queries[0];
     const moved = state.query?.event !== query.event;
@@ -95,7 +92,7 @@ export async function send(request) {
   const before = state.phase;
   set({ phase: "saving", sending: request, error: null, hint: "" });
   try {
-    const answer = await post(request.path, { ...request.body, session: state.studio.session.name });
+    const answer = await post(request.path, request.body);
     unsaved.drop(request);
     const event = answer.event ?? answer.events?.[0] ?? null;
     const words = answer.undone ? undoneWords(answer.undone) : request.words;
@@ -133,15 +130,15 @@ export async function look(node) {
   if (node === null || node === undefined) return;
   if (state.phase === "saving" || state.phase === "asking") { free(); return; }
   if (node === state.query?.node) { home(); return; }
-  const place = state.trail.findIndex((step) => step.node === node);
+  const index = state.trail.findIndex((step) => step.node === node);
   const mine = ++turn;
   set({ phase: "asking" });
   try {
-    const found = await card(node);
+    const fresh = await card(node);
     if (mine !== turn) return;
-    const trail = place >= 0 ? state.trail.slice(0, place + 1) : [...state.trail, { node, name: found.title || found.name }];
-    set({ trail, card: found });
-    announce(`Looking at ${short(found.title || found.name, 120)}`);
+    const trail = index >= 0 ? state.trail.slice(0, index + 1) : [...state.trail, { node, name: fresh.title || fresh.name }];
+    set({ trail, card: fresh });
+    announce(`Looking at ${short(fresh.title || fresh.name, 120)}`);
     rest();
   } catch (error) {
     if (mine === turn) set({ phase: "ready", error: { words: `The node could not be shown: ${error.message}.` } });
@@ -164,8 +161,8 @@ export function back() {
 async function reload() {
   const mine = ++turn;
   try {
-    const found = await card(state.trail.at(-1).node);
-    if (mine === turn) { set({ card: found }); rest(); }
+    const fresh = await card(state.trail.at(-1).node);
+    if (mine === turn) { set({ card: fresh }); rest(); }
   } catch { if (mine === turn) rest(); }
 }
 
@@ -180,7 +177,6 @@ export async function rename(name) {
 export const refresh = settle(async () => {
   try {
     const status = await fetchStatus();
-    if (status.name !== state.studio.session.name) { location.reload(); return; } // opened while the connection was lost
     set({ status });
     const { query } = state;
     const taken = query && status.last >= query.event && state.phase === "ready" && !(status.open[state.me] ?? []).includes(query.name);

@@ -30,9 +30,9 @@ async function load(before = null) {
   if (!visible || (before === null && drawn === state.status?.last && events.length > 0)) return;
   const last = state.status?.last ?? null;
   try {
-    const found = (await get(`/events?annotator=${encodeURIComponent(state.me)}&limit=${PAGE}${before === null ? "" : `&before=${before}`}`)).events;
-    events = before === null ? found : [...events, ...found];
-    more = found.length === PAGE;
+    const page = (await get(`/events?annotator=${encodeURIComponent(state.me)}&limit=${PAGE}${before === null ? "" : `&before=${before}`}`)).events;
+    events = before === null ? page : [...events, ...page];
+    more = page.length === PAGE;
     drawn = last;
     draw();
   } catch (error) {

@@ -1,9 +1,9 @@
 // Why the node was asked, in words, and what is predicted now.
 
-import { bar, mark } from "./marks.js";
 import { byId, count, h, percent, renew, short } from "./dom.js";
 import { ask } from "./flow.js";
-import { atHome, classes, on, secret, state } from "./store.js";
+import { bar, mark } from "./marks.js";
+import { atHome, classes, numberOf, on, secret, state } from "./store.js";
 
 const SHOWN = 4;
 
@@ -13,12 +13,12 @@ export function startInsight() {
 }
 
 function draw() {
-  const place = byId("insight");
-  place.hidden = state.card === null;
+  const view = byId("insight");
+  view.hidden = state.card === null;
   if (state.card === null) return;
   const asked = atHome() ? state.query : null;
   const facts = [asked?.event, state.card.node, state.card.predicted, state.gone, classes(), Boolean(state.status && state.status.told + state.status.given)];
-  renew(place, facts, () => [state.gone && atHome() && gone(), h("section", { class: "predicted", "aria-label": "Predicted now" }, h("h2", {}, asked ? "Predicted now" : "Predicted"), predicted(asked)),
+  renew(view, facts, () => [state.gone && atHome() && gone(), h("section", { class: "predicted", "aria-label": "Predicted now" }, h("h2", {}, asked ? "Predicted now" : "Predicted"), predicted(asked)),
     asked && h("section", { class: "why", "aria-label": "Why this node" }, h("h2", {}, "Why this node"), why(asked))]);
 }
 
@@ -32,9 +32,8 @@ function predicted(asked) {
     return h("p", { class: "quiet" }, state.status && state.status.told + state.status.given === 0
       ? "Nothing yet: predictions begin with the first label." : "No prediction is shown for this node.");
   }
-  const known = classes();
   return h("ul", { class: "bars" }, chances.slice(0, SHOWN).map(([name, chance]) => {
-    const number = known.indexOf(name);
+    const number = numberOf(name);
     return h("li", {}, mark(number, true), h("span", { class: "name", title: name }, name), bar(chance, number), h("span", { class: "figure" }, percent(chance)));
   }), chances.length > SHOWN && h("li", { class: "quiet rest" }, `${count(chances.length - SHOWN, "other class", "other classes")} less likely`));
 }

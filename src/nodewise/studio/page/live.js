@@ -1,5 +1,7 @@
 // One websocket that says that something has changed. It is opened again for as long as the page is open.
 
+import { at } from "./api.js";
+
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 8000;
 
@@ -16,7 +18,7 @@ export function listen(heard, changed) {
 
   function open() {
     timer = null;
-    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/v1/updates`);
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${at("/updates")}`);
     socket.addEventListener("open", () => {
       wait = FIRST_WAIT;
       changed(true, known);

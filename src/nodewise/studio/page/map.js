@@ -1,14 +1,12 @@
 // The map of the whole graph: a fixed layout, labelled nodes bold, predicted ones faint, the asked one marked.
 
 import { get } from "./api.js";
-import { paintOf, paints, shapeOf, trace } from "./colours.js";
-import { h, settle, show } from "./dom.js";
+import { h, icon, settle, show } from "./dom.js";
 import { look } from "./flow.js";
-import { icon } from "./icons.js";
-import { legend } from "./legend.js";
+import { legend, paintOf, paints, shapeOf, trace } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
-import { classes, on, secret, state } from "./store.js";
+import { nameOf, numberOf, on, secret, state } from "./store.js";
 
 let scene = null;
 let layout = null;
@@ -43,11 +41,11 @@ async function load() {
   loading = true;
   show(parts.note, h("span", { class: "spinner", "aria-hidden": "true" }), "The map is being laid out …");
   try {
-    const found = await get("/map");
-    const place = new Map(found.nodes.map((node, item) => [node, item]));
-    layout = { ...found, place };
+    const answer = await get("/map");
+    const itemOf = new Map(answer.nodes.map((node, item) => [node, item]));
+    layout = { ...answer, itemOf };
     drawWords();
-    scene.frame(found.x, found.y);
+    scene.frame(answer.x, answer.y);
     await recolour();
   } catch (error) {
     show(parts.note, `The map could not be fetched: ${error.message}. `, h("button", { type: "button", class: "small", on: { click: load } }, "Try again"));
@@ -64,8 +62,9 @@ async function recolour() {
   } catch { /* the colours stay as they are; the next change brings new ones */ }
 }
 
-const labelOf = (item) => colours?.labelled[item] ?? -1;
-const guessOf = (item) => (secret(layout.nodes[item]) ? -1 : colours?.predicted[item] ?? -1);
+const classNumber = (index) => (index >= 0 ? numberOf(colours.classes[index]) : -1);
+const labelOf = (item) => classNumber(colours?.labelled[item] ?? -1);
+const guessOf = (item) => (secret(layout.nodes[item]) ? -1 : classNumber(colours?.predicted[item] ?? -1));
 
 function paint(context) {
   if (layout === null) return;
@@ -108,7 +107,7 @@ function paint(context) {
 }
 
 function ring(context, tints, spots, node, reach, width) {
-  const item = layout.place.get(node);
+  const item = layout.itemOf.get(node);
   if (item === undefined) return;
   context.beginPath();
   context.arc(...spots[item], reach, 0, 7);
@@ -132,17 +131,15 @@ function find(x, y, reach) {
 
 function hover(item, x, y) {
   if (item < 0) { unpeek(); return; }
-  const known = colours?.classes ?? classes();
-  const name = (number) => (number >= 0 ? known[number] : null);
   const node = layout.nodes[item];
-  peek(node, "", classWords(node, name(labelOf(item)), name(guessOf(item)), colours?.sure[item] ?? null), x, y);
+  peek(node, "", classWords(node, nameOf(labelOf(item)), nameOf(guessOf(item)), colours?.sure[item] ?? null), x, y);
 }
 
 function drawWords() {
   const { nodes, total, sampled } = layout;
   const what = sampled ? `${nodes.length.toLocaleString("en")} of ${total.toLocaleString("en")} nodes, a sample` : `${total.toLocaleString("en")} nodes`;
   const from = colours?.predictions_from;
-  const away = state.query && !layout.place.has(state.query.node) ? " The asked node is not in the sample." : "";
+  const away = state.query && !layout.itemOf.has(state.query.node) ? " The asked node is not in the sample." : "";
   show(parts.note, `${what}${from ? ` · predicted from ${from} ${from === 1 ? "label" : "labels"}` : ""}.${away}`);
   if (colours) show(parts.legend, legend(nodes.map((_, item) => [labelOf(item), guessOf(item)])));
 }

@@ -1,15 +1,13 @@
 // The neighbourhood of the node that is shown: labelled ones solid with a ring, predicted ones lighter and hollow, the rest grey.
 
 import { get } from "./api.js";
-import { inkOn, paintOf, paints, shapeOf, trace } from "./colours.js";
 import { count, h, kept, renew, settle, short, show } from "./dom.js";
 import { look } from "./flow.js";
-import { legend } from "./legend.js";
-import { mark } from "./marks.js";
-import { apart, writeNames } from "./spacing.js";
+import { inkOn, legend, mark, paintOf, paints, shapeOf, trace } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
-import { classes, on, secret, state } from "./store.js";
+import { apart, writeNames } from "./spacing.js";
+import { classes, numberOf, on, secret, state } from "./store.js";
 
 const LIMIT = 150;
 const NAMED = 40; // with more nodes than this, no names are written beside them
@@ -51,7 +49,7 @@ export function showNeighbourhood(now) {
 export function setHops(number = hops === 1 ? 2 : 1) {
   hops = number;
   kept.write("hops", String(hops));
-  parts.hops.forEach((button, place) => button.setAttribute("aria-pressed", String(place + 1 === hops)));
+  for (const [index, button] of parts.hops.entries()) button.setAttribute("aria-pressed", String(index + 1 === hops));
   load();
 }
 
@@ -62,11 +60,11 @@ async function load(again = false) {
   asking = new AbortController();
   parts.canvas.classList.toggle("waiting", !again);
   try {
-    const found = await get(`/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}&annotator=${encodeURIComponent(state.me)}`, asking.signal);
-    if (found.centre !== state.card?.node) return;
-    const moved = data?.centre !== found.centre || data?.hops !== hops;
-    data = { ...found, hops, near: adjacency(found) };
-    if (moved) { unpeek(); scene.hovered = -1; scene.frame(found.nodes.map((node) => node.x), found.nodes.map((node) => node.y)); }
+    const answer = await get(`/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}&annotator=${encodeURIComponent(state.me)}`, asking.signal);
+    if (answer.centre !== state.card?.node) return;
+    const moved = data?.centre !== answer.centre || data?.hops !== hops;
+    data = { ...answer, hops, near: adjacency(answer) };
+    if (moved) { unpeek(); scene.hovered = -1; scene.frame(answer.nodes.map((node) => node.x), answer.nodes.map((node) => node.y)); }
     space();
     drawWords();
   } catch (error) {
@@ -84,7 +82,7 @@ function space() {
   Object.assign(scene, { scale: 1, x: 0, y: 0 });
   const spots = data.nodes.map((node) => [scene.toX(node.x), scene.toY(node.y)]);
   apart(spots, data.nodes.map((node) => radius(node) + (node.hop === 0 ? 7 : 2)), scene.width, scene.height);
-  data.nodes.forEach((node, item) => Object.assign(node, { wx: scene.fromX(spots[item][0]), wy: scene.fromY(spots[item][1]) }));
+  for (const [item, node] of data.nodes.entries()) Object.assign(node, { wx: scene.fromX(spots[item][0]), wy: scene.fromY(spots[item][1]) });
   Object.assign(scene, { scale, x, y });
 }
 
@@ -94,8 +92,7 @@ function adjacency({ nodes, edges }) {
   return near;
 }
 
-const place = (name) => (name === null ? -1 : classes().indexOf(name));
-const guess = (node) => (secret(node.node) ? -1 : place(node.predicted));
+const guess = (node) => (secret(node.node) ? -1 : numberOf(node.predicted));
 
 function radius(node) {
   if (node.hop === 0) return 13;
@@ -133,7 +130,7 @@ function paint(context) {
 
 function paintNode(context, colours, node, [x, y], active) {
   const reach = radius(node);
-  const label = place(node.label);
+  const label = numberOf(node.label);
   const asked = node.node === state.query?.node;
   const number = label >= 0 ? label : asked ? -1 : guess(node);
   const colour = paintOf(number);
@@ -191,7 +188,7 @@ function drawWords() {
   show(parts.note, around === 0 ? "It has no neighbours." : data.hidden > 0
     ? `Showing ${around.toLocaleString("en")} of ${data.exact === false ? "at least " : ""}${(data.total - 1).toLocaleString("en")} ${data.hops === 1 ? "neighbours" : "nodes within two hops"}: labelled ones and the best connected first.`
     : count(around, within, data.hops === 1 ? "neighbours" : "nodes within two hops"));
-  const used = data.nodes.slice(0).map((node) => [place(node.label), node.node === state.query?.node ? -1 : guess(node)]);
+  const used = data.nodes.slice(0).map((node) => [numberOf(node.label), node.node === state.query?.node ? -1 : guess(node)]);
   show(parts.legend, legend(used));
   parts.details.hidden = around === 0;
   parts.summary.textContent = `As a list (${around.toLocaleString("en")})`;
@@ -202,7 +199,7 @@ function drawList() {
   if (data === null || !parts.details.open) return;
   const listed = data.nodes.slice(1, LISTED + 1);
   renew(parts.list, [listed.map((node) => [node.node, words(node)]), classes()], () => [listed.map((node) => {
-    const label = place(node.label);
+    const label = numberOf(node.label);
     const title = node.title || node.name;
     return h("li", {}, h("button", { type: "button", class: "row", on: { click: () => look(node.node) } },
       mark(label >= 0 ? label : guess(node), label < 0), h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title), h("span", { class: "quiet" }, words(node))));

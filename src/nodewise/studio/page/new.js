@@ -1,14 +1,12 @@
 // The page that makes a session from a CSV, or goes on with one that is there.
 
-import { ApiError, get, post, upload } from "./api.js";
-import { announce, byId, count, h, show } from "./dom.js";
-import { dropZone } from "./dropzone.js";
-import { icon } from "./icons.js";
+import { ApiError, get, pageOf, post, upload } from "./api.js";
+import { creationForm, dropZone } from "./creation.js";
+import { announce, byId, count, h, icon, show } from "./dom.js";
 import { listen } from "./live.js";
-import { creationForm } from "./creation.js";
 import { themeButton } from "./tools.js";
 
-const place = byId("start");
+const view = byId("start");
 const parts = { chosen: h("div", { class: "chosen" }), form: h("div"), progress: h("div", { class: "making", role: "status", hidden: true }), trouble: h("p", { class: "trouble bad", role: "alert", hidden: true }) };
 let studio = null;
 let making = false;
@@ -17,28 +15,25 @@ byId("tools").append(themeButton());
 
 async function start() {
   studio = await get("/studio");
-  show(place, h("div", { class: "hero" }, h("h1", {}, "Label your own data"),
+  show(view, h("div", { class: "hero" }, h("h1", {}, "Label your own data"),
     h("p", { class: "lead" }, "A table of texts is all it takes. nodewise joins similar rows to a graph, asks you about the few that teach the most, and predicts the rest.")),
   others(), studio.can_create ? maker() : h("p", { class: "notice" }, "This studio was started for one session only. To make another one, start it without a session: nodewise studio"));
 }
 
 /** The sessions that can be gone on with. */
 function others() {
-  const open = studio.session?.name;
-  if (studio.sessions.length === 0 && !open) return null;
+  if (studio.sessions.length === 0) return null;
   return h("section", { class: "box", "aria-labelledby": "others" }, h("h2", { id: "others" }, "Go on with a session"), h("ul", { class: "sessions" },
-    [...new Set([...(open ? [open] : []), ...studio.sessions])].map((name) => h("li", {}, icon("file"), h("span", { class: "name", title: name, dir: "auto" }, name),
-      name === open && h("span", { class: "pill asked" }, "open"),
-      h("button", { type: "button", class: name === open ? "primary" : "", "aria-label": `Open ${name}`, on: { click: (event) => openSession(name, event.currentTarget) } }, name === open ? "Go on" : "Open")))));
+    studio.sessions.map((name) => h("li", {}, icon("file"), h("span", { class: "name", title: name, dir: "auto" }, name),
+      h("button", { type: "button", "aria-label": `Open ${name}`, on: { click: (event) => openSession(name, event.currentTarget) } }, "Open")))));
 }
 
 async function openSession(name, button) {
-  if (name === studio.session?.name) { location.assign("/"); return; }
   button.setAttribute("aria-busy", "true");
   trouble("");
   try {
     await post("/session/open", { name });
-    location.assign("/");
+    location.assign(pageOf(name));
   } catch (error) {
     button.removeAttribute("aria-busy");
     trouble(`${name} could not be opened: ${error.message}`);
@@ -51,12 +46,12 @@ function maker() {
 }
 
 function trouble(text) {
-  if (!parts.trouble.isConnected) place.append(parts.trouble);
+  if (!parts.trouble.isConnected) view.append(parts.trouble);
   parts.trouble.hidden = text === "";
   parts.trouble.textContent = text && `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
-/** Let the studio read the file, and show what it found. */
+/** Let the studio read the file, and show what is in it. */
 async function preview(file) {
   if (making) return;
   trouble("");
@@ -67,10 +62,10 @@ async function preview(file) {
   const form = new FormData();
   form.append("nodes", file);
   try {
-    const found = await upload("/preview", form);
-    show(parts.chosen, h("p", { class: "file-name" }, icon("file"), h("b", { dir: "auto" }, file.name), h("span", { class: "quiet" }, `${count(found.rows, "row")}, ${count(found.columns.length, "column")}`)), columns(found));
-    show(parts.form, creationForm(file, found, studio.sessions, create));
-    announce(`${file.name}: ${count(found.rows, "row")}, ${count(found.columns.length, "column")}`);
+    const table = await upload("/preview", form);
+    show(parts.chosen, h("p", { class: "file-name" }, icon("file"), h("b", { dir: "auto" }, file.name), h("span", { class: "quiet" }, `${count(table.rows, "row")}, ${count(table.columns.length, "column")}`)), columns(table));
+    show(parts.form, creationForm(file, table, studio.sessions, create));
+    announce(`${file.name}: ${count(table.rows, "row")}, ${count(table.columns.length, "column")}`);
   } catch (error) {
     show(parts.chosen);
     trouble(error.message);
@@ -80,10 +75,10 @@ async function preview(file) {
 const megabytes = (bytes) => `${Math.max(1, Math.round(bytes / 2 ** 20)).toLocaleString("en")} MB`;
 
 /** What is in the columns, with what they were taken for. */
-function columns({ columns: found, guess }) {
+function columns({ columns: table, guess }) {
   const role = (name) => Object.entries(guess).filter(([, column]) => column === name).map(([what]) => what)[0];
   return h("div", { class: "columns-table", tabindex: "0", role: "region", "aria-label": "Columns" }, h("table", {}, h("thead", {}, h("tr", {}, ["Column", "Looks like", "Examples"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, found.map((column) => h("tr", {}, h("th", { scope: "row", dir: "auto" }, column.name), h("td", {}, h("span", { class: role(column.name) ? "pill asked" : "pill" }, role(column.name) ?? column.kind)),
+    h("tbody", {}, table.map((column) => h("tr", {}, h("th", { scope: "row", dir: "auto" }, column.name), h("td", {}, h("span", { class: role(column.name) ? "pill asked" : "pill" }, role(column.name) ?? column.kind)),
       h("td", { class: "examples" }, examples(column.examples).map((text) => h("span", { dir: "auto" }, text))))))));
 }
 
@@ -102,7 +97,7 @@ async function create(form, name) {
   try {
     await upload("/session", form, (share) => say(share < 1 ? "Sending the file" : "Making the graph", share < 1 ? share : 0, share < 1 ? 1 : 0));
     say("Ready", 1, 1);
-    location.assign("/");
+    location.assign(pageOf(name));
   } catch (error) {
     making = false;
     parts.form.inert = false;
@@ -126,4 +121,4 @@ function heard(message) {
   else if (message.type === "note") { notes.push(message.text); say("Making the session", 0, 0); }
 }
 
-start().then(() => listen(heard, () => {})).catch((error) => show(place, h("div", { class: "hero" }, h("h1", {}, "The studio does not answer"), h("p", { class: "lead" }, `${error.message}.`))));
+start().then(() => listen(heard, () => {})).catch((error) => show(view, h("div", { class: "hero" }, h("h1", {}, "The studio does not answer"), h("p", { class: "lead" }, `${error.message}.`))));

@@ -1,13 +1,13 @@
 // What a tooltip says of a node: at once what the picture knows, and its title and text as soon as they are fetched.
 
 import { get } from "./api.js";
-import { percent, short } from "./dom.js";
+import { h, percent, short, show } from "./dom.js";
 import { secret, state } from "./store.js";
-import { tip, untip } from "./tooltip.js";
 
 const WAIT = 140;
 const KEPT = 400;
 const known = new Map();
+const box = h("div", { class: "tooltip", role: "tooltip", hidden: true });
 let timer = null;
 let wanted = null;
 
@@ -44,4 +44,19 @@ export function classWords(node, label, predicted, sure) {
   if (label !== null) return `labelled ${short(label, 60)}`;
   if (predicted !== null && !secret(node)) return `predicted ${short(predicted, 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
   return "not predicted";
+}
+
+/** Show lines of text near a point of the window; the first line is the strongest. */
+function tip(x, y, lines) {
+  if (!box.isConnected) document.body.append(box);
+  show(box, lines.filter(Boolean).map((line, index) => h("span", { class: index === 0 ? "strong" : "line" }, line)));
+  box.hidden = false;
+  const { width, height } = box.getBoundingClientRect();
+  const left = Math.max(6, Math.min(innerWidth - width - 6, x + 14));
+  const top = y + 18 + height > innerHeight ? y - height - 12 : y + 18;
+  box.style.setProperty("transform", `translate(${Math.round(left)}px, ${Math.round(Math.max(6, top))}px)`);
+}
+
+function untip() {
+  box.hidden = true;
 }

@@ -3,8 +3,8 @@
 import { get } from "./api.js";
 import { curve } from "./curve.js";
 import { byId, count, h, percent, settle, short, show } from "./dom.js";
-import { bar, mark } from "./marks.js";
-import { on, state } from "./store.js";
+import { bar, classMark } from "./marks.js";
+import { numberOf, on, state } from "./store.js";
 
 let visible = true;
 let report = null;
@@ -61,8 +61,8 @@ function draw() {
     figure("skipped", status.skipped, "Nodes that somebody could not tell"),
     figure("nodes", status.nodes.toLocaleString("en"), "Nodes of the graph"));
   const most = Math.max(1, ...Object.values(status.balance));
-  show(parts.balance, h("ul", { class: "bars" }, status.classes.map((name, place) => h("li", {}, mark(place), h("span", { class: "name", title: name }, name),
-    bar((status.balance[name] ?? 0) / most, place), h("span", { class: "figure" }, status.balance[name] ?? 0)))),
+  show(parts.balance, h("ul", { class: "bars" }, status.classes.map((name) => h("li", {}, classMark(name), h("span", { class: "name", title: name }, name),
+    bar((status.balance[name] ?? 0) / most, numberOf(name)), h("span", { class: "figure" }, status.balance[name] ?? 0)))),
   status.classes.length === 0 && h("p", { class: "quiet" }, "There are no classes yet."));
 }
 

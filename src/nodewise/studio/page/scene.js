@@ -17,8 +17,13 @@ export class Scene {
    * @param {() => void} [parts.sized] told when the canvas has another size.
    */
   constructor(canvas, parts) {
-    Object.assign(this, { canvas, parts, width: 0, height: 0, scale: 1, x: 0, y: 0, hovered: -1, aiming: false, box: [-1, 1, -1, 1], fx: 1, fy: 1 });
-    this.pending = 0;
+    this.canvas = canvas;
+    this.parts = parts;
+    [this.width, this.height, this.pending, this.x, this.y] = [0, 0, 0, 0, 0];
+    [this.scale, this.fx, this.fy] = [1, 1, 1];
+    this.hovered = -1;
+    this.aiming = false;
+    this.box = [-1, 1, -1, 1]; // left, right, top, bottom of what is framed
     this.pointers = new Map();
     this.moved = 0;
     this.context = canvas.getContext("2d");
@@ -125,7 +130,7 @@ export class Scene {
       const item = this.parts.find(x, y, event.pointerType === "touch" ? 22 : 9);
       if (item >= 0) { canvas.blur(); this.parts.pick(item); }
     });
-    for (const type of ["pointercancel", "lostpointercapture"]) canvas.addEventListener(type, (event) => this.pointers.delete(event.pointerId));
+    for (const type of ["pointercancel", "lostpointercapture"]) canvas.addEventListener(type, (/** @type {PointerEvent} */ event) => this.pointers.delete(event.pointerId));
     canvas.addEventListener("pointerleave", () => this.leave());
     canvas.addEventListener("wheel", (event) => {
       const page = document.scrollingElement;

@@ -6,7 +6,7 @@ import { look } from "./flow.js";
 import { classMark } from "./marks.js";
 import { state } from "./store.js";
 
-let found = [];
+let hits = [];
 let aimed = -1;
 let asked = "";
 const parts = {};
@@ -34,7 +34,7 @@ async function fetchHits() {
   try {
     const { nodes } = await get(`/nodes?q=${encodeURIComponent(mine)}&limit=12&annotator=${encodeURIComponent(state.me)}`);
     if (mine !== asked || document.activeElement !== parts.input) return;
-    found = nodes;
+    hits = nodes;
     aimed = nodes.length ? 0 : -1;
     draw();
   } catch (error) {
@@ -44,13 +44,13 @@ async function fetchHits() {
 }
 
 function draw() {
-  show(parts.list, found.map((node, place) => {
+  show(parts.list, hits.map((node, index) => {
     const title = node.title || node.name;
-    const hit = h("li", { role: "option", id: `hit-${place}`, "aria-selected": String(place === aimed) }, node.label !== null && node.label !== undefined ? classMark(node.label) : null,
+    const hit = h("li", { role: "option", id: `hit-${index}`, "aria-selected": String(index === aimed) }, node.label !== null && node.label !== undefined ? classMark(node.label) : null,
       h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title));
-    hit.addEventListener("pointerdown", (event) => { event.preventDefault(); take(place); });
+    hit.addEventListener("pointerdown", (event) => { event.preventDefault(); take(index); });
     return hit;
-  }), found.length === 0 && h("li", { class: "quiet" }, "No node is called so."));
+  }), hits.length === 0 && h("li", { class: "quiet" }, "No node is called so."));
   parts.list.hidden = false;
   parts.input.setAttribute("aria-expanded", "true");
   if (aimed >= 0) parts.input.setAttribute("aria-activedescendant", `hit-${aimed}`);
@@ -63,8 +63,8 @@ function close() {
   parts.input.removeAttribute("aria-activedescendant");
 }
 
-function take(place) {
-  const node = found[place];
+function take(index) {
+  const node = hits[index];
   if (!node) return;
   parts.input.value = "";
   asked = "";
@@ -75,7 +75,7 @@ function take(place) {
 
 function typed(event) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (by && found.length) { aimed = (aimed + by + found.length) % found.length; draw(); }
+  if (by && hits.length) { aimed = (aimed + by + hits.length) % hits.length; draw(); }
   else if (event.key === "Enter") { if (!parts.list.hidden) take(aimed); }
   else if (event.key === "Escape") { parts.input.value = ""; close(); parts.input.blur(); }
   else return;

@@ -1,11 +1,12 @@
 // What the page knows, in one place; views subscribe to the parts that they draw.
 
+import { SESSION } from "./api.js";
 import { kept } from "./dom.js";
 
 const listeners = new Map();
 
 /**
- * - studio: the answer of /studio; status: that of /status.
+ * - status: the answer of /status.
  * - query: the node that is asked, or null; nothing: why there is none to ask, in words.
  * - trail: the nodes looked at since, the last one is shown; empty while the asked node is shown.
  * - card: the node that is shown.
@@ -14,7 +15,7 @@ const listeners = new Map();
  * - gone: the votes on the asked node where somebody else has labelled it meanwhile; hint: a soft word on a press that was ignored.
  */
 export const state = {
-  studio: null, status: null, query: null, nothing: "", trail: [], card: null, phase: "loading", sending: null, saved: null, failed: null, error: null,
+  status: null, query: null, nothing: "", trail: [], card: null, phase: "loading", sending: null, saved: null, failed: null, error: null,
   hint: "", gone: null, online: true,
   me: kept.read("annotator", "me"),
 };
@@ -45,4 +46,44 @@ export const target = () => (atHome() ? state.query?.node : state.trail.at(-1).n
 /** Whether what is predicted for a node must not be seen: it is asked without showing it. */
 export const secret = (node) => state.query !== null && state.query.node === node && (state.query.audit || state.query.predicted.length === 0);
 
+/** The names of the classes, by their numbers. */
 export const classes = () => state.status?.classes ?? [];
+
+/** The number of a class, which it keeps; -1 for none. */
+export const numberOf = (name) => (state.status && Object.hasOwn(state.status.numbers, name) ? state.status.numbers[name] : -1);
+
+export const nameOf = (number) => classes().find((name) => numberOf(name) === number) ?? null;
+
+// Changes that did not get through. They stay until they are saved or thrown away, also when the page is loaded again.
+const storageKey = () => `nodewise.unsaved.${SESSION}`;
+
+/** What identifies a change: another label for the same node replaces the one that failed. */
+const about = (request) => `${request.path} ${request.node ?? JSON.stringify(request.body)} ${request.body.annotator}`;
+
+const unsavedChanges = () => state.failed ?? [];
+
+function keepUnsaved(request, why) {
+  writeUnsaved([...unsavedChanges().filter((other) => about(other) !== about(request)), { ...request, why }]);
+}
+
+function dropUnsaved(request) {
+  if (unsavedChanges().length) writeUnsaved(unsavedChanges().filter((other) => about(other) !== about(request)));
+}
+
+function discardUnsaved() {
+  writeUnsaved([]);
+}
+
+/** What an earlier load of this page could not save. */
+function restoreUnsaved() {
+  let requests = [];
+  try { requests = JSON.parse(sessionStorage.getItem(storageKey()) ?? "[]"); } catch { /* no storage */ }
+  if (Array.isArray(requests) && requests.length) set({ failed: requests.map((request) => ({ ...request, home: false })) });
+}
+
+function writeUnsaved(failed) {
+  set({ failed: failed.length ? failed : null });
+  try { sessionStorage.setItem(storageKey(), JSON.stringify(failed)); } catch { /* no storage: kept as long as the page is open */ }
+}
+
+export const unsaved = { all: unsavedChanges, keep: keepUnsaved, drop: dropUnsaved, discard: discardUnsaved, restore: restoreUnsaved };

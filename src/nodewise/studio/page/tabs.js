@@ -3,14 +3,14 @@
 import { h, put } from "./dom.js";
 
 /**
- * Put tabs into a place.
+ * Put tabs into an element.
  *
- * @param {HTMLElement} place where.
+ * @param {HTMLElement} element where.
  * @param {string} label what the tabs are about.
  * @param {{name: string, title: string, view: HTMLElement, shown?: (now: boolean) => void}[]} tabs
  * @returns {{open: (name: string) => void, next: () => void, current: () => string}}
  */
-export function makeTabs(place, label, tabs) {
+export function makeTabs(element, label, tabs) {
   let current = null;
   const buttons = tabs.map(({ name, title }) => h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `view-${name}`, class: "tab", on: { click: () => open(name) } }, title));
   const views = tabs.map(({ name, view }) => h("div", { role: "tabpanel", id: `view-${name}`, "aria-labelledby": `tab-${name}`, class: "tabview", hidden: true }, view));
@@ -37,7 +37,7 @@ export function makeTabs(place, label, tabs) {
     event.preventDefault();
     buttons[tabs.findIndex(({ name }) => name === current)].focus();
   } } }, buttons);
-  put(place, list, views);
+  put(element, list, views);
   open(tabs[0].name);
   return { open, next: () => step(1), current: () => current };
 }

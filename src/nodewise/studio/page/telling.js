@@ -1,11 +1,9 @@
 // One line under the classes: what has been saved, what is being saved, what went wrong and how to go on.
 
-import { byId, h, key, show } from "./dom.js";
+import { byId, h, icon, key, show } from "./dom.js";
 import { choose, retry, send, undo } from "./flow.js";
-import { icon } from "./icons.js";
 import { classMark } from "./marks.js";
-import { on, set, state } from "./store.js";
-import * as unsaved from "./unsaved.js";
+import { on, set, state, unsaved } from "./store.js";
 
 export function startTelling() {
   const line = h("div", { class: "telling", id: "telling" });

@@ -10,7 +10,7 @@
     document.dispatchEvent(new CustomEvent("theme", { detail: { theme, choice } }));
   };
   dark.addEventListener("change", apply);
-  document.addEventListener("choose-theme", (event) => {
+  document.addEventListener("choose-theme", (/** @type {CustomEvent} */ event) => {
     choice = event.detail;
     try { localStorage.setItem("nodewise.theme", choice); } catch { /* a browser without storage forgets it */ }
     apply();

@@ -1,7 +1,6 @@
 // The buttons in the head of a page that both pages have: theme and, on the work page, name, export and help.
 
-import { h, show, short } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, icon, short, show } from "./dom.js";
 
 const NEXT = { auto: "dark", dark: "light", light: "auto" };
 

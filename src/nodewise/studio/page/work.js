@@ -1,6 +1,7 @@
 // The work page: puts the parts together and keeps them up to date.
 
 import { annotatorsView } from "./annotators.js";
+import { SESSION } from "./api.js";
 import { startCard } from "./card.js";
 import { startChoices } from "./choices.js";
 import { startClosing } from "./closing.js";
@@ -44,11 +45,8 @@ const menu = exportMenu();
 byId("tools").append(name.button, menu.box, themeButton(), helpButton(showHelp));
 name.draw(state.me);
 on("me", () => name.draw(state.me));
-on("studio", () => {
-  const { session } = state.studio;
-  show(byId("job"), session.name);
-  document.title = `${session.name} · nodewise studio`;
-});
+show(byId("job"), SESSION);
+document.title = `${SESSION} · nodewise studio`;
 
 startKeys({ "/": focusSearch, "?": showHelp, g: pictures.next, h: () => setHops(), p: panels.next, e: menu.toggle, t: nextTheme });
 
@@ -63,7 +61,6 @@ function connection(up, again) {
 
 function heard(message) {
   if (message.type === "changed") refresh(); // also where only the predictions are new
-  else if (message.type === "session" && state.studio && message.name !== state.studio.session.name) location.reload();
 }
 
 start().then(() => listen(heard, connection)).catch((error) => {

@@ -29,9 +29,9 @@ _ROLES = {
 def roles(graph: Graph) -> dict[str, str]:
     """Which attribute is a node's title, text, link and picture: role -> the attribute's name, for those that there are."""
     lower = {name.strip().lower(): name for name in reversed(list(graph.attributes))}
-    found = {role: next((lower[name] for name in names if name in lower), None) for role, names in _ROLES.items()}
-    found["picture"] = Pictures.attribute(graph)
-    return {role: name for role, name in found.items() if name is not None}
+    attribute = {role: next((lower[name] for name in names if name in lower), None) for role, names in _ROLES.items()}
+    attribute["picture"] = Pictures.attribute(graph)
+    return {role: name for role, name in attribute.items() if name is not None}
 
 
 def texts(graph: Graph, node: int) -> dict[str, Any]:

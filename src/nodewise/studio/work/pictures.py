@@ -92,8 +92,8 @@ class Pictures:
                 return None
             flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
             with os.fdopen(os.open(path, flags), "rb") as file:
-                found = os.fstat(file.fileno())
-                if not stat.S_ISREG(found.st_mode) or found.st_size > self.limit:
+                facts = os.fstat(file.fileno())
+                if not stat.S_ISREG(facts.st_mode) or facts.st_size > self.limit:
                     return None
                 return file.read(self.limit + 1 if whole else 16)
         except (OSError, ValueError, RuntimeError):  # missing, forbidden, a name that cannot be one, links in a circle

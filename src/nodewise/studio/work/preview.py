@@ -31,14 +31,14 @@ def preview_table(path: Path) -> dict[str, Any]:
     _, header = next(rows, (0, []))
     if not header:
         raise GraphError(f"{path} has no rows: its first row must name the columns")
-    header = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    header = [name or f"column {index}" for index, name in enumerate(header, start=1)]
     if len(header) > _COLUMNS:
         raise GraphError(f"{path} has {len(header)} columns; up to {_COLUMNS} can be shown: keep those that are needed")
     first = [row for _, row in islice(rows, _LOOKED_AT)]
     if not first:
         raise GraphError(f"{path} names columns but holds no rows: check that the table is complete")
     count = len(first) + sum(1 for _ in rows)
-    cells = {name: [row[place] if place < len(row) else "" for row in first] for place, name in enumerate(header)}
+    cells = {name: [row[index] if index < len(row) else "" for row in first] for index, name in enumerate(header)}
     kinds = {name: _kind(name, column) for name, column in cells.items()}
     return {
         "columns": [{"name": name, "kind": kinds[name], "examples": _examples(cells[name])} for name in cells],
@@ -80,8 +80,8 @@ def _guess_text(cells: dict[str, list[str]], kinds: dict[str, str]) -> str | Non
 
 
 def _named(cells: dict[str, list[str]], names: Sequence[str], among: Sequence[str]) -> str | None:
-    found = Table(Path(), {name: [] for name in among}, []).find(names)
-    return found if found in cells else None
+    column = Table(Path(), {name: [] for name in among}, []).find(names)
+    return column if column in cells else None
 
 
 def _examples(cells: Sequence[str]) -> list[str]:

@@ -36,35 +36,35 @@ class NameIndex:
             return list(range(min(limit, self._count)))
         if self._text is None:
             return self._by_number(wanted, limit)
-        found: dict[int, None] = {}
+        nodes: dict[int, None] = {}
         for pattern in (_BETWEEN + wanted + _BETWEEN, _BETWEEN + wanted, wanted):
             for node in self._holding(pattern):
-                if len(found) == limit:
-                    return list(found)
-                found.setdefault(node)
-        return list(found)
+                if len(nodes) == limit:
+                    return list(nodes)
+                nodes.setdefault(node)
+        return list(nodes)
 
     def _holding(self, pattern: str) -> Iterator[int]:
         """The nodes whose names hold a pattern, each once."""
         assert self._text is not None
-        place = self._text.find(pattern)
-        while place >= 0:
-            inside = place + pattern.startswith(_BETWEEN)
+        at = self._text.find(pattern)
+        while at >= 0:
+            inside = at + pattern.startswith(_BETWEEN)
             node = int(np.searchsorted(self._starts, inside, side="right")) - 1
             yield node
-            place = self._text.find(pattern, int(self._starts[node + 1]) - 1)
+            at = self._text.find(pattern, int(self._starts[node + 1]) - 1)
 
     def _by_number(self, wanted: str, limit: int) -> list[int]:
         if not wanted.isdecimal() or not wanted.isascii() or (len(wanted) > 1 and wanted[0] == "0") or len(wanted) > 12:
             return []
         start, width = int(wanted), 1
-        found: list[int] = []
-        while start < self._count and len(found) < limit:  # 7, 70 … 79, 700 … 799
-            found += range(start, min(start + width, self._count, start + limit))
+        nodes: list[int] = []
+        while start < self._count and len(nodes) < limit:  # 7, 70 … 79, 700 … 799
+            nodes += range(start, min(start + width, self._count, start + limit))
             if start == 0:
                 break
             start, width = start * 10, width * 10
-        return found[:limit]
+        return nodes[:limit]
 
 
 def _fold(text: str) -> str:

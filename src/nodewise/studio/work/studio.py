@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from nodewise import __version__
 from nodewise.studio.api.updates import Updates
 from nodewise.studio.settings import StudioSettings
+from nodewise.studio.work.session_pool import SessionPool
 from nodewise.studio.work.worker import Priority, Worker
-from nodewise.studio.work.workplace import Workplace
 
 if TYPE_CHECKING:
     from nodewise.session import Session
     from nodewise.studio.layout.overview import GraphMap
+    from nodewise.studio.work.open_session import OpenSession
 
 __all__ = ["Studio"]
 
@@ -29,7 +30,7 @@ _REST = 0.1
 
 
 class Studio:
-    """The worker that uses the session, the builder that makes graphs and maps beside it, and the messages to the pages.
+    """The worker that uses the sessions, the builder that makes graphs and maps beside it, and the messages to the pages.
 
     Args:
         settings: the studio's.
@@ -44,9 +45,9 @@ class Studio:
         self._news = asyncio.Event()
         self.scratch = Path()
         self.worker, self.builder = Worker("nodewise studio"), Worker("nodewise builder", limit=20)
-        self.workplace = Workplace(settings, self._publish, self.worker.give_way)
+        self.sessions = SessionPool(settings, self._publish, self.worker.give_way)
         if session is not None:
-            self.workplace.take(session)
+            self.sessions.take(session)
 
     async def start(self) -> None:
         """Begin to look at the log."""
@@ -61,7 +62,7 @@ class Studio:
         self.builder.refuse()
 
     async def stop(self) -> None:
-        """End the threads, let go of the session and of everything uploaded."""
+        """End the threads, let go of the sessions and of everything uploaded."""
         if self._beating is not None:
             self._beating.cancel()
             with suppress(asyncio.CancelledError):
@@ -73,24 +74,25 @@ class Studio:
     def _end(self) -> None:
         self.builder.close(timeout=5.0)
         self.worker.close()
-        self.workplace.close()
+        self.sessions.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def describe(self) -> dict[str, Any]:
-        """Which session is open and which there are."""
+        """Which session is meant where none is named, and which there are."""
+        default = self.sessions.default
         return {
             "version": __version__,
-            "session": self.workplace.describe(),
-            "sessions": self.workplace.sessions(),
+            "session": None if default is None else self.sessions.get(default).describe(),
+            "sessions": self.sessions.names(),
             "can_create": os.access(self.settings.folder, os.W_OK),
             "limits": {"upload_bytes": self.settings.upload_bytes},
         }
 
-    async def map(self) -> GraphMap:
-        """The map of the graph, drawn once by the builder: the session's worker is not kept from its work."""
+    async def map(self, name: str | None = None) -> GraphMap:
+        """The map of a session's graph, drawn once by the builder: the worker is not kept from its work."""
         from nodewise.studio.layout.overview import draw_map
 
-        views = await self.worker.run(Priority.READ, lambda: self.workplace.views)
+        views = await self.worker.run(Priority.READ, lambda: self.sessions.get(name).views)
         if views.map is not None:
             return views.map
         labelled = await self.worker.run(Priority.READ, lambda: list(views.session.labels))
@@ -109,14 +111,25 @@ class Studio:
             loop.call_soon_threadsafe(self._news.set)
 
     async def _beat(self) -> None:
-        """Every second, and after every change: is there anything new in the log, are the predictions to be made again?"""
+        """Every second, and after every change: is there anything new in the logs, are the predictions to be made again?"""
         renewing: Future[None] | None = None
+
+        def look() -> list[OpenSession]:
+            watched, due = self.updates.watched, []
+            for session in self.sessions.opened():
+                with suppress(Exception):  # what is wrong with the file is told to whoever asks next
+                    if session.look(session.name in watched or None in watched):
+                        due.append(session)
+            return due
+
         while True:
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._news.wait(), _LOOK)
             self._news.clear()
-            with suppress(Exception):  # what is wrong with the file is told to whoever asks next
-                due = await self.worker.run(Priority.READ, lambda: self.workplace.look(bool(self.updates.listeners)))
+            with suppress(Exception):
+                due = await self.worker.run(Priority.READ, look)
                 if due and (renewing is None or renewing.done()):
-                    renewing = self.worker.submit(Priority.PREDICT, self.workplace.renew)
+                    renewing = self.worker.submit(Priority.PREDICT, due[0].renew)
+                if self.sessions.too_many:
+                    self.worker.submit(Priority.BACKGROUND, lambda: self.sessions.close_unused(self.updates.watched))
             await asyncio.sleep(_REST)

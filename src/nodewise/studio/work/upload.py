@@ -104,15 +104,15 @@ def create_session(new: NewSession, nodes: Upload, edges: Upload | None, folder:
     return Session.create(path, graph, reporter=reporter, **(new.options or {}))
 
 
-def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None]) -> Reporter:
+def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], session: str) -> Reporter:
     """A reporter that streams events to the pages, and ends the work where the studio is shut down."""
 
     def report(event: Event, /) -> None:
         give_way()
         if isinstance(event, Progress):
-            publish({"type": "progress", "what": event.task, "done": event.done, "total": event.total})
+            publish({"type": "progress", "session": session, "what": event.task, "done": event.done, "total": event.total})
         elif isinstance(event, (Note, Warned)):
-            publish({"type": "note", "text": event.message})
+            publish({"type": "note", "session": session, "text": event.message})
 
     return report
 

@@ -48,6 +48,9 @@ class Views:
         self._given = np.zeros(session.graph.num_nodes, bool)
         self._given[list(rules.given)] = True
         self._audit = frozenset(rules.audit)
+        given = (session.graph.class_names[label] for label in session.graph.y[self._given]) if session.graph.y is not None else ()
+        self._numbers = {name: number for number, name in enumerate(dict.fromkeys([*session.settings.classes, *given]))}
+        self._numbered = 0
         self._roles = roles(session.graph)
         self._names: NameIndex | None = None
         self._neighbours: Neighbours | None = None
@@ -82,14 +85,14 @@ class Views:
         if self._names is None:
             self._names = NameIndex(self.session.graph)
         history = self.session.refresh()
-        found = self._names.find(text, limit)
+        nodes = self._names.find(text, limit)
         graph, known = self.session.graph, self._roles
         return [
             {
                 "node": node, "name": self.session.name_of(node), "title": caption(graph, known, node),
                 "label": None if self._is_hidden(history, node, annotator) else self._label(history, node),
             }
-            for node in found
+            for node in nodes
         ]  # fmt: skip
 
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
@@ -100,10 +103,10 @@ class Views:
         labelled = self._given.copy()
         labelled[list(history.labels)] = True
         seen = self._neighbours.around(node, hops, limit, labelled)
-        places = seen.nodes.tolist()
+        shown = seen.nodes.tolist()
         best = None if kept is None else kept.probabilities[seen.nodes].argmax(1)
         nodes = []
-        for at, (each, x, y, hop) in enumerate(zip(places, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True)):
+        for at, (each, x, y, hop) in enumerate(zip(shown, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True)):
             hidden = self._is_hidden(history, each, annotator)
             told = kept is not None and best is not None and not hidden and not self._is_undecided(history, each)
             nodes.append({
@@ -121,14 +124,14 @@ class Views:
         session = self.session
         history, kept = session.refresh(), self.predictions.kept
         classes = list(session.classes)
-        place = {name: number for number, name in enumerate(classes)}
+        index = {name: number for number, name in enumerate(classes)}
         nodes = graph_map.nodes.tolist()
         secret = self.kept_from(annotator)
-        labelled = [-1 if node in secret else place.get(self._label(history, node) or "", -1) for node in nodes]
+        labelled = [-1 if node in secret else index.get(self._label(history, node) or "", -1) for node in nodes]
         predicted, sure = [-1] * len(nodes), [0.0] * len(nodes)
         if kept is not None:
             rows = kept.probabilities[graph_map.nodes]
-            column = np.array([place.get(name, -1) for name in kept.classes])
+            column = np.array([index.get(name, -1) for name in kept.classes])
             shown = np.array([not self._is_undecided(history, node) for node in nodes])
             predicted = np.where(shown, column[rows.argmax(1)], -1).tolist()
             sure = np.where(shown, rows.max(1).astype(float).round(3), 0.0).tolist()
@@ -140,16 +143,16 @@ class Views:
         """What has happened, the newest first."""
         log = self.session.events
         gone, secret = undone(log), self.kept_from(annotator)
-        found: list[dict[str, Any]] = []
+        listed: list[dict[str, Any]] = []
         for event in reversed(log if before is None else log[: max(0, before - 1)]):
             if event.kind != "ask" or asks:
                 told = self.describe(event, log)
                 if told["node"] in secret and event.annotator != annotator:
                     told["label"] = None
-                found.append({**told, "time": event.at, "undone": event.id in gone})
-            if len(found) == limit:
+                listed.append({**told, "time": event.at, "undone": event.id in gone})
+            if len(listed) == limit:
                 break
-        return found
+        return listed
 
     def describe(self, event: Event, log: Sequence[Event] | None = None) -> dict[str, Any]:
         """An event of the log in the page's words; an undo tells node and label of what it takes back."""
@@ -161,6 +164,20 @@ class Views:
             "name": None if node is None else self.session.name_of(int(node)), "label": about.get("label", about.get("name")),
             "budget": about.get("budget"), "undoes": event.body["event"] if event.kind == "undo" else None,
         }  # fmt: skip
+
+    def class_numbers(self) -> dict[str, int]:
+        """The number of every class that ever came up, by which it has its key and colour; it keeps it, and none is used again.
+
+        Classes of the start come first, then in the order of the log; one that an undo takes back leaves its number unused until it returns.
+        """
+        log = self.session.events
+        for event in log[self._numbered :]:
+            if event.kind in ("tell", "class"):
+                self._numbers.setdefault(str(event.body["label" if event.kind == "tell" else "name"]), len(self._numbers))
+        self._numbered = len(log)
+        for name in self.session.classes:  # should one come up in another way
+            self._numbers.setdefault(name, len(self._numbers))
+        return self._numbers
 
     def kept_from(self, annotator: str | None) -> set[int]:
         """The nodes of which the annotator may not see yet what others said: their own opinion is still wanted."""

@@ -7,31 +7,31 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
-    "AskAnswer",
-    "CardAnswer",
-    "ColoursAnswer",
-    "EventAnswer",
-    "EventsAnswer",
+    "AskResponse",
+    "CardResponse",
+    "ColoursResponse",
+    "EventResponse",
+    "EventsResponse",
     "Failure",
-    "MapAnswer",
-    "NameAnswer",
-    "NeighbourhoodAnswer",
-    "PreviewAnswer",
-    "ReportAnswer",
-    "SearchAnswer",
-    "StatusAnswer",
-    "StudioAnswer",
-    "TellAnswer",
+    "MapResponse",
+    "NameResponse",
+    "NeighbourhoodResponse",
+    "PreviewResponse",
+    "ReportResponse",
+    "SearchResponse",
+    "StatusResponse",
+    "StudioResponse",
+    "TellResponse",
     "Typo",
-    "UndoAnswer",
+    "UndoResponse",
 ]
 
 
-class _Answer(BaseModel):
+class _Response(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
-class Failure(_Answer):
+class Failure(_Response):
     """What is wrong and what to do, in one sentence."""
 
     error: str
@@ -43,7 +43,7 @@ class Typo(Failure):
     suggestion: str | None = None
 
 
-class OpenSession(_Answer):
+class OpenSession(_Response):
     """The session that is open."""
 
     name: str
@@ -51,13 +51,13 @@ class OpenSession(_Answer):
     file: str
 
 
-class Limits(_Answer):
+class Limits(_Response):
     """What the studio takes."""
 
     upload_bytes: int
 
 
-class StudioAnswer(_Answer):
+class StudioResponse(_Response):
     """The studio: which session is open, which there are in its folder."""
 
     version: str
@@ -67,7 +67,7 @@ class StudioAnswer(_Answer):
     limits: Limits
 
 
-class Column(_Answer):
+class Column(_Response):
     """A column of an uploaded table."""
 
     name: str
@@ -75,7 +75,7 @@ class Column(_Answer):
     examples: list[str]
 
 
-class Guess(_Answer):
+class Guess(_Response):
     """Which column is probably what."""
 
     text: str | None
@@ -83,7 +83,7 @@ class Guess(_Answer):
     id: str | None
 
 
-class PreviewAnswer(_Answer):
+class PreviewResponse(_Response):
     """What an uploaded table seems to hold."""
 
     columns: list[Column]
@@ -91,20 +91,20 @@ class PreviewAnswer(_Answer):
     guess: Guess
 
 
-class NameAnswer(_Answer):
+class NameResponse(_Response):
     """A session's name."""
 
     name: str
 
 
-class Audit(_Answer):
+class Audit(_Response):
     """Nodes of the audit that are labelled, and how many there are to be."""
 
     labelled: int
     of: int
 
 
-class StatusAnswer(_Answer):
+class StatusResponse(_Response):
     """How far the job is."""
 
     graph: str
@@ -118,7 +118,8 @@ class StatusAnswer(_Answer):
     audit: Audit
     skipped: int
     open: dict[str, list[str]]
-    classes: list[str]
+    classes: list[str] = Field(description="in the order of their numbers")
+    numbers: dict[str, int] = Field(description="by which a class has its key and colour, for the life of the session; from 0")
     balance: dict[str, int]
     annotators: dict[str, int]
     agreement: float | None
@@ -130,7 +131,7 @@ class StatusAnswer(_Answer):
     predictions_from: int | None
 
 
-class CardAnswer(_Answer):
+class CardResponse(_Response):
     """A node: its texts, its label, what is predicted."""
 
     node: int
@@ -149,7 +150,7 @@ class CardAnswer(_Answer):
     predicted: list[tuple[str, float]] | None
 
 
-class QueryAnswer(_Answer):
+class QueryResponse(_Response):
     """A node to label, why it was chosen, and what was predicted for it then."""
 
     node: int
@@ -165,30 +166,30 @@ class QueryAnswer(_Answer):
     predicted: list[tuple[str, float]]
     guess: str | None
     sure: float | None
-    card: CardAnswer
+    card: CardResponse
 
 
-class AskAnswer(_Answer):
+class AskResponse(_Response):
     """The queries."""
 
-    queries: list[QueryAnswer]
+    queries: list[QueryResponse]
 
 
-class TellAnswer(_Answer):
+class TellResponse(_Response):
     """The numbers of the events, for undo, and how far the job is now."""
 
     events: list[int]
-    status: StatusAnswer
+    status: StatusResponse
 
 
-class OneEvent(_Answer):
+class EventNumberResponse(_Response):
     """The number of the event, for undo, and how far the job is now."""
 
     event: int
-    status: StatusAnswer
+    status: StatusResponse
 
 
-class EventAnswer(_Answer):
+class EventResponse(_Response):
     """Something that happened. An undo tells node and label of what it takes back; ``label`` of a declared class is its name."""
 
     event: int
@@ -201,27 +202,27 @@ class EventAnswer(_Answer):
     undoes: int | None
 
 
-class LoggedEvent(EventAnswer):
+class LoggedEvent(EventResponse):
     """An event of the log: when it happened, in seconds since 1970, and whether it was taken back."""
 
     time: float
     undone: bool
 
 
-class UndoAnswer(_Answer):
+class UndoResponse(_Response):
     """What was taken back, and how far the job is now."""
 
-    undone: EventAnswer
-    status: StatusAnswer
+    undone: EventResponse
+    status: StatusResponse
 
 
-class EventsAnswer(_Answer):
+class EventsResponse(_Response):
     """What has happened, the newest first."""
 
     events: list[LoggedEvent]
 
 
-class Found(_Answer):
+class Found(_Response):
     """A node that a search has found; ``title`` is a few words of its title or text."""
 
     node: int
@@ -230,13 +231,13 @@ class Found(_Answer):
     label: str | None
 
 
-class SearchAnswer(_Answer):
+class SearchResponse(_Response):
     """The nodes found: the one called so, those whose names begin so, those whose names hold it."""
 
     nodes: list[Found]
 
 
-class Neighbour(_Answer):
+class Neighbour(_Response):
     """A node in the drawing, x and y from -1 to 1; ``title`` is a few words of its title or text."""
 
     node: int
@@ -251,8 +252,8 @@ class Neighbour(_Answer):
     sure: float | None
 
 
-class NeighbourhoodAnswer(_Answer):
-    """A node and what lies around it; edges are pairs of places in ``nodes``."""
+class NeighbourhoodResponse(_Response):
+    """A node and what lies around it; edges are pairs of indices in ``nodes``."""
 
     centre: int
     nodes: list[Neighbour]
@@ -262,8 +263,8 @@ class NeighbourhoodAnswer(_Answer):
     exact: bool = Field(description="whether there are just so many; else at least")
 
 
-class MapAnswer(_Answer):
-    """The whole graph, or a sample of a large one; edges are pairs of places in ``nodes``."""
+class MapResponse(_Response):
+    """The whole graph, or a sample of a large one; edges are pairs of indices in ``nodes``."""
 
     nodes: list[int]
     x: list[float]
@@ -273,8 +274,8 @@ class MapAnswer(_Answer):
     edges: list[tuple[int, int]]
 
 
-class ColoursAnswer(_Answer):
-    """Labels and predictions in the map's order, as places in ``classes``; -1 for none."""
+class ColoursResponse(_Response):
+    """Labels and predictions in the map's order, as indices in ``classes``; -1 for none."""
 
     classes: list[str]
     labelled: list[int]
@@ -283,7 +284,7 @@ class ColoursAnswer(_Answer):
     predictions_from: int | None
 
 
-class AccuracyAnswer(_Answer):
+class AccuracyResponse(_Response):
     """A share of right predictions with its 95 % interval, and how many nodes it was found on."""
 
     mean: float
@@ -292,22 +293,22 @@ class AccuracyAnswer(_Answer):
     nodes: int
 
 
-class Point(_Answer):
+class Point(_Response):
     """The predictions after some labels."""
 
     labels: int
     changed: float | None
     confidence: float
-    audit: AccuracyAnswer | None
+    audit: AccuracyResponse | None
 
 
-class ReportAnswer(_Answer):
+class ReportResponse(_Response):
     """Whether more labels are worth it."""
 
     labels: int
     change_rate: float | None
-    cross_validated: AccuracyAnswer | None
-    audit: AccuracyAnswer | None
+    cross_validated: AccuracyResponse | None
+    audit: AccuracyResponse | None
     curve: list[Point]
     next_change: float | None
     next_gain: float | None

@@ -1,0 +1,112 @@
+"""The sessions that the studio has open, by name: every page works on its own, whatever others open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+from nodewise.studio.api.failures import MissingError, NoSessionError
+from nodewise.studio.settings import ENDING, StudioSettings
+from nodewise.studio.work.open_session import OpenSession, file_identity
+from nodewise.studio.work.pictures import Pictures
+
+if TYPE_CHECKING:
+    from nodewise.session import Session
+
+__all__ = ["SessionPool"]
+
+
+class SessionPool:
+    """Finds, opens and closes sessions. Everything here runs in the worker's thread.
+
+    Args:
+        settings: the studio's.
+        publish: told every message for the pages.
+        give_way: called between the steps of long work.
+        most: sessions that stay open at a time; beyond that those that nobody has used for longest are closed.
+    """
+
+    def __init__(
+        self, settings: StudioSettings, publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], most: int = 8
+    ) -> None:
+        self._settings, self._publish, self._give_way, self._most = settings, publish, give_way, most
+        self._pictures = Pictures(settings.pictures)
+        self._open: dict[str, OpenSession] = {}  # the one used last comes last
+        self._first: str | None = None
+
+    @property
+    def default(self) -> str | None:
+        """The session that is meant where none is named: the one that the studio was started with, else the first that was opened."""
+        return self._first
+
+    def names(self) -> list[str]:
+        """The sessions that there are: those in the studio's folder, and the one that it was started with."""
+        files = (path for path in self._settings.folder.glob(f"*{ENDING}") if not path.name.startswith(".") and path.is_file())
+        return sorted({path.name.removesuffix(ENDING) for path in files} | ({self._first} if self._first is not None else set()))
+
+    def is_open(self, name: str) -> bool:
+        """Whether a session is open."""
+        return name in self._open
+
+    def get(self, name: str | None = None) -> OpenSession:
+        """A session by its name, opened if need be; it is found in the list, never by a path.
+
+        Raises:
+            MissingError: there is none of that name.
+            NoSessionError: none was named, and none is open.
+        """
+        if name is None:
+            if self._first is None:
+                raise NoSessionError
+            name = self._first
+        current = self._open.get(name)
+        path = self._settings.folder / f"{name}{ENDING}"
+        if current is not None and (current.in_place or file_identity(path) == (0, 0)):
+            self._open[name] = self._open.pop(name)
+            return current
+        if name not in self.names() or not path.is_file():
+            raise MissingError(f"there is no session {name[:100]!r} in the studio's folder: open one of those listed, or make a new one")
+        from nodewise.session import Session
+
+        session = Session.open(path)
+        try:
+            return self.take(session)
+        except BaseException:
+            session.close()
+            raise
+
+    def take(self, session: Session) -> OpenSession:
+        """Have this session among those that are open; one of the same name whose file was replaced is let go."""
+        opened = OpenSession(session, self._pictures, self._publish, self._give_way)
+        before = self._open.pop(opened.name, None)
+        self._open[opened.name] = opened
+        self._first = self._first or opened.name
+        if before is not None:
+            before.close()
+        self._publish({"type": "session", "name": opened.name})
+        return opened
+
+    def close_unused(self, watched: Collection[str | None]) -> None:
+        """Let go of the files of sessions that are too many, those used least lately first.
+
+        Args:
+            watched: sessions that a page is open of; they stay.
+        """
+        spare = [name for name in self._open if name not in watched and name != self._first]
+        for name in spare[: max(0, len(self._open) - self._most)]:
+            self._open.pop(name).close()
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there are more open than should stay so."""
+        return len(self._open) > self._most
+
+    def opened(self) -> list[OpenSession]:
+        """Those that are open."""
+        return list(self._open.values())
+
+    def close(self) -> None:
+        """Let go of all files."""
+        opened, self._open = self._open, {}
+        for session in opened.values():
+            session.close()
