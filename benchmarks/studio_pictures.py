@@ -96,7 +96,7 @@ def take(browser: Browser, studio: Studio, table: Path, out: Path) -> None:
     shot(page, "new", full_page=True)
     page.set_viewport_size(LAPTOP)
     page.get_by_role("button", name="Make the session").click()
-    page.wait_for_url(f"{studio.address}/")
+    page.wait_for_url("**/s/*")
     ready(page)
 
     studio.answer(17)

@@ -56,6 +56,22 @@ class Server:
             self._process.send_signal(signal.SIGINT)
         self._end()
 
+    def end(self) -> str:
+        """Stop it; what it said after its address."""
+        self._process.send_signal(signal.SIGINT)
+        assert self._process.stdout is not None
+        said = self._process.stdout.read()
+        self._end()
+        return said
+
+    def peak_bytes(self) -> int | None:
+        """The most memory that it has had; None where that cannot be told."""
+        try:
+            status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
+        except OSError:
+            return None
+        return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])  # type: ignore[index]
+
     def _end(self) -> None:
         self._process.wait()
         assert self._process.stdout is not None
@@ -149,7 +165,7 @@ def visit(browser: Browser, address: str, *, allowed: Sequence[str] = (), **opti
         **options: of Playwright's context, such as viewport or color_scheme.
     """
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options})
-    context.set_default_timeout(120_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     seen = Visit(page, context)
     own = urlsplit(address).netloc

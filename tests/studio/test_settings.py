@@ -23,6 +23,7 @@ def test_this_machine_alone_needs_no_token(tmp_path: Path) -> None:
         ({"host": "0.0.0.0"}, "it has no token"),
         ({"allowed_hosts": ("studio.example",)}, "it has no token"),
         ({"token": "a b"}, "a token must be"),
+        ({"token": "a"}, "a token must be 12 to 200 letters"),
         ({"port": 70000}, "from 0 to 65535"),
         ({"folder": Path("not there")}, "no folder 'not there'"),
         ({"pictures": Path("not there")}, "no folder 'not there'"),

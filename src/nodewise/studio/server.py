@@ -75,6 +75,11 @@ def make_server(app: Guard) -> uvicorn.Server:
     """A server for an application of `create_app`; its `run` with a socket of `bind` runs it until Ctrl-C."""
     import uvicorn
 
+    from nodewise.studio.guard.connections import bounded_http, most_connections, quiet_websocket
+
+    settings = app.app.state.studio.settings  # type: ignore[attr-defined]
+    http = bounded_http(most_connections(settings.connections), settings.head_seconds)
+
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             """Ends long work first, so that whoever waits for it has an answer and the connections can be closed."""
@@ -83,7 +88,7 @@ def make_server(app: Guard) -> uvicorn.Server:
 
     config = uvicorn.Config(
         app, log_level="error", access_log=False, proxy_headers=False, server_header=False, ws_max_size=2**16, timeout_graceful_shutdown=5,
-        timeout_keep_alive=30, lifespan="on", http="h11", ws="websockets-sansio", log_config=None,
+        timeout_keep_alive=30, lifespan="on", http=http, ws=quiet_websocket(), log_config=None,
     )  # fmt: skip
     return Server(config)
 

@@ -27,6 +27,8 @@ class StudioSettings:
         pictures: the folder that pictures of nodes are shown from; None: only those that lie in the graph itself are shown.
         upload_bytes: the largest upload.
         request_bytes: the largest body of any other request.
+        connections: how many there may be at a time; beyond that those go that have waited longest without a whole request.
+        head_seconds: how long a request's head may take to arrive.
     """
 
     host: str = "127.0.0.1"
@@ -37,6 +39,8 @@ class StudioSettings:
     pictures: Path | None = None
     upload_bytes: int = 256 * 2**20
     request_bytes: int = 2**20
+    connections: int = 512
+    head_seconds: float = 10.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:

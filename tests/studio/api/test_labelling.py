@@ -210,7 +210,7 @@ def test_a_class_keeps_its_number_whatever_is_told_undone_or_told_again(client: 
     client.say("/classes", name="delta")
     client.say("/classes", name="eps", annotator="bob")
     assert client.look("/status")["numbers"] == {"a": 0, "b": 1, "delta": 2, "eps": 3}
-    (event,) = client.say("/tell", labels=[{"node": 3, "label": "eps"}])["events"]
+    client.say("/tell", labels=[{"node": 3, "label": "eps"}])
     now = client.look("/status")
     assert now["classes"] == ["a", "b", "delta", "eps"] and now["numbers"]["eps"] == 3
     client.say("/undo", event=1)

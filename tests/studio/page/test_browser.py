@@ -55,7 +55,7 @@ def test_from_a_csv_to_an_export(browser: Browser, tmp_path: Path) -> None:
         page.get_by_label("Budget").fill("10")
         page.get_by_label("Audit").fill("0")
         page.get_by_role("button", name="Make the session").click()
-        page.wait_for_url(f"{server.address}/")
+        page.wait_for_url("**/s/*")
         assert (tmp_path / "my notes.nodewise").is_file()
 
         seen.ready()
@@ -112,7 +112,7 @@ def test_the_keyboard_alone_is_enough(browser: Browser, tmp_path: Path) -> None:
         page.keyboard.type("thing, plant")
         tab_to(page, "create")
         page.keyboard.press("Enter")
-        page.wait_for_url(f"{server.address}/")
+        page.wait_for_url("**/s/*")
         before = seen.label("2")
         assert seen.title() != before
         assert server.get("/status")["told"] + server.get("/status")["audit"]["labelled"] == 1
@@ -178,7 +178,7 @@ def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browse
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 1}
 
 
-def test_a_label_does_not_go_to_another_session_that_was_opened_while_the_connection_was_lost(browser: Browser, job: Path) -> None:
+def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_meanwhile(browser: Browser, job: Path) -> None:
     shutil.copy(job, job.with_name("other.nodewise"))
     with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["ERR_", "WebSocket", "409"]) as seen:
         page = seen.page
@@ -189,10 +189,12 @@ def test_a_label_does_not_go_to_another_session_that_was_opened_while_the_connec
         page.locator("#telling", has_text="Not saved yet").wait_for()
         server._arguments = ("other.nodewise",)
         server.start()
+        page.get_by_text("Connection lost").wait_for(state="hidden")
         page.keyboard.press("r")
-        page.locator("#job", has_text="other").wait_for()
+        told(page)
         seen.ready()
-        assert server.get("/status")["told"] == 0
+        assert page.url.endswith(f"/s/{job.stem}")
+        assert server.get("/status?session=other")["told"] == 0 and server.get(f"/status?session={job.stem}")["told"] == 1
 
 
 def test_the_end_of_the_budget_says_what_can_be_done(browser: Browser, job: Path) -> None:

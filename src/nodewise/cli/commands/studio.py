@@ -10,6 +10,7 @@ import typer
 
 from nodewise.cli.command import add_command
 from nodewise.cli.screen import Screen
+from nodewise.ground.errors import InputError
 
 __all__ = ["register", "studio"]
 
@@ -18,6 +19,7 @@ nodewise studio
 nodewise studio job.nodewise
 nodewise studio job.nodewise --port 9000 --no-browser
 nodewise studio job.nodewise --host 0.0.0.0
+nodewise studio job.nodewise --token-file ~/.nodewise-token
 """
 
 _PORT = 8080
@@ -45,6 +47,15 @@ def studio(
             show_default="none on 127.0.0.1, else one is made and shown",
         ),
     ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-file",
+            metavar="FILE",
+            help="A file with the token that its owner alone can read; made with a new one if missing.",
+            show_default=False,
+        ),
+    ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A further name that the page is reached by; repeatable.", show_default=False),
@@ -62,20 +73,24 @@ def studio(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser.")] = True,
 ) -> None:
     """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the session's file."""
-    import secrets
     import sys
     import threading
     import webbrowser
 
     from nodewise.studio import require_extra
     from nodewise.studio.guard.origins import is_loopback
+    from nodewise.studio.guard.tokens import new_token, token_from_file
 
     require_extra()
     from nodewise.session import Session
     from nodewise.studio import StudioSettings, address, bind, create_app, make_server
 
-    if token is None and not is_loopback(host):
-        token = secrets.token_urlsafe(24)
+    if token is not None and token_file is not None:
+        raise InputError("both --token and --token-file (or NODEWISE_TOKEN) are given: give one of them")
+    if token_file is not None:
+        token = token_from_file(token_file)
+    elif token is None and not is_loopback(host):
+        token = new_token()
     where = folder if folder is not None else session.absolute().parent if session is not None else Path()
     opened = None if session is None else Session.open(session)
     try:
@@ -87,13 +102,15 @@ def studio(
         if opened is not None:
             opened.close()
         raise
-    place = address(host, number, token)
+    page = address(host, number, token)
     with suppress(KeyboardInterrupt):  # how it is meant to end
-        screen.line(place)
+        screen.line(page)
+        if token is None:
+            screen.note("every user of this machine can open the page: with --token-file FILE only those who can read that file")
         screen.note("Ctrl-C ends the studio; everything told is in the session's file")
         threading.Thread(target=_load_torch, daemon=True).start()
         if browser:
-            threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()  # where there is none, the address has been told
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()  # where there is none, the address has been told
         sys.setswitchinterval(0.001)  # the event loop gets its turn soon, however much Python the worker runs
         server.run(sockets=[listening])
 

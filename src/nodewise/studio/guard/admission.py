@@ -35,6 +35,7 @@ class Refusal:
         ask_again: whether a browser shall load the page once more by itself. It leaves cookies of ours at home where the link was on another
             site's page; from our own page it brings them.
         page: whether a person is waiting for a page, and not a program for JSON.
+        wrong_token: whether a token was brought, and it was another one.
     """
 
     status: int
@@ -42,6 +43,7 @@ class Refusal:
     headers: Sequence[tuple[bytes, bytes]] = ()
     ask_again: bool = False
     page: bool = False
+    wrong_token: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,13 @@ class Welcome:
     encrypted: bool
 
 
-def admit(scope: Mapping[str, Any], rules: GuardRules) -> Refusal | Welcome | None:
+def admit(scope: Mapping[str, Any], rules: GuardRules, guesses: bool = True) -> Refusal | Welcome | None:
     """What becomes of a request: None where it may go on.
 
     Args:
         scope: the ASGI scope, of type ``http`` or ``websocket``.
         rules: what is ours.
+        guesses: whether a token may be tried; if not, the cookie of a page that is open already is the only way.
     """
     headers = _Headers(scope["headers"])
     page = scope["type"] == "http" and scope["method"] in {"GET", "HEAD"} and rules.is_page(scope["path"])
@@ -76,7 +79,7 @@ def admit(scope: Mapping[str, Any], rules: GuardRules) -> Refusal | Welcome | No
         or _from_elsewhere(scope, headers, rules, page)
         or _wrong_method(scope, headers, rules)
     )
-    return refusal or _without_token(scope, headers, rules, page)
+    return refusal or _without_token(scope, headers, rules, page, guesses)
 
 
 class _Headers:
@@ -159,14 +162,20 @@ def _wrong_method(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules
     return None
 
 
-def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules, page: bool) -> Refusal | Welcome | None:
+def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules, page: bool, guesses: bool) -> Refusal | Welcome | None:
     if rules.token is None:
         return None
     led = headers.one(b"sec-fetch-site") in {"cross-site", "same-site"}
     query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True) if page else []
-    known = any(rules.knows(token) for token in _tokens(headers, rules))
-    if scope["type"] == "http" and scope["method"] == "GET" and any(name == "token" for name, _ in query):
-        told = next((value for name, value in query if name == "token" and rules.knows(value)), None)
+    known = any(rules.knows(token) for token in _cookies(headers, rules))
+    named = [value for name, value in query if name == "token"]
+    brought = [*_bearer(headers), *named]
+    if brought and not guesses and not known:
+        error = "too many wrong tokens came from this address: wait a minute, then open the address that the studio printed"
+        return Refusal(429, error, [(b"retry-after", b"60")], page=page)
+    known = known or any(rules.knows(token) for token in _bearer(headers))
+    if scope["type"] == "http" and scope["method"] == "GET" and named:
+        told = next((value for value in named if rules.knows(value)), None)
         if told is not None or known:
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             ours = rules.origins_of(headers.one(b"host") or "", _arrived(scope))
@@ -175,15 +184,18 @@ def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRule
     if known:
         return None
     error = "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"
-    return Refusal(401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page)
+    return Refusal(401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page, wrong_token=bool(brought))
 
 
-def _tokens(headers: _Headers, rules: GuardRules) -> list[str]:
-    """Every token that was brought. A neighbour may plant cookies of our name; a wrong one does not hide the right one."""
-    tokens = []
+def _bearer(headers: _Headers) -> list[str]:
+    """The token in the header Authorization."""
     scheme, _, value = (headers.one(b"authorization") or "").partition(" ")
-    if scheme.lower() == "bearer":
-        tokens.append(value.strip(" "))
+    return [value.strip(" ")] if scheme.lower() == "bearer" else []
+
+
+def _cookies(headers: _Headers, rules: GuardRules) -> list[str]:
+    """Every token in a cookie. A neighbour may plant cookies of our name; a wrong one does not hide the right one."""
+    tokens = []
     for line in headers.all(b"cookie"):
         for part in line.split(";"):
             name, _, value = part.strip(" \t").partition("=")

@@ -18,6 +18,7 @@ from typing import Any
 
 from nodewise.studio.guard.admission import Refusal, Welcome, admit
 from nodewise.studio.guard.origins import GuardRules
+from nodewise.studio.guard.tokens import WrongTokens
 
 __all__ = ["CONTENT_POLICY", "Guard"]
 
@@ -54,20 +55,21 @@ class Guard:
 
     def __init__(self, app: App, rules: GuardRules) -> None:
         self.app, self.rules = app, rules
+        self._wrong_tokens = WrongTokens()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, one websocket, or the server's start and end."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
-            refusal = admit(scope, self.rules)
+            refusal = self._admit(scope)
             if isinstance(refusal, Refusal):
                 await _close(refusal, scope, receive, send)
             else:
                 await self.app(scope, receive, send)
         elif scope["type"] == "http":
             guarded = _with_headers(send, scope["path"])
-            verdict = admit(scope, self.rules)
+            verdict = self._admit(scope)
             if isinstance(verdict, Refusal):
                 await _refuse(verdict, guarded)
             elif isinstance(verdict, Welcome):
@@ -75,9 +77,19 @@ class Guard:
             else:
                 await self._counted(scope, receive, guarded)
 
+    def _admit(self, scope: Scope) -> Refusal | Welcome | None:
+        """What becomes of a request; an address that has tried many wrong tokens waits, but a page that is open from there goes on."""
+        address = str((scope.get("client") or ("",))[0])
+        verdict = admit(scope, self.rules, guesses=not self._wrong_tokens.too_many(address))
+        if isinstance(verdict, Refusal) and verdict.wrong_token:
+            self._wrong_tokens.count(address)
+        return verdict
+
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the app on a body of bounded size that arrives in bounded time; else the answer is ours, whatever the app makes of it."""
-        limit, patience = self.rules.limit(scope["path"]), self.rules.patience
+        limit, patience, whole = self.rules.limit(scope["path"]), self.rules.patience, self.rules.body_time(scope["path"])
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + whole
         too_large = Refusal(413, f"the request is too large: at most {limit} bytes are taken here", [(b"connection", b"close")])
         if int(next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")) > limit:
             await _read_on(receive)
@@ -94,9 +106,14 @@ class Guard:
             if complete:
                 return await receive()
             try:
-                message = await asyncio.wait_for(receive(), patience)
+                message = await asyncio.wait_for(receive(), max(0.0, min(patience, deadline - loop.time())))
             except asyncio.TimeoutError:
-                verdict = Refusal(408, f"nothing arrived for {patience:g} seconds: send the request again", [(b"connection", b"close")])
+                slow = (
+                    f"the request took longer than {whole:g} seconds to arrive"
+                    if loop.time() >= deadline
+                    else f"nothing arrived for {patience:g} seconds"
+                )
+                verdict = Refusal(408, f"{slow}: send the request again", [(b"connection", b"close")])
                 return {"type": "http.disconnect"}
             arrived += len(message.get("body", b""))
             complete = not message.get("more_body", False)

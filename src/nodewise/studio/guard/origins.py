@@ -23,7 +23,7 @@ UPLOADS = frozenset({"/api/v1/preview", "/api/v1/session"})
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*")
-_TOKEN = re.compile(r"[A-Za-z0-9._~-]{1,200}")
+_TOKEN = re.compile(r"[A-Za-z0-9._~-]{12,200}")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class GuardRules:
         upload_limit: bytes of an upload, all its files together.
         body_limit: bytes of any other request.
         patience: seconds to wait for the next piece of a body.
+        body_seconds: seconds that a whole body may take; an upload ten times as many.
     """
 
     origins: frozenset[str]
@@ -52,6 +53,7 @@ class GuardRules:
     upload_limit: int = 256 * 2**20
     body_limit: int = 2**20
     patience: float = 60.0
+    body_seconds: float = 120.0
 
     @classmethod
     def for_address(
@@ -80,7 +82,7 @@ class GuardRules:
         """
         if token is not None and not _TOKEN.fullmatch(token):
             raise InputError(
-                f"a token must be 1 to 200 letters, digits or . _ ~ -, got {len(token)} characters: leave --token out, and one is made"
+                f"a token must be 12 to 200 letters, digits or . _ ~ -, got {len(token)} characters: leave --token out, and one is made"
             )
         loopback = is_loopback(host)
         bound = host.strip("[]")
@@ -126,6 +128,10 @@ class GuardRules:
     def is_page(self, path: str) -> bool:
         """Whether a person may be led to ``path`` from elsewhere."""
         return path in self.pages or (path.startswith(SESSION_PAGE) and "/" not in path[len(SESSION_PAGE) :])
+
+    def body_time(self, path: str) -> float:
+        """Seconds that the body of a request to ``path`` may take to arrive."""
+        return 10 * self.body_seconds if path in self.uploads else self.body_seconds
 
     def limit(self, path: str) -> int:
         """Bytes that the body of a request to ``path`` may have."""

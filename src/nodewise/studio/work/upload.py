@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["NewSession", "Upload", "create_session", "preview", "told_to_pages"]
 
 _LONGEST = 100
+_CELLS = 10_000_000
+"""Of an uploaded table: read as Python's texts, a cell takes about a hundred bytes."""
+_HEAD = 2**20
+"""Bytes of the line that names the columns."""
 _BYTES = 200
 """Of a name in UTF-8: file systems take 255, and the file has further names while it is made."""
 
@@ -132,6 +135,33 @@ def _build(new: NewSession, nodes: Path, edges: Path | None, reporter: Reporter)
     return replace(graph, attributes=attributes)
 
 
+def _copy(upload: Upload, file: BinaryIO) -> None:
+    """Copies an upload, unless reading it would take much more memory than the file has bytes: one of commas alone is all cells.
+
+    Raises:
+        GraphError: it has too many cells, or its first line does not end.
+    """
+    cells, size, first = dict.fromkeys(b",;\t|", 0), 0, False
+    lines = 0
+    while piece := upload.content.read(2**20):
+        lines += piece.count(b"\n")
+        first = first or b"\n" in piece or b"\r" in piece
+        size += len(piece)
+        for mark in cells:
+            cells[mark] += piece.count(mark)
+        most = lines + max(cells.values())
+        if most > _CELLS:
+            raise GraphError(
+                f"{upload.name[:_LONGEST] or 'the table'} has more than {_CELLS:,} cells, which is more than the studio takes: leave out columns or rows, "
+                "or make the session on the command line, nodewise session new"
+            )
+        if not first and size >= _HEAD and max(cells.values()) > _HEAD // 16:
+            raise GraphError(
+                f"{upload.name[:_LONGEST] or 'the table'} names no columns: its first line is longer than {_HEAD:,} bytes; put a line of names at the top"
+            )
+        file.write(piece)
+
+
 @contextmanager
 def _kept(scratch: Path, files: dict[str, Upload]) -> Iterator[Path]:
     """The uploads as files in a folder of their own, under names of ours; in messages they are called by theirs."""
@@ -140,7 +170,7 @@ def _kept(scratch: Path, files: dict[str, Upload]) -> Iterator[Path]:
         for ours, upload in files.items():
             with (folder / ours).open("wb") as file:
                 upload.content.seek(0)
-                shutil.copyfileobj(upload.content, file, 2**20)
+                _copy(upload, file)
         try:
             yield folder
         except InputError as error:

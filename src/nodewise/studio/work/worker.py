@@ -46,7 +46,7 @@ class Worker:
         limit: jobs that may wait.
     """
 
-    def __init__(self, name: str, limit: int = 1000) -> None:
+    def __init__(self, name: str, limit: int = 256) -> None:
         self._waiting: list[tuple[int, int, Future[Any], Callable[[], Any]]] = []
         self._number, self._limit, self._level = 0, limit, len(Priority)
         self._wake = threading.Condition()

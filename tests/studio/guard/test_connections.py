@@ -1,0 +1,151 @@
+"""Connections that never finish what they began: they cost their sender, and nobody else."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from nodewise.studio.guard.connections import most_connections
+from tests.studio.browsing import Server
+from tests.studio.jobs import job
+from tests.studio.raw import Wire, exchange, request, upgrade, wire
+from tests.studio.serving import API, running
+
+
+def half(port: int, count: int, stack: ExitStack) -> list[Wire]:
+    lines = [stack.enter_context(wire(port)) for _ in range(count)]
+    for line in lines:
+        line.send(b"GET /api/v1/status HTTP/1.1\r\nHost: 127.0.0.1")
+    return lines
+
+
+def test_many_half_sent_requests_do_not_stop_the_studio(tmp_path: Path) -> None:
+    with running(tmp_path, job(tmp_path), connections=40, head_seconds=600) as client, ExitStack() as stack:
+        port = client.base_url.port
+        assert port is not None
+        lines = half(port, 200, stack)
+        assert client.look("/status")["told"] == 0
+        client.say("/tell", labels=[{"node": 1, "label": "a"}])
+        assert exchange(port, upgrade(f"{API}/updates", ("Host", f"127.0.0.1:{port}"))).status == 101
+        half(port, 100, stack)
+        assert client.look("/status")["told"] == 1
+        assert lines[0].reply().status == 0, "the one that has waited longest is gone"
+
+
+def test_a_head_that_does_not_arrive_in_time_is_not_waited_for(tmp_path: Path) -> None:
+    with running(tmp_path, job(tmp_path), head_seconds=0.5) as client, ExitStack() as stack:
+        port = client.base_url.port
+        assert port is not None
+        silent = stack.enter_context(wire(port))
+        (begun,) = half(port, 1, stack)
+        again = stack.enter_context(wire(port))
+        again.send(request("GET", f"{API}/status", ("Host", f"127.0.0.1:{port}")))
+        assert again.reply().status == 200
+        again.send(b"GET /api/v1/stat")  # the second request of a connection that is kept alive
+        assert [line.reply().status for line in (silent, begun, again)] == [0, 0, 0]
+
+
+def test_a_slow_answer_is_no_slow_head(tmp_path: Path) -> None:
+    with running(tmp_path, job(tmp_path), head_seconds=0.3) as client:
+        client.say("/tell", labels=[{"node": node, "label": "ab"[node % 2]} for node in range(30)])
+        assert client.look("/report")["labels"] == 30
+
+
+def test_the_bound_leaves_files_for_everything_else() -> None:
+    assert 8 <= most_connections(512) <= 512 and most_connections(10) == 10
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"\x81\x82\0\0\0\0\xff\xfe",
+        b"\xf1\x80\0\0\0\0",
+        b"\x83\x80\0\0\0\0",
+        b"\x81\x02hi",
+        b"\x89\xfe\0\x7e\0\0\0\0" + bytes(126),
+        b"\x88\x81\0\0\0\0x",
+    ],
+)
+def test_malformed_frames_leave_no_traceback(tmp_path: Path, frame: bytes) -> None:
+    job(tmp_path).close()
+    server = Server(tmp_path, "job.nodewise")
+    port = int(server.address.rpartition(":")[2])
+    with wire(port) as line:
+        line.send(upgrade(f"{API}/updates", ("Host", f"127.0.0.1:{port}")))
+        assert line.reply().status == 101
+        line.send(frame)
+        while line.frame() is not None:
+            pass
+    assert httpx.get(f"{server.address}{API}/status", timeout=60).status_code == 200
+    assert "Traceback" not in server.end()
+
+
+def test_wrong_tokens_are_few_a_minute_and_a_page_that_is_open_goes_on(tmp_path: Path) -> None:
+    token = "a-token-of-some-length"
+    with running(tmp_path, job(tmp_path), token=token) as client:
+        assert client.get(f"/?token={token}", follow_redirects=False).status_code == 303  # the cookie is kept
+        tries = [client.get(f"{API}/status", headers={"Authorization": f"Bearer guess-{number:08d}"}) for number in range(3)]
+        assert {answer.status_code for answer in tries} == {200}, "the cookie is right, whatever else is brought"
+        with httpx.Client(base_url=client.base_url) as stranger:
+            tries = [stranger.get(f"{API}/status", headers={"Authorization": f"Bearer guess-{number:08d}"}) for number in range(25)]
+            assert [answer.status_code for answer in tries] == [401] * 20 + [429] * 5
+            assert "wait a minute" in tries[-1].json()["error"] and tries[-1].headers["retry-after"] == "60"
+            assert stranger.get(f"{API}/status", headers={"Authorization": f"Bearer {token}"}).status_code == 429
+            assert stranger.get(f"/?token={token}").status_code == 429
+            assert stranger.get(f"{API}/status").status_code == 401, "who brings none is told what is needed"
+        assert client.look("/status")["told"] == 0
+
+
+def test_twenty_megabytes_of_commas_take_no_gigabytes(tmp_path: Path) -> None:
+    job(tmp_path).close()
+    server = Server(tmp_path)
+    try:
+        for content, said in (
+            (b"," * 20_000_000, "first line is longer"),
+            (b"a,b\n" + (b"," * 1000 + b"\n") * 20_000, "more than 10,000,000 cells"),
+        ):
+            for path in ("/preview", "/session"):
+                answer = httpx.post(
+                    f"{server.address}{API}{path}", files={"nodes": ("commas.csv", content)}, data={"name": "x"}, timeout=120
+                )
+                assert answer.status_code == 400 and said in answer.json()["error"], answer.text
+        peak = server.peak_bytes()
+        assert peak is None or peak < 1.2 * 2**30
+    finally:
+        server.stop()
+
+
+def test_a_token_file_is_made_for_its_owner_alone_and_used_again(tmp_path: Path) -> None:
+    from nodewise.ground.errors import InputError
+    from nodewise.studio.guard.tokens import token_from_file
+
+    path = tmp_path / "token"
+    token = token_from_file(path)
+    assert len(token) >= 32 and token_from_file(path) == token
+    assert os.name != "posix" or path.stat().st_mode & 0o777 == 0o600
+    if os.name == "posix":
+        path.chmod(0o640)
+        with pytest.raises(InputError, match="can be read by others .mode 640.: chmod 600"):
+            token_from_file(path)
+        os.mkfifo(tmp_path / "pipe", 0o600)
+        began = time.monotonic()
+        with pytest.raises(InputError, match="no plain file"):
+            token_from_file(tmp_path / "pipe")
+        assert time.monotonic() - began < 60, "nobody waits for somebody to write"
+    with pytest.raises(InputError, match="cannot be used"):
+        token_from_file(tmp_path / "no folder" / "token")
+
+
+def test_who_may_open_the_page_is_told_at_the_start(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    assert "every user of this machine can open the page" in server.end()
+    server = Server(tmp_path, "--token-file", "token")
+    assert httpx.get(f"{server.address}{API}/studio", timeout=60).status_code == 401
+    key = {"Authorization": f"Bearer {(tmp_path / 'token').read_text().strip()}"}
+    assert httpx.get(f"{server.address}{API}/studio", headers=key, timeout=60).status_code == 200
+    assert "every user" not in server.end()
