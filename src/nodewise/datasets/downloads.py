@@ -104,6 +104,6 @@ def _differences(info: DatasetInfo, graph: Graph) -> list[str]:
     """Where the graph is not of the size that the catalogue tells."""
     if info.loader[0] in ("twitch", "webkb"):  # a remark says why these differ
         return []
-    found = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features, "classes": graph.num_classes}
+    received = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features, "classes": graph.num_classes}
     expected = {"nodes": info.nodes, "edges": info.edges, "features": info.features, "classes": info.classes}
-    return [f"{value:,} {key} instead of {expected[key]:,}" for key, value in found.items() if expected[key] not in (None, value)]
+    return [f"{value:,} {key} instead of {expected[key]:,}" for key, value in received.items() if expected[key] not in (None, value)]

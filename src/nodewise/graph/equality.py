@@ -22,14 +22,14 @@ def differences(one: Graph, other: Graph) -> list[str]:
     Features are compared by value: sparse or dense storage makes no difference, an offset that is stored and one that is subtracted already do.
     """
     plain = ("num_nodes", "class_names", "node_names", "name", "features")
-    found = [field for field in plain if getattr(one, field) != getattr(other, field)]
-    found += [field for field in ("edge_index", "y", "x_offset") if not _same(getattr(one, field), getattr(other, field))]
-    found += ["x"] if not _same_features(one.x, other.x) else []
+    differing = [field for field in plain if getattr(one, field) != getattr(other, field)]
+    differing += [field for field in ("edge_index", "y", "x_offset") if not _same(getattr(one, field), getattr(other, field))]
+    differing += ["x"] if not _same_features(one.x, other.x) else []
     for field in ("attributes", "extra"):
         mine, its = getattr(one, field), getattr(other, field)
         names = [*mine, *(name for name in its if name not in mine)]
-        found += [f"{field}[{name!r}]" for name in names if name not in mine or name not in its or not _same(mine[name], its[name])]
-    return found
+        differing += [f"{field}[{name!r}]" for name in names if name not in mine or name not in its or not _same(mine[name], its[name])]
+    return differing
 
 
 def fingerprint(graph: Graph) -> str:

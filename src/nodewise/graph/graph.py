@@ -248,13 +248,13 @@ class Graph:
     @classmethod
     def from_scipy(cls, adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Graph:
         """The graph whose edges are the non-zero entries of a square matrix; further parts as for `build`."""
-        from nodewise.graph.matrices import from_scipy
+        from nodewise.graph.convert.matrices import from_scipy
 
         return from_scipy(adjacency, x, y, **parts)
 
     def to_scipy(self) -> tuple[sp.csr_matrix[np.float32], Features | None, npt.NDArray[np.int64] | None]:
-        """Adjacency matrix, features that count and labels; see `nodewise.graph.matrices.to_scipy`."""
-        from nodewise.graph.matrices import to_scipy
+        """Adjacency matrix, features that count and labels; see `nodewise.graph.convert.matrices.to_scipy`."""
+        from nodewise.graph.convert.matrices import to_scipy
 
         return to_scipy(self)
 

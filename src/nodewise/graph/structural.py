@@ -19,7 +19,8 @@ col.  name                        formula
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ import scipy.sparse as sp
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["STRUCTURAL_FEATURES", "structural_features"]
+__all__ = ["STRUCTURAL_FEATURES", "pagerank", "structural_features"]
 
 DEGREE_BINS = 16
 STRUCTURAL_FEATURES = (
@@ -56,7 +57,7 @@ def structural_features(graph: Graph) -> npt.NDArray[np.float32]:
     features[:, 0] = np.log10(1 + degree)
     features[:, 1] = triangles(graph) / np.maximum(degree * (degree - 1) / 2, 1)
     features[:, 2] = np.log10(1 + h_index(adjacency, h_index(adjacency, graph.degree)))
-    features[:, 3] = np.log10(1 + graph.num_nodes * pagerank(adjacency, degree))
+    features[:, 3] = np.log10(1 + graph.num_nodes * pagerank(adjacency.dot, degree, 120, 1e-8))
     features[:, 4] = np.log10(1 + mean)
     features[:, 5] = np.log10(1 + np.sqrt(np.maximum(variance, 0)))
     bins = np.minimum(np.frexp(1 + degree)[1] - 1, DEGREE_BINS - 1)
@@ -69,7 +70,7 @@ def triangles(graph: Graph, block: int = 20_000_000) -> Vector:
     """Triangles through each node, float64 [node].
 
     Edges are directed from the smaller to the larger degree, so that no node has many outgoing ones and hubs cost little. With L the directed
-    adjacency, a triangle u → v → w, u → w is found once in (L L) ∘ L, at (u, w), and once in (Lᵀ L) ∘ L, at (v, w).
+    adjacency, a triangle u → v → w, u → w occurs once in (L L) ∘ L, at (u, w), and once in (Lᵀ L) ∘ L, at (v, w).
     The products are taken in blocks of rows of about `block` entries, which bounds the memory.
     """
     low, high = graph.edge_index
@@ -77,18 +78,18 @@ def triangles(graph: Graph, block: int = 20_000_000) -> Vector:
     source, target = np.where(swap, high, low), np.where(swap, low, high)
     directed = sp.csr_matrix((np.ones(graph.num_edges), (source, target)), shape=(graph.num_nodes, graph.num_nodes))
     out = np.diff(directed.indptr).astype(np.float64)
-    found = np.zeros(graph.num_nodes)
+    through = np.zeros(graph.num_nodes)
     for first_ends, left in ((True, directed), (False, directed.T.tocsr())):
         work = np.concatenate([[0.0], np.cumsum(left @ out)])
         start = 0
         while start < graph.num_nodes:
             stop = max(start + 1, int(np.searchsorted(work, work[start] + block, side="right")) - 1)
             closed = (left[start:stop] @ directed).multiply(directed[start:stop])
-            found[start:stop] += np.asarray(closed.sum(axis=1)).ravel()
+            through[start:stop] += np.asarray(closed.sum(axis=1)).ravel()
             if first_ends:
-                found += np.asarray(closed.sum(axis=0)).ravel()
+                through += np.asarray(closed.sum(axis=0)).ravel()
             start = stop
-    return found
+    return through
 
 
 def h_index(adjacency: sp.csr_matrix[np.float64], values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -108,17 +109,25 @@ def h_index(adjacency: sp.csr_matrix[np.float64], values: npt.NDArray[np.int64])
     return reached[adjacency.indptr[1:]] - reached[adjacency.indptr[:-1]]  # type: ignore[no-any-return]
 
 
-def pagerank(
-    adjacency: sp.csr_matrix[np.float64], degree: Vector, damping: float = 0.85, rounds: int = 120, tolerance: float = 1e-8
-) -> Vector:
-    """PageRank, float64 [node], which sums to one; power iteration until the change sums to less than `tolerance`."""
+def pagerank(spread: Callable[[Any], Any], degree: Any, rounds: int, tolerance: float | None = None) -> Any:
+    """PageRank of every node, [node], which sums to one: r = 0.15/n + 0.85 (sum over u in N(v) of r(u)/d(u)), by power iteration.
+
+    An isolated node's rank is spread over all. The one PageRank of the house: numpy's arrays and torch's, on any device, go through it.
+
+    Args:
+        spread: the product of the adjacency matrix and a vector [node].
+        degree: float [node]; the ranks are of its type.
+        rounds: steps, at most.
+        tolerance: stop when the change sums to less; None: never, since a GPU would have to wait for each look.
+    """
     size = len(degree)
-    share = np.where(degree > 0, 1 / np.maximum(degree, 1), 0.0)
-    rank = np.full(size, 1 / size)
+    alone = degree == 0
+    share = (degree > 0) / (degree + alone)
+    rank = 0 * degree + 1 / size
     for _ in range(rounds):
-        lost = rank[degree == 0].sum()
-        fresh = damping * (adjacency @ (rank * share)) + (damping * lost + 1 - damping) / size
-        done = np.abs(fresh - rank).sum() < tolerance
+        lost = (rank * alone).sum() / size
+        fresh = 0.85 * (spread(rank * share) + lost) + 0.15 / size
+        done = tolerance is not None and abs(fresh - rank).sum() < tolerance
         rank = fresh
         if done:
             break

@@ -193,12 +193,10 @@ class GraphTensors:
     @cached_property
     def pagerank(self) -> torch.Tensor:
         """PageRank of every node, damping 0.85, 100 steps; an isolated node's rank is spread over all. [node]."""
-        share = (1 / self.degree.clamp_min(1)) * (self.degree > 0)
-        rank = torch.full((1, self.num_nodes, 1), 1 / self.num_nodes, device=self.device, dtype=self.dtype)
-        for _ in range(100):
-            lost = (rank[0, :, 0] * (self.degree == 0)).sum() / self.num_nodes
-            rank = 0.85 * (self.adjacency.mm(rank * share[None, :, None]) + lost) + 0.15 / self.num_nodes
-        return rank[0, :, 0]
+        from nodewise.graph.structural import pagerank
+
+        rank: torch.Tensor = pagerank(lambda vector: self.adjacency.mm(vector[None, :, None])[0, :, 0], self.degree, 100)
+        return rank
 
     @cached_property
     def pagerank_rank(self) -> torch.Tensor:

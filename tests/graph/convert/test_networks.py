@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from nodewise.graph import Graph
+from nodewise.graph import Graph, write_graph
 from nodewise.graph.equality import differences
 from nodewise.ground.errors import GraphError
 from tests.graph.generated import ANYTHING, graphs
@@ -69,6 +70,14 @@ def test_refusals_say_what_to_do(attributes: dict[int, dict[str, Any]], columns:
     nx.set_node_attributes(other, attributes)
     with pytest.raises(GraphError, match=message):
         Graph.from_networkx(other, **columns)
+
+
+def test_a_graphml_file_of_ours_that_networkx_has_read(tmp_path: Path) -> None:
+    graph = Graph.build([[0], [1]], 3, x=np.eye(3), y=["a", "b", ""], attributes={"title": ["", "Q", ""]})
+    write_graph(graph, tmp_path / "g.graphml")
+    again = Graph.from_networkx(nx.read_graphml(tmp_path / "g.graphml"), features=["x0", "x1", "x2"])
+    assert again.class_names == ("a", "b")
+    assert again.dense_features().tolist() == np.eye(3).tolist()
 
 
 def test_empty_graphs_and_clashing_names_are_refused() -> None:

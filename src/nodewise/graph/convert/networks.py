@@ -44,6 +44,8 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
         if wanted is not None and wanted not in held:
             raise GraphError(f"no node has the attribute {wanted!r}; there are {listed(held) or 'none'}: name one of these")
     told = graph.graph.get("nodewise", {})
+    if not isinstance(told, Mapping):  # a GraphML file of ours that networkx has read
+        told = {}
     if label is None:
         label = next((key for key in (("label",) if told else LABEL) if key in held), None)
     features = features if features is not None else "x" if "x" in held else None
@@ -101,8 +103,8 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
         if isinstance(graph.x, np.ndarray):
             parts["x"] = graph.x[node]
         elif graph.x is not None:
-            place = slice(graph.x.indptr[node], graph.x.indptr[node + 1])
-            parts["x"] = dict(zip(graph.x.indices[place].tolist(), graph.x.data[place].tolist(), strict=True))
+            row = slice(graph.x.indptr[node], graph.x.indptr[node + 1])
+            parts["x"] = dict(zip(graph.x.indices[row].tolist(), graph.x.data[row].tolist(), strict=True))
         result.add_node(name, **parts)
     result.add_edges_from((names[a], names[b]) for a, b in graph.edge_index.T.tolist())
     return result
@@ -122,9 +124,9 @@ def _features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] |
     try:
         if any(isinstance(value, Mapping) for value in values):
             ends = [0, *np.cumsum([len(value or {}) for value in values]).tolist()]
-            places = [int(column) for value in values for column in value or {}]
+            indices = [int(column) for value in values for column in value or {}]
             data = [float(number) for value in values for number in (value or {}).values()]
-            return sp.csr_matrix((data, places, ends), shape=(len(rows), columns if columns is not None else max(places, default=-1) + 1))
+            return sp.csr_matrix((data, indices, ends), shape=(len(rows), columns if columns is not None else max(indices, default=-1) + 1))
         return np.array([np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in values])
     except (TypeError, ValueError) as error:
         raise GraphError(

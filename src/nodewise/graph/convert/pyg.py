@@ -100,9 +100,9 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
     data = Data(edge_index=torch.from_numpy(both), num_nodes=graph.num_nodes, name=graph.name)
     if graph.x is not None and sparse and not isinstance(graph.x, np.ndarray):
         matrix = graph.x.tocoo()
-        place = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
+        indices = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
         data.x = torch.sparse_coo_tensor(
-            place, torch.from_numpy(matrix.data.copy()), size=graph.x.shape, is_coalesced=True, check_invariants=False
+            indices, torch.from_numpy(matrix.data.copy()), size=graph.x.shape, is_coalesced=True, check_invariants=False
         )
         if graph.x_offset is not None:
             data.x_offset = torch.from_numpy(graph.x_offset.copy())

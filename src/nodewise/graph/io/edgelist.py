@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.graph.assembly import node_ids
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.assembly import node_ids
 from nodewise.graph.io.column_names import EDGE_ENDS, meaning
 from nodewise.graph.io.csvfile import cell, first_record, read_rows, write_rows
 from nodewise.graph.io.files import check_claim, existing_file

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.graph.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.io.csvfile import Table, cell, numbers, read_table, write_rows
 from nodewise.graph.io.files import UNWRITTEN, atomic_file, atomic_folder, check_claim, existing_file
 from nodewise.graph.io.tables import edge_ends, id_column, read_tables

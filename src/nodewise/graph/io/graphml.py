@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.graph.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.io.column_names import label_columns, meaning
 from nodewise.graph.io.csvfile import numbers
 from nodewise.graph.io.files import atomic_file, existing_file
@@ -210,8 +210,8 @@ def _features(path: Path, columns: list[dict[int, float]], size: int) -> npt.NDA
             dense[list(values), i] = list(values.values())
         return dense
     rows = [node for values in columns for node in values]
-    places = [i for i, values in enumerate(columns) for _ in values]
-    return sparse_features(rows, places, [value for values in columns for value in values.values()], (size, len(columns)), str(path))
+    indices = [i for i, values in enumerate(columns) for _ in values]
+    return sparse_features(rows, indices, [value for values in columns for value in values.values()], (size, len(columns)), str(path))
 
 
 def _room(path: Path) -> int:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.graph.assembly import assemble
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.assembly import assemble
 from nodewise.graph.io.column_names import EDGE_ENDS, ID, label_columns, never_features
 from nodewise.graph.io.csvfile import Table, numbers, read_rows, read_table
 from nodewise.graph.labels import are_classes
@@ -179,8 +179,8 @@ def _features(
             notes.append(f"the columns {listed(columns)} hold numbers and became features")
     if columns:
         values = [numbers(table.column(column)) for column in columns]
-        for column, found in zip(columns, values, strict=True):
-            if found is None:
+        for column, parsed in zip(columns, values, strict=True):
+            if parsed is None:
                 row = next(i for i, cell in enumerate(table.columns[column]) if numbers([cell]) is None)
                 raise GraphError(
                     f"{table.path}, line {table.lines[row]}: column {column!r} was to be a feature but holds {table.columns[column][row]!r}, "

@@ -113,7 +113,7 @@ def exact_texts(values: npt.NDArray[np.float32]) -> list[str]:
 def sparse_features(
     rows: Sequence[int], columns: Sequence[int], values: Sequence[float], shape: tuple[int, int], source: str
 ) -> sp.csr_matrix[np.float32]:
-    """Features as CSR from one entry each of `rows`, `columns` and `values`; no place may be given twice."""
+    """Features as CSR from one entry each of `rows`, `columns` and `values`; none may be given twice."""
     matrix: sp.csr_matrix[np.float64] = sp.csr_matrix((np.asarray(values, dtype=np.float64), (rows, columns)), shape=shape)
     if matrix.nnz != len(values):
         order = np.sort(np.asarray(rows, dtype=np.int64) * shape[1] + np.asarray(columns, dtype=np.int64))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.graph import Graph
-from nodewise.graph.assembly import Head, exact_texts, sparse_features
+from nodewise.graph.io.assembly import Head, exact_texts, sparse_features
 from nodewise.ground.errors import GraphError
 from tests.graph.generated import ANYTHING, graphs
 
