@@ -24,9 +24,10 @@ def test_the_quantile_worked_out_by_hand_and_by_scipy() -> None:
         assert ours.numpy() == pytest.approx(stats.beta.ppf(u, 1, b), abs=1e-9)
 
 
-def test_the_weights_move_from_the_graph_to_the_classifier() -> None:
+@pytest.mark.parametrize("basef", [0.8, 0.95, 0.995])
+def test_the_weights_move_from_the_graph_to_the_classifier(basef: float) -> None:
     environment = still_environment(logits=[[[0.0, 0.0]] * 60] * 500, budget=50)
-    strategy = Age()
+    strategy = Age(basef=basef)
     environment.begin(strategy)
     for labels in (0, 10, 50):
         while environment.step < labels:
@@ -34,8 +35,30 @@ def test_the_weights_move_from_the_graph_to_the_classifier() -> None:
         weights = strategy._weights_now(environment.observe())
         assert weights.shape == (500, 3)
         assert torch.allclose(weights.sum(1), torch.ones(500)) and torch.equal(weights[:, 0], weights[:, 2])
-        b = 1.005 - 0.95**labels
+        b = 1.005 - basef**labels
         assert weights[:, 1].mean().item() == pytest.approx(1 / (1 + b), abs=0.06)  # the mean of Beta(1, b)
+
+
+def test_every_run_may_have_a_basef_of_its_own() -> None:
+    environment = still_environment(logits=[[[0.0, 0.0]] * 60] * 3, budget=20)
+    strategies = [Age(basef=[0.5, 0.95, 0.995]), Age(basef=0.5), Age(), Age(basef=0.995)]
+    found = []
+    for strategy in strategies:
+        environment = still_environment(logits=[[[0.0, 0.0]] * 60] * 3, budget=20)
+        environment.begin(strategy)
+        for _ in range(10):
+            environment.query(environment.pool.int().argmax(1))
+        found.append(strategy._weights_now(environment.observe()))
+    for run in range(3):
+        assert torch.allclose(found[0][run], found[1 + run][run])
+    assert strategies[0].identity() == {"basef": [0.5, 0.95, 0.995]} and strategies[2].identity() == {"basef": 0.95}
+    assert Age((0, 1, 0), basef=0.5).identity() == Age((0, 1, 0)).identity()  # fixed weights make no use of it
+
+
+@pytest.mark.parametrize("basef", [-0.1, 1.5, float("nan"), "much", [[0.9]], None])
+def test_a_bad_basef_is_refused(basef: object) -> None:
+    with pytest.raises(InputError, match="basef must be a number between 0 and 1"):
+        Age(basef=basef)  # type: ignore[arg-type]
 
 
 STAR = [(0, node) for node in range(1, 5)] + [(5, 6), (5, 7), (8, 9)]
@@ -104,3 +127,5 @@ def test_bad_weights_are_refused(weights: object, message: str) -> None:
 def test_weights_for_other_runs_are_refused() -> None:
     with pytest.raises(InputError, match="weights for 2 runs, but 1 are played"):
         Age([[1, 0, 0], [0, 1, 0]]).begin(still_environment(logits=[[[0.0, 0.0]] * 6]).observe())
+    with pytest.raises(InputError, match="weights for 2 runs, but 1 are played: give one basef a run"):
+        Age(basef=[0.9, 0.8]).begin(still_environment(logits=[[[0.0, 0.0]] * 6]).observe())

@@ -23,12 +23,14 @@ def beta_quantile(uniform: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 class Age(Strategy):
     """The node with the largest weighted sum of the percentile ranks of entropy, PageRank and density first, ties at random.
 
-    By default the weights change with time, as Cai et al. draw them in each run and step: with t nodes labelled, γ ~ Beta(1, 1.005 − 0.95^t)
+    By default the weights change with time, as Cai et al. draw them in each run and step: with t nodes labelled, γ ~ Beta(1, 1.005 − f^t)
     weighs centrality, (1 − γ)/2 each entropy and density. The expected γ falls from nearly 1 to 1/2: first the graph counts, then
-    what the classifier has learned of it. Fixed weights are what section 4.1 of the paper uses for transfer; `search_age_weights` finds them.
+    what the classifier has learned of it; the larger f (``basef``), the later. Section 4.1 of the paper speaks of fixed weights for transfer; its
+    released program has f as AGE's parameter. `search_age_weights` finds both on a labelled graph.
 
     Args:
         weights: fixed weights of entropy, centrality and density: three numbers for all runs, or [run, 3] with each run's own.
+        basef: f, between 0 and 1: one number for all runs, or [run]. Fixed weights make no use of it.
     """
 
     name = "age"
@@ -36,26 +38,33 @@ class Age(Strategy):
     reads_budget = False
     stateless = True
 
-    def __init__(self, weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor | None = None) -> None:
+    def __init__(
+        self, weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor | None = None, basef: float | Sequence[float] = 0.95
+    ) -> None:
         self._fixed = None if weights is None else _checked(weights)
+        self._basef = _checked_basef(basef)
         self._heuristics = Heuristics()
 
     def identity(self) -> dict[str, Any]:
-        """The weights, where they are fixed."""
-        return {"weights": None if self._fixed is None else self._fixed.tolist()}
+        """The weights, where they are fixed, else what they change by."""
+        if self._fixed is not None:
+            return {"weights": self._fixed.tolist()}
+        return {"basef": self._basef if isinstance(self._basef, float) else self._basef.tolist()}
 
     def begin(self, observation: Observation) -> None:
         """Seed the clusters; bring fixed weights to the device."""
         self._heuristics.begin(observation)
         fixed, graph = self._fixed, observation.graph
-        if fixed is None:
+        own = fixed if fixed is not None else None if isinstance(self._basef, float) else self._basef
+        if own is None:
             return
-        if fixed.dim() == 2 and len(fixed) != observation.runs:
+        if own.dim() == (1 if fixed is None else 2) and len(own) != observation.runs:
+            what = "triple" if fixed is not None else "basef"
             raise InputError(
-                f"AGE has weights for {len(fixed)} runs, but {observation.runs} are played: give one triple a run, or one for all"
+                f"AGE has weights for {len(own)} runs, but {observation.runs} are played: give one {what} a run, or one for all"
             )
         if "weights" not in observation.memory:
-            observation.memory["weights"] = fixed.to(graph.device, graph.dtype)
+            observation.memory["weights"] = own.to(graph.device, graph.dtype)
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """The weighted sum of ranks."""
@@ -69,9 +78,20 @@ class Age(Strategy):
             return cast(torch.Tensor, observation.memory["weights"])
         # the count of labels is read off a tensor, so that a recorded step sees it grow
         time = observation.labelled.sum(1).to(observation.graph.dtype)
-        gamma = beta_quantile(observation.uniform("age", observation.runs), 1.005 - 0.95**time)
+        basef = self._basef if isinstance(self._basef, float) else cast(torch.Tensor, observation.memory["weights"])
+        gamma = beta_quantile(observation.uniform("age", observation.runs), 1.005 - basef**time)
         rest = (1 - gamma) / 2
         return torch.stack([rest, gamma, rest], 1)
+
+
+def _checked_basef(basef: float | Sequence[float]) -> float | torch.Tensor:
+    try:
+        table = torch.as_tensor(basef, dtype=torch.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"AGE's basef must be a number between 0 and 1, got {basef!r}: its authors' is 0.95") from error
+    if table.dim() > 1 or not bool(((table >= 0) & (table <= 1)).all()):
+        raise InputError(f"AGE's basef must be a number between 0 and 1, got {table.tolist()}: its authors' is 0.95")
+    return table if table.dim() else float(table)
 
 
 def _checked(weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Training of policies on labelled source graphs."""
 
-from nodewise.training.age_weights import AgeSearch, search_age_weights
+from nodewise.training.age_weights import AgeSearch, search_age_budgets, search_age_weights
 from nodewise.training.reinforce import TrainingSettings, train_policy
 from nodewise.training.returns import RunningScale, policy_loss, stepwise_returns
 from nodewise.training.tensorboard import tensorboard_log
@@ -10,6 +10,7 @@ __all__ = [
     "RunningScale",
     "TrainingSettings",
     "policy_loss",
+    "search_age_budgets",
     "search_age_weights",
     "stepwise_returns",
     "tensorboard_log",
