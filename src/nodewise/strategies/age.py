@@ -33,13 +33,17 @@ class Age(Strategy):
         basef: f, between 0 and 1: one number for all runs, or [run]. Fixed weights make no use of it.
     """
 
+    AUTHORS_BASEF = 0.95
+
     name = "age"
     recordable = True
     reads_budget = False
     stateless = True
 
     def __init__(
-        self, weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor | None = None, basef: float | Sequence[float] = 0.95
+        self,
+        weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor | None = None,
+        basef: float | Sequence[float] = AUTHORS_BASEF,
     ) -> None:
         self._fixed = None if weights is None else _checked(weights)
         self._basef = _checked_basef(basef)

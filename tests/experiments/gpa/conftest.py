@@ -9,7 +9,7 @@ import pytest
 
 from nodewise.datasets import synthetic_graph
 from nodewise.experiments.gpa import EXPERIMENTS, TRAININGS
-from nodewise.experiments.gpa.trainings import AGE_SOURCES
+from nodewise.experiments.gpa.trainings import AGE_SOURCES, age_budgets
 from nodewise.graph import write_graph
 from nodewise.policy import Policy, save_policy
 
@@ -34,6 +34,6 @@ def untrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed, (name, training) in enumerate(TRAININGS.items()):
         save_policy(Policy(training.settings((5,), ("raw",)).policy, seed=seed), folder / f"{name}.safetensors")
     for place, source in enumerate(AGE_SOURCES):
-        weights = [0.1 * place, 0.5, 1.0]
-        (folder / f"age-{source}.json").write_text(json.dumps({"weights": weights}))
+        found = {"weights": [0.1 * place, 0.5, 1.0], "basef": 0.9 + 0.01 * place}
+        (folder / f"age-{source}.json").write_text(json.dumps({"budgets": {str(budget): found for budget in age_budgets(source)}}))
     return folder

@@ -13,10 +13,11 @@ from nodewise.experiments.gpa import EXPERIMENTS, reproduce
 from nodewise.experiments.gpa.report import main as report_main
 from nodewise.experiments.gpa.report import write_report
 from nodewise.experiments.gpa.reproduce import QUICK
-from nodewise.experiments.gpa.trainings import age_weights, find_trained
+from nodewise.experiments.gpa.trainings import AgeSettings, age_settings, find_trained
 from nodewise.graph import read_graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Warned
+from nodewise.strategies import Age
 
 
 def play(name: str, out: Path, data: Path, policies: Path, **options: object) -> dict:  # type: ignore[type-arg]
@@ -139,12 +140,38 @@ def test_a_graph_that_is_not_there_is_left_out(tmp_path: Path, small_data: Path,
     assert [one["what"] for one in part["missing"]] == ["reddit4"] and "reddit4 could not be downloaded" in part["missing"][0]["why"]
 
 
-def test_ages_weights_are_the_mean_over_the_sources(tmp_path: Path, untrained: Path) -> None:
-    assert age_weights(("cora", "pubmed"), untrained) == (0.1, 0.5, 1.0)
-    assert age_weights(("cora", "pubmed"), tmp_path) is None
+def test_ages_parameters_are_the_mean_over_the_sources(tmp_path: Path, untrained: Path) -> None:
+    def settings(sources: tuple[str, ...], fixed: bool, budget: int | None = None, folder: Path = untrained) -> AgeSettings | None:
+        return age_settings(sources, fixed, budget, folder)
+
+    assert settings(("cora", "pubmed"), True) == AgeSettings({"weights": (0.1, 0.5, 1.0)}, True)
+    assert settings(("cora", "pubmed"), False) == AgeSettings({"basef": 0.91}, True)
+    assert settings(("cora",), False, 7) == AgeSettings({"basef": 0.9}, False)  # nobody searched with seven labels
+    assert settings(("reddit1",), True, 30) == AgeSettings({"weights": (0.8, 0.5, 1.0)}, True)
+    assert settings(("cora", "pubmed"), True, folder=tmp_path) is None
+    assert settings(("cora", "pubmed"), False, folder=tmp_path) == AgeSettings({"basef": 0.95}, False)  # its authors'
     (tmp_path / "age-cora.json").write_text("{}")
-    with pytest.raises(InputError, match="does not hold AGE's weights"):
-        age_weights(("cora",), tmp_path)
+    for fixed in (True, False):
+        with pytest.raises(InputError, match="does not hold AGE's weights"):
+            settings(("cora",), fixed, folder=tmp_path)
+
+
+def test_age_is_played_with_what_was_found_for_its_budget(tmp_path: Path, small_data: Path, untrained: Path) -> None:
+    found = {str(budget): {"weights": [0, 1, 0], "basef": budget / 200} for budget in (10, 20, 30, 50, 100)}
+    for name in untrained.iterdir():
+        (tmp_path / name.name).write_bytes(name.read_bytes())
+    for source in ("reddit1", "reddit2"):
+        (tmp_path / f"age-{source}.json").write_text(json.dumps({"budgets": found}))
+    record = play("budgets-cora", tmp_path / "out", small_data, tmp_path, runs=1)
+    (part,) = record["parts"]
+    told = {(one["name"], one["budget"]): one for one in part["age"]}
+    assert [told["AGE", budget]["basef"] for budget in (7, 14, 21, 35, 70)] == [0.05, 0.1, 0.15, 0.25, 0.5]
+    assert all(one["searched"] for one in told.values()) and told["AGE, fixed weights", 7]["weights"] == [0, 1, 0]
+    graph = read_graph(small_data / "cora.npz")
+    setting = next(one for one in part["settings"] if one["budget"] == 14)
+    alone = evaluate(graph, Age(basef=0.1), classifier="gcn", budget=14, runs=1, device="cpu", features="raw")
+    assert next(r for r in setting["results"] if r["name"] == "AGE")["micro_f1"]["mean"] == pytest.approx(alone.micro.mean)
+    assert "AGE with 14 labels: basef 0.1, found on reddit1 and reddit2" in (tmp_path / "out" / "budgets-cora.md").read_text()
 
 
 def test_the_report_is_made_of_result_files(tmp_path: Path, small_data: Path, untrained: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 
 from nodewise.experiments.gpa import trainings as trainings_module
 from nodewise.experiments.gpa.training_runs import all_names, is_there, train_missing
-from nodewise.experiments.gpa.trainings import TRAININGS, Training, age_weights, find_trained
+from nodewise.experiments.gpa.trainings import TRAININGS, Training, age_settings, find_trained
 from nodewise.ground.errors import UnknownNameError
 
 TINY = Training("tiny", ("reddit1", "reddit3"), budget=3, episodes=12, batch=2)
@@ -64,8 +64,13 @@ def test_ages_weights_are_searched_in_pieces(tmp_path: Path, small_data: Path) -
         calls += 1
     assert calls > 1 and not (tmp_path / "unfinished").exists()
     record = json.loads((tmp_path / "age-reddit1.json").read_text())
-    assert record["graph"] == "reddit1" and record["budget"] == 50 and 0 < record["validation_micro_f1"] <= 100
-    assert age_weights(("reddit1",), tmp_path) == tuple(record["weights"]) and sum(record["weights"]) == pytest.approx(1)
+    assert record["graph"] == "reddit1" and list(record["budgets"]) == ["10", "20", "30", "50", "100"]
+    for budget, found in record["budgets"].items():
+        assert sum(found["weights"]) == pytest.approx(1) and 0 < found["weights_score"] <= 100
+        assert found["basef_scores"][str(found["basef"])] == max(found["basef_scores"].values()) and len(found["basef_scores"]) == 5
+        fixed, changing = (age_settings(("reddit1",), kind, int(budget), tmp_path) for kind in (True, False))
+        assert fixed is not None and fixed.searched and fixed.settings == {"weights": tuple(found["weights"])}
+        assert changing is not None and changing.searched and changing.settings == {"basef": found["basef"]}
 
 
 def test_several_at_once_and_no_time_begin_nothing(tmp_path: Path, small_data: Path) -> None:

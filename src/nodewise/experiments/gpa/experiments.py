@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nodewise.experiments.gpa.trainings import AGE_SOURCES, TRAININGS, WITHOUT
+from nodewise.experiments.gpa.trainings import AGE_SOURCES, REDDIT_BUDGETS, TRAININGS, WITHOUT
 from nodewise.ground.errors import UnknownNameError
 
 __all__ = ["EXPERIMENTS", "Experiment", "Part", "Row", "find_experiment"]
@@ -23,7 +23,9 @@ class Row:
         strategy: a name that `make_strategy` knows.
         training: the policy that it uses; by budget, if each budget has its own.
         released: the authors' policy that it uses, where its file is at hand.
-        age_sources: graphs whose best weights AGE takes the mean of.
+        age_sources: graphs on which AGE's parameter was searched; it takes the mean.
+        age_fixed: whether that is fixed weights, the letter of section 4.1, or ``basef``, the released program's.
+        age_budgets: the source graphs' budget by the target's, where it is not each graph's own.
         paper: the row of the paper's table that it stands beside; of several, the first one counts as ours.
     """
 
@@ -32,6 +34,8 @@ class Row:
     training: str | tuple[tuple[int, str], ...] | None = None
     released: str | None = None
     age_sources: tuple[str, ...] = ()
+    age_fixed: bool = False
+    age_budgets: tuple[tuple[int, int], ...] = ()
     paper: str | None = None
 
     def __post_init__(self) -> None:
@@ -83,12 +87,11 @@ WITHOUT_TEXTS = (
     "Graphs marked \"structural features\" were played without the posts' word vectors: their scores are not the paper's, and no difference is "
     "drawn."
 )
-BUDGETS = (10, 20, 30, 50, 100)
+BUDGETS = REDDIT_BUDGETS
 CORA_BUDGETS = (7, 14, 21, 35, 70)
 
 RANDOM = Row("random", "random", paper="Random")
 ANRMAB = Row("ANRMAB", "anrmab", paper="ANRMAB")
-AGE = Row("AGE", "age", paper="AGE")
 SINGLE = (
     Row("uncertainty", "uncertainty", paper="Uncertainty"),
     Row("centrality", "centrality", paper="Centrality"),
@@ -97,11 +100,18 @@ SINGLE = (
 )
 
 
-def _methods(training: str, sources: tuple[str, ...], released: str, single: bool = False) -> tuple[Row, ...]:
+def _age(sources: tuple[str, ...], budgets: tuple[tuple[int, int], ...] = ()) -> tuple[Row, Row]:
+    """AGE with its changing weights, and with fixed ones."""
+    changing = Row("AGE", "age", age_sources=sources, age_budgets=budgets, paper="AGE")
+    return changing, replace(changing, label="AGE, fixed weights", age_fixed=True)
+
+
+def _methods(
+    training: str, sources: tuple[str, ...], released: str, single: bool = False, budgets: tuple[tuple[int, int], ...] = ()
+) -> tuple[Row, ...]:
     """The paper's methods with a policy; beside AGE its form with fixed weights from the same graphs, beside our policy the authors'."""
-    fixed = Row("AGE, fixed weights", "age", age_sources=sources, paper="AGE")
     ours, theirs = Row("GPA", training=training, paper="GPA"), Row("GPA, authors' policy", released=released, paper="GPA")
-    return (RANDOM, *(SINGLE if single else ()), AGE, fixed, ANRMAB, ours, theirs)
+    return (RANDOM, *(SINGLE if single else ()), *_age(sources, budgets), ANRMAB, ours, theirs)
 
 
 def _beside_nothing(rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -139,7 +149,15 @@ TWITCH = Part(
     stand_in="Stand-in: Twitch users of six languages with one feature space and a weak signal, in place of the Reddit graphs.",
 )
 PER_BUDGET = tuple((budget, "reddit1+2" if budget == 50 else f"reddit1+2-budget{budget}") for budget in BUDGETS)
-BUDGET_METHODS = _beside_nothing(_methods("reddit1+2", ("reddit1", "reddit2"), "reddit1+2", single=True))
+
+
+def _budget_methods(sources: tuple[tuple[int, int], ...]) -> tuple[Row, ...]:
+    """The methods at several budgets; AGE's parameter is that of the source graphs' budget, as GPA's policy is."""
+    return _beside_nothing(_methods("reddit1+2", ("reddit1", "reddit2"), "reddit1+2", single=True, budgets=sources))
+
+
+ON_REDDIT = _budget_methods(tuple((budget, budget) for budget in BUDGETS))
+ON_CORA = _budget_methods(tuple(zip(CORA_BUDGETS, BUDGETS, strict=True)))
 
 _ALL = (
     Experiment(
@@ -185,7 +203,7 @@ _ALL = (
     Experiment(
         "budgets", "One policy for each budget", "Figure 2 (left), section 4.4",
         "GPA is trained on Reddit 1 and 2 at each budget and tested on Reddit 4 at the same budget. Of the figure only what the text says is set beside.",
-        (Part("Tested on reddit4", ("reddit4",), (*BUDGET_METHODS[:-2], Row("GPA", training=PER_BUDGET), BUDGET_METHODS[-1]), BUDGETS,
+        (Part("Tested on reddit4", ("reddit4",), (*ON_REDDIT[:-2], Row("GPA", training=PER_BUDGET), ON_REDDIT[-1]), BUDGETS,
               stand_in=WITHOUT_TEXTS),),
         figure="budgets",
     ),
@@ -201,8 +219,8 @@ _ALL = (
         "Budgets of 1, 2, 3, 5 and 10 labels a class. The paper does not name the training graphs; our reading is the five policies trained on "
         "Reddit 1 and 2 with as many labels a class. The policy trained on Citeseer and Pubmed at their own budgets stands beside.",
         (Part("Tested on cora", ("cora",),
-              (*BUDGET_METHODS[:-2], Row("GPA", training=tuple(zip(CORA_BUDGETS, (name for _, name in PER_BUDGET), strict=True))),
-               Row("GPA, from Citeseer and Pubmed", training="citeseer+pubmed"), BUDGET_METHODS[-1]),
+              (*ON_CORA[:-2], Row("GPA", training=tuple(zip(CORA_BUDGETS, (name for _, name in PER_BUDGET), strict=True))),
+               Row("GPA, from Citeseer and Pubmed", training="citeseer+pubmed"), ON_CORA[-1]),
               CORA_BUDGETS),),
         figure="budgets",
     ),
@@ -219,7 +237,7 @@ _ALL = (
         "case-study", "What is asked, and when", "Figure 3, section 4.6",
         "The policy trained on Cora and Citeseer on the small Reddit graph: at each step the node that was chosen in most runs.",
         (Part("Tested on the case-study graph", ("reddit-case-study",),
-              (RANDOM, Row("centrality", "centrality"), AGE, Row("AGE, fixed weights", "age", age_sources=("cora", "citeseer")),
+              (RANDOM, Row("centrality", "centrality"), *_age(("cora", "citeseer")),
                Row("GPA", training="cora+citeseer"), Row("GPA, authors' policy", released="cora+citeseer"))),),
         kind="case-study", figure="case-study",
     ),

@@ -16,7 +16,7 @@ from nodewise.evaluation.statistics import PairedComparison, holm, paired_compar
 from nodewise.evaluation.store import ChunkStore
 from nodewise.experiments.gpa.experiments import Part, Row
 from nodewise.experiments.gpa.numbers import paper_table
-from nodewise.experiments.gpa.trainings import age_weights, find_file, find_trained, missing_command, released_policy
+from nodewise.experiments.gpa.trainings import AgeSettings, age_settings, find_file, find_trained, missing_command, released_policy
 from nodewise.graph import Graph
 from nodewise.ground.errors import DownloadError, UnknownNameError
 from nodewise.ground.events import Event, Progress, Reporter
@@ -65,7 +65,7 @@ def play_part(part: Part, how: Arrangement) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "title": part.title, "stand_in": part.stand_in, "table": None if part.table is None else paper_table(part.table).place,
-        "against": part.against, "policies": _origins(part, how), "settings": played, "missing": missing,
+        "against": part.against, "policies": _origins(part, how), "age": _age_record(part, how), "settings": played, "missing": missing,
     }  # fmt: skip
 
 
@@ -95,8 +95,8 @@ def _contests(part: Part, name: str, how: Arrangement, missing: dict[str, dict[s
     features = "raw" if graph.has_features else "structural"
     budgets = part.budgets or (default_budget(graph),)
     runs = how.large_runs if graph.num_nodes > LARGE else how.runs
-    shared = [row for row in part.rows if not isinstance(row.training, tuple)]
-    groups = [(budgets, shared)] + [((budget,), [row for row in part.rows if isinstance(row.training, tuple)]) for budget in budgets]
+    single = [row for row in part.rows if isinstance(row.training, tuple) or row.age_budgets]
+    groups = [(budgets, [row for row in part.rows if row not in single])] + [((budget,), single) for budget in budgets]
     for some, rows in groups:
         methods = tuple(method for row in rows if (method := _method(row, some[0], how, missing)) is not None)
         if methods:
@@ -110,12 +110,12 @@ def _same(graph: Graph) -> Graph:
 def _method(row: Row, budget: int, how: Arrangement, missing: dict[str, dict[str, str]]) -> Method | None:
     """The method that a row stands for; None, and a line among what is missing, where its policy or weights are not there."""
     if row.age_sources:
-        weights = age_weights(row.age_sources, how.policies)
-        if weights is None:
+        chosen = _age(row, budget, how)
+        if chosen is None:
             absent = ",".join(f"age-{source}" for source in row.age_sources if find_file(f"age-{source}.json", how.policies) is None)
             missing[row.label] = _absent(row.label, f"AGE's weights from {' and '.join(row.age_sources)}", absent, how)
             return None
-        return Method(row.strategy, weights=weights, name=row.label)
+        return Method(row.strategy, settings=chosen.settings, name=row.label)
     if row.released is not None:
         policy = released_policy(row.released, data_folder(how.data_dir))
         if policy is None:
@@ -131,6 +131,22 @@ def _method(row: Row, budget: int, how: Arrangement, missing: dict[str, dict[str
         missing[training] = _absent(row.label, f"the policy {training}", training, how)
         return None
     return Method("policy", policy=policy, name=row.label)
+
+
+def _age(row: Row, budget: int, how: Arrangement) -> AgeSettings | None:
+    return age_settings(row.age_sources, row.age_fixed, dict(row.age_budgets).get(budget), how.policies)
+
+
+def _age_record(part: Part, how: Arrangement) -> list[dict[str, Any]]:
+    """What AGE was played with, by row and, where they differ, by budget."""
+    found = []
+    for row in part.rows:
+        for budget in dict(row.age_budgets) or (0,):
+            chosen = _age(row, budget, how) if row.age_sources else None
+            if chosen is not None:
+                told = {"name": row.label, "sources": list(row.age_sources), **chosen.settings, "searched": chosen.searched}
+                found.append({**told, **({"budget": budget} if budget else {})})
+    return found
 
 
 def _origins(part: Part, how: Arrangement) -> dict[str, Any]:

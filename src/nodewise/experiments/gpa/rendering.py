@@ -47,6 +47,7 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
             if any(setting["leads"] for setting in part["settings"]):
                 lines += [to_markdown(lead_table(part))]
             lines += [_trained(part)] if part["policies"] else []
+            lines += [_age_told(part)] if part.get("age") else []
     if record.get("statements"):
         lines += [to_markdown(_statement_table(record))]
     if record.get("sequences"):
@@ -126,6 +127,21 @@ def _trained(part: Record) -> str:
         if "episodes" in one
     ]
     return f"Policies: {', '.join(told)}.\n" if told else ""
+
+
+def _age_told(part: Record) -> str:
+    """A sentence on what AGE was played with."""
+    told = []
+    for one in part["age"]:
+        value = f"basef {one['basef']:g}" if "basef" in one else f"weights {' / '.join(f'{weight:g}' for weight in one['weights'])}"
+        where = (
+            f"found on {' and '.join(one['sources'])}"
+            if one["searched"]
+            else ("its authors', not searched" if "basef" in one else "of another budget")
+        )
+        labels = f" with {one['budget']} labels" if "budget" in one else ""
+        told.append(f"{one['name']}{labels}: {value}, {where}")
+    return f"{'; '.join(told)}.\n"
 
 
 def _dataset_table(record: Record) -> Table:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.datasets import default_budget, default_features, load_graph
-from nodewise.experiments.gpa.trainings import AGE_SOURCES, TRAININGS, find_file, find_trained, find_training, policies_folder
+from nodewise.experiments.gpa.trainings import AGE_SOURCES, TRAININGS, age_budgets, find_file, find_trained, find_training, policies_folder
 from nodewise.graph.features import canonical_features
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Silent
 from nodewise.ground.files import write_json
-from nodewise.training import search_age_weights, train_policy
+from nodewise.training import search_age_budgets, train_policy
 
 __all__ = ["TrainingOutcome", "all_names", "is_there", "train_missing"]
 
@@ -193,13 +193,24 @@ def _search_age(name: str, folder: Path, device: str, until: float | None, data_
             raise _TimeIsUp
 
     try:
-        found = search_age_weights(graph, budget=default_budget(graph), device=device, features=spec, store=work, reporter=watch)
+        found = search_age_budgets(graph, age_budgets(source), device=device, features=spec, store=work, reporter=watch)
     except _TimeIsUp:
         return f"stopped after {done} runs"
+    budgets = {
+        str(budget): {
+            "weights": one.weights, "weights_score": max(one.scores), "basef": one.basef,
+            "basef_scores": {str(basef): score for basef, score in zip(one.basefs, one.basef_scores, strict=True)},
+        }
+        for budget, one in found.items()
+    }  # fmt: skip
+    any_one = next(iter(found.values()))
     record = {
-        "schema": 1, "graph": source, "weights": found.weights, "validation_micro_f1": max(found.scores), "budget": found.budget,
-        "runs": found.runs, "seed": found.seed, "device": device, "seconds": round(time.monotonic() - begin, 1),
+        "schema": 1, "graph": source, "budgets": budgets, "runs": any_one.runs, "basef_runs": any_one.basef_runs, "seed": any_one.seed,
+        "device": device, "seconds": round(time.monotonic() - begin, 1),
     }  # fmt: skip
     write_json(folder / f"{name}.json", record, compact=True)
     shutil.rmtree(work, ignore_errors=True)
-    return f"weights of entropy, centrality and density {' '.join(f'{weight:g}' for weight in found.weights)}"
+    return "; ".join(
+        f"{budget} labels: basef {one.basef:g}, weights of entropy, centrality and density {' '.join(f'{weight:g}' for weight in one.weights)}"
+        for budget, one in found.items()
+    )

@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from nodewise.datasets import default_budget
 from nodewise.ground.errors import PolicyFileError, UnknownNameError
 from nodewise.policy import Policy, PolicySettings, import_released, load_policy, shipped_policies
 from nodewise.policy.state import StateSettings
+from nodewise.strategies import Age
 from nodewise.training import TrainingSettings
 
 __all__ = [
     "AGE_SOURCES",
     "TRAININGS",
     "WITHOUT",
+    "AgeSettings",
     "Training",
-    "age_weights",
+    "age_budgets",
+    "age_settings",
     "find_file",
     "find_trained",
     "find_training",
@@ -95,7 +99,15 @@ TRAININGS = {
 """All trainings by name. At a budget of 50 on Reddit the policy is reddit1+2 itself."""
 
 AGE_SOURCES = ("cora", "citeseer", "pubmed", "twitch-de", "twitch-engb", "acmv9", "citationv1", "dblpv7", "reddit1", "reddit2")
-"""Graphs on which AGE's weights are searched, since policies that AGE is set against are trained on them."""
+"""Graphs on which AGE's parameters are searched, since policies that AGE is set against are trained on them."""
+
+REDDIT_BUDGETS = (10, 20, 30, 50, 100)
+"""Labels with which policies are trained on Reddit 1 and 2 for the experiments on budgets."""
+
+
+def age_budgets(source: str) -> tuple[int, ...]:
+    """The budgets at which AGE's parameters are searched on a source graph: those of the policies that are trained on it."""
+    return REDDIT_BUDGETS if source in _reddit(2) else (default_budget(source),)
 
 
 _SHIPPED = Path(__file__).parent / "policies"  # never written to
@@ -154,24 +166,53 @@ def released_policy(name: str, folder: Path) -> Policy | None:
     return import_released(path) if path.is_file() else None
 
 
-def age_weights(sources: tuple[str, ...], folder: str | Path | None = None) -> tuple[float, float, float] | None:
-    """AGE's weights for transfer: the mean of those found best on each source graph (section 4.1); None if one is not there.
+@dataclass(frozen=True)
+class AgeSettings:
+    """AGE's setting for transfer.
+
+    Attributes:
+        settings: ``weights`` or ``basef``, as the strategy takes it.
+        searched: whether it was found on the source graphs at the budget that was asked for. If not, fixed weights are those of another budget, and
+            ``basef`` is its authors' 0.95.
+    """
+
+    settings: dict[str, Any]
+    searched: bool
+
+
+def age_settings(sources: tuple[str, ...], fixed: bool, budget: int | None = None, folder: str | Path | None = None) -> AgeSettings | None:
+    """AGE's setting for transfer: the mean of what was found best on each source graph (section 4.1).
+
+    Args:
+        sources: the source graphs.
+        fixed: whether the weights are fixed, as the paper words it, or change by ``basef``, as in the released program.
+        budget: labels on the source graphs; each graph's own by default.
+        folder: of the files; None: ``policies`` in the present one, else those that come with nodewise.
+
+    Returns:
+        None if fixed weights were not searched on one of them.
 
     Raises:
         PolicyFileError: a file of weights cannot be read.
     """
-    found = []
+    found: list[Any] = []
+    searched = True
     for source in sources:
         path = find_file(f"age-{source}.json", folder)
-        if path is None:
+        if path is None and fixed:
             return None
         try:
-            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            entropy, centrality, density = (float(weight) for weight in record["weights"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            entries = {} if path is None else json.loads(path.read_text(encoding="utf-8"))["budgets"]
+            own, wanted = str(default_budget(source)), str(budget or default_budget(source))
+            entry = entries.get(wanted) or entries.get(own) or {}
+            searched &= wanted in entries and (fixed or "basef" in entry)
+            found.append([float(weight) for weight in entry["weights"]] if fixed else [float(entry.get("basef", Age.AUTHORS_BASEF))])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise PolicyFileError(
                 f"{str(path)!r} does not hold AGE's weights ({error}): delete it, and run {missing_command(f'age-{source}')}"
             ) from None
-        found.append((entropy, centrality, density))
-    one, two, three = (round(sum(column) / len(found), 6) for column in zip(*found, strict=True))
-    return one, two, three
+    means = [round(sum(column) / len(found), 6) for column in zip(*found, strict=True)]
+    if fixed:
+        entropy, centrality, density = means
+        return AgeSettings({"weights": (entropy, centrality, density)}, searched)
+    return AgeSettings({"basef": means[0]}, searched)
