@@ -168,8 +168,8 @@ def audit(given: argparse.Namespace) -> list[dict[str, Any]]:
                     node = session.ask().node
                     session.tell(node, name_of(graph, node))
                 prediction = session.predict()
-                found = audit_accuracy(prediction.best, prediction.classes, session.audit_labels)
                 history = session.refresh()
+                found = audit_accuracy(np.array(session.class_list.numbers)[prediction.best], session.rules().audited(history))
                 learner = session.follow(history)
                 labels, _ = session.training(history)
                 crossed = cross_validated(learner.tensors, labels, learner.classes, learner.classifier, seed)

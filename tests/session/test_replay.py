@@ -123,7 +123,7 @@ def test_snapshots_are_only_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_changed_label_stays_in_its_place(tmp_path: Path) -> None:
-    session = small_job(tmp_path / "job")
+    session = small_job(tmp_path / "job", redundancy=3)
     session.tell([4, 5, 6], ["a", "b", "a"])
     session.tell(4, "b")
     assert session.history == [(4, "b"), (5, "b"), (6, "a")]

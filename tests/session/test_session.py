@@ -104,7 +104,7 @@ def test_undo_takes_back_anything_and_can_be_undone(tmp_path: Path) -> None:
     query = session.ask()
     first = session.tell(query.node, "a")
     session.tell(query.node, "b")
-    assert session.undo().body == {"node": query.node, "label": "b"} and session.labels == {query.node: "a"}
+    assert session.undo().body == {"node": query.node, "label": "b", "class": 2} and session.labels == {query.node: "a"}
     session.undo()
     assert session.labels == {} and session.ask() == query  # the query is open again
     session.skip(query.node)

@@ -8,6 +8,7 @@
     │   └── MissingExtraError     an optional dependency is not installed; says how to install it
     ├── DownloadError             a data set could not be fetched; says what to do instead
     └── SessionError              a labelling session that cannot go on as asked
+        ├── AlreadyLabelledError  somebody else has labelled the node otherwise; says who
         └── SessionFileError      a session's file that cannot be used (an InputError as well)
 
 A message says what is wrong, what was received, what is allowed and what to do.
@@ -19,6 +20,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "AlreadyLabelledError",
     "DownloadError",
     "GraphError",
     "InputError",
@@ -84,6 +86,22 @@ class DownloadError(NodewiseError):
 
 class SessionError(NodewiseError):
     """A labelling session cannot do what was asked."""
+
+
+class AlreadyLabelledError(SessionError):
+    """A node has a label of somebody else's, who would be overruled without knowing.
+
+    Args:
+        node: what the node is called.
+        label: its label.
+        annotator: who gave it.
+    """
+
+    def __init__(self, node: str, label: str, annotator: str) -> None:
+        super().__init__(
+            f"node {node!r} was labelled {label!r} by {annotator!r}: nothing was told; to overrule it knowingly, say so: --overrule, or overrule=True"
+        )
+        self.node, self.label, self.annotator = node, label, annotator
 
 
 class SessionFileError(SessionError, InputError):

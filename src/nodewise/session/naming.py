@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.names import class_name
+from nodewise.session.log.events import is_text
 
-__all__ = ["find_node", "node_name", "probable_typo", "valid_class", "valid_person"]
+__all__ = ["find_node", "node_name", "probable_typo", "valid_class", "valid_person", "valid_text"]
 
 _LONGEST = 200
 
@@ -66,6 +67,17 @@ def valid_person(name: object) -> str:
     if not text or len(text) > _LONGEST or not text.isprintable():
         raise InputError(f"an annotator needs a name of 1 to {_LONGEST} printable characters, got {text[:40]!r}")
     return text
+
+
+def valid_text(text: object) -> str:
+    """A note or a guideline: any text of up to 20,000 characters, without blanks at its ends.
+
+    Raises:
+        InputError: it is longer, or not a text.
+    """
+    if not isinstance(text, str) or not is_text(text):
+        raise InputError(f"a note or a guideline must be a text of at most 20,000 characters, got {str(text)[:40]!r}")
+    return text.strip()
 
 
 def probable_typo(label: str, classes: Sequence[str]) -> UnknownNameError | None:

@@ -5,23 +5,30 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
+from nodewise.session.asking.answers import Answers
 from nodewise.session.asking.query import Query
 from nodewise.session.asking.rules import Rules
 from nodewise.session.files.contents import Contents
 from nodewise.session.files.graph_store import EMBED_LIMIT
+from nodewise.session.files.outputs import check_output
 from nodewise.session.learning.learners import Learners, TrainingLabels
-from nodewise.session.log.history import History, Label, extend_history, read_history, undoable
+from nodewise.session.log import class_changes
+from nodewise.session.log.checks import damaged
+from nodewise.session.log.classes import ClassList
+from nodewise.session.log.events import check_event
+from nodewise.session.log.history import History, Label, Note, extend_history, read_history, undoable
 from nodewise.session.log.log import Draft, Event, Log, MovedOnError
-from nodewise.session.naming import find_node, node_name, probable_typo, valid_class, valid_person
+from nodewise.session.naming import find_node, node_name, valid_person, valid_text
 from nodewise.session.status import Status, make_status
 
 if TYPE_CHECKING:
@@ -59,7 +66,9 @@ class Session:
         self._contents = contents = Contents.read(log)
         self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
         self._index = {name: node for node, name in enumerate(self.graph.node_names or ())}
-        self._history = read_history(log.events)
+        self._start = tuple(dict.fromkeys([*contents.settings.classes, *contents.given.values()]))
+        self._history = read_history((), self._start)
+        self._extend()
         self._learners = Learners(contents, classifier, strategy)
         self._derived: _Derived | None = None
         self._prediction: tuple[object, Prediction] | None = None
@@ -167,11 +176,20 @@ class Session:
                     if attempt == _ATTEMPTS - 1:
                         raise SessionError(f"the session {str(self.path)!r} is being written to without a pause: try again") from None
             events = {query.event for query in waiting} | {event.id for event in self._log.events[len(self._log.events) - len(drafts) :]}
-            queries = [Query.from_log(logged, self.name_of(logged.node)) for logged in self.refresh().asked if logged.event in events]
+            history = self.refresh()
+            queries = [
+                Query.from_log(logged, self.name_of(logged.node), history.classes) for logged in history.asked if logged.event in events
+            ]
             return queries[0] if k is None else queries
 
     def tell(
-        self, node: int | str | Sequence[int | str], label: object, annotator: str = ANNOTATOR, *, new_class: bool = False
+        self,
+        node: int | str | Sequence[int | str],
+        label: object,
+        annotator: str = ANNOTATOR,
+        *,
+        new_class: bool = False,
+        overrule: bool = False,
     ) -> int | list[int]:
         """Give a node its label, asked for or not; again, to change it. Sequences of nodes and labels are told together, all or none.
 
@@ -180,59 +198,116 @@ class Session:
             label: the class's name, or one for each node.
             annotator: who says so.
             new_class: take the label as a new class, even if it looks like a misspelt one.
+            overrule: let this label count, whatever others have said of the node.
 
         Returns:
             The number of the event in the log, for `undo`; a list of them for several nodes.
 
         Raises:
             InputError: there is no such node, or the label is probably misspelt. Nothing was told.
+            AlreadyLabelledError: where one label a node is enough, somebody else has given another one; says who. Nothing was told.
         """
-        who = valid_person(annotator)
         many = not isinstance(node, str) and (isinstance(node, Sequence) or np.ndim(node) == 1)
-        nodes: list[Any] = list(node) if many else [node]  # type: ignore[arg-type]
-        labels: list[object] = list(label) if many and not isinstance(label, str) else [label] * len(nodes)  # type: ignore[call-overload]
-        if len(nodes) != len(labels):
-            raise InputError(f"{len(nodes)} nodes but {len(labels)} labels were told: give one label for each node")
-        with self._lock:
-            known = list(self.classes)
-            drafts = []
-            for one, name in zip(nodes, map(valid_class, labels), strict=True):
-                if name not in known:
-                    if not new_class and (typo := probable_typo(name, known)):
-                        raise typo
-                    known.append(name)
-                drafts.append(Draft("tell", who, {"node": self.find(one), "label": name}))
-            numbers = [event.id for event in self._append(drafts)]
-            return numbers if many else numbers[0]
+        answers = Answers.check(self, [node] if not many else node, label, annotator, new_class, overrule)  # type: ignore[list-item, arg-type]
+        numbers = [event.id for event in self._change(answers.as_tells)]
+        return numbers if many else numbers[0]
+
+    def tell_bulk(
+        self,
+        nodes: Sequence[int | str],
+        label: object,
+        annotator: str = ANNOTATOR,
+        *,
+        new_class: bool = False,
+        overrule: bool = False,
+    ) -> int:
+        """Label many nodes in one go, such as a region of the map or a list of predictions that are right.
+
+        They train the classifier, spend no budget, and are taken back as one. No accuracy is measured on them, since nobody has looked at
+        each for itself: they count neither for the audit nor for cross-validation.
+
+        Args:
+            nodes: indices or names.
+            label: a class's name for all, or one for each.
+            annotator, new_class, overrule: as for `tell`.
+
+        Returns:
+            The number of the event in the log.
+        """
+        answers = Answers.check(self, nodes, label, annotator, new_class, overrule)
+        return self._change(answers.as_bulk)[0].id
 
     def skip(self, node: int | str, annotator: str = ANNOTATOR) -> int:
         """Say that a node cannot be told; the annotator is not asked again, and it spends no budget. Returns the event's number."""
-        who = valid_person(annotator)
-        with self._lock:
-            index = self.find(node)
-            if who in self.refresh().votes.get(index, {}):
+        who, index = valid_person(annotator), self.find(node)
+
+        def decide(history: History) -> list[Draft]:
+            if who in history.ballots.get(index, {}):
                 raise InputError(
                     f"{who!r} has labelled node {self.name_of(index)!r}, so it cannot be skipped: undo that first, or tell another label"
                 )
-            return self._append([Draft("skip", who, {"node": index})])[0].id
+            return [Draft("skip", who, {"node": index})]
+
+        return self._change(decide)[0].id
+
+    def add_note(self, node: int | str, text: str, annotator: str = ANNOTATOR) -> int:
+        """Write something to a node for everybody to read. Returns the event's number."""
+        draft = Draft("note", valid_person(annotator), {"node": self.find(node), "text": valid_text(text)})
+        return self._change(lambda history: [draft])[0].id
 
     def add_class(self, name: str, annotator: str = ANNOTATOR) -> int:
         """Declare a class that nobody has used yet. The classifier takes it in with its first label. Returns the event's number."""
-        with self._lock:
-            text = valid_class(name)
-            if text in self.classes:
-                raise InputError(f"there is a class {text!r} already: use it, or give another name")
-            return self._append([Draft("class", valid_person(annotator), {"name": text})])[0].id
+        return self._change(partial(class_changes.declare, valid_person(annotator), name))[0].id
+
+    def rename_class(self, name: str, new_name: str, annotator: str = ANNOTATOR) -> int:
+        """Call a class something else: its labels, its number and every prediction stay. Returns the event's number."""
+        return self._change(partial(class_changes.rename, valid_person(annotator), name, new_name))[0].id
+
+    def merge_classes(self, name: str, into: str, annotator: str = ANNOTATOR) -> int:
+        """Let the labels of one class, those told already and later ones, count as another's. Returns the event's number."""
+        return self._change(partial(class_changes.merge, valid_person(annotator), name, into))[0].id
+
+    def describe_class(self, name: str, text: str, annotator: str = ANNOTATOR) -> int:
+        """Say what belongs to a class: its guideline. Returns the event's number."""
+        return self._change(partial(class_changes.describe, valid_person(annotator), name, text))[0].id
+
+    def order_classes(self, names: Sequence[str], annotator: str = ANNOTATOR) -> int:
+        """Put the classes in an order for the screen; those left out follow. Their numbers stay. Returns the event's number."""
+        return self._change(partial(class_changes.order, valid_person(annotator), names))[0].id
+
+    def set_guideline(self, text: str, annotator: str = ANNOTATOR) -> int:
+        """Say what everybody should know of the job. Returns the event's number."""
+        return self._change(partial(class_changes.describe, valid_person(annotator), None, text))[0].id
 
     def set_budget(self, budget: int, annotator: str = ANNOTATOR) -> int:
         """Raise or lower the budget. Returns the event's number."""
         if isinstance(budget, bool) or not isinstance(budget, int) or not 1 <= budget <= self.graph.num_nodes:
             raise InputError(f"a budget must be a whole number from 1 to the graph's {self.graph.num_nodes} nodes, got {budget!r}")
-        with self._lock:
-            return self._append([Draft("budget", valid_person(annotator), {"budget": budget})])[0].id
+        who = valid_person(annotator)
+        return self._change(lambda history: [Draft("budget", who, {"budget": budget})])[0].id
+
+    def release(self, annotator: str, by: str | None = None) -> int:
+        """Free the queries that an annotator has not answered, since they have left or go by another name now.
+
+        Args:
+            annotator: whose queries.
+            by: who says so; the annotator by default.
+
+        Returns:
+            How many were freed; where there were none, nothing is written.
+        """
+        who, freed = valid_person(annotator), 0
+
+        def decide(history: History) -> list[Draft]:
+            nonlocal freed
+            freed = sum(query.annotator == who for query in history.open_queries(self.settings.redundancy))
+            return [Draft("release", valid_person(by or who), {"annotator": who})] if freed else []
+
+        self._change(decide)
+        return freed
 
     def undo(self, event: int | None = None, annotator: str | None = None) -> Event:
-        """Take back the last thing told, skipped, declared or set; or any one of them, or an undo, by its number.
+        """Take back the last thing told, skipped, written, declared or set; or any one of them, or an undo, by its number.
 
         Args:
             event: its number in the log; the last by default.
@@ -242,19 +317,20 @@ class Session:
             What was taken back.
 
         Raises:
-            SessionError: there is nothing to take back.
+            SessionError: there is nothing to take back, or two classes would have one name.
         """
-        with self._lock:
-            for _ in range(_ATTEMPTS):
-                history = self.refresh()
-                target = undoable(self._log.events, history, event, annotator)
-                try:
-                    self._log.append([Draft("undo", annotator or target.annotator, {"event": target.id})], seen=history.last)
-                except MovedOnError:
-                    continue
-                self.refresh()
-                return target
-            raise SessionError(f"the session {str(self.path)!r} is being written to without a pause: try again")
+        target: Event | None = None
+
+        def decide(history: History) -> list[Draft]:
+            nonlocal target
+            target = undoable(self._log.events, history, event, annotator)
+            draft = Draft("undo", annotator or target.annotator, {"event": target.id})
+            class_changes.check_undo(self._log.events, draft, self._start)
+            return [draft]
+
+        self._change(decide)
+        assert target is not None
+        return target
 
     def predict(self, reporter: Reporter | None = None) -> Prediction:
         """Probabilities for all nodes, from a copy of the classifier that was trained the closing epochs; the session itself stays as it is.
@@ -273,11 +349,11 @@ class Session:
             training, given = self.training(history)
             if not training and not given:
                 raise SessionError("nothing can be predicted before the first label: tell at least one")
-            key = (training, given, self.classes)
+            key = (training, given, history.classes)
             if self._prediction is None or self._prediction[0] != key:
                 learner = self.follow(history) if reporter is None else self.apart(history, "predict")
                 learner.follow(training, given, reporter)
-                prediction = make_prediction(learner, self.classes, reporter)
+                prediction = make_prediction(learner, history.classes, reporter)
                 self._prediction = (key, prediction)
                 return prediction
             return self._prediction[1]
@@ -294,12 +370,26 @@ class Session:
         with self._lock:
             return make_report(self, self.refresh(), reporter)
 
-    def export(self, path: str | Path) -> list[str]:
-        """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending. Returns what it wrote, in words."""
+    def export(self, path: str | Path, *, keep_formulas: bool = False) -> list[str]:
+        """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending. Returns what it wrote, in words.
+
+        Args:
+            path: where to; never over the session's own file or its graph.
+            keep_formulas: in a CSV, leave cells that a spreadsheet would run (``=``, ``@``, ``+``, ``-`` …) as they are. By default such a
+                cell gets an apostrophe in front.
+        """
         from nodewise.session.files.export import write_export
 
         with self._lock:
-            return write_export(self, Path(path))
+            return write_export(self, Path(path), keep_formulas=keep_formulas)
+
+    def check_output(self, path: str | Path) -> None:
+        """Refuse a path that is the session's own file, what lies beside it, or its graph, by whatever name.
+
+        Raises:
+            InputError: says what it is.
+        """
+        check_output(Path(path), self._log)
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Copy the session's file safely, also while others are writing to it."""
@@ -321,27 +411,52 @@ class Session:
     def labels(self) -> dict[int, str]:
         """node -> label that counts: the majority's where somebody has told it, else the one given with the graph."""
         with self._lock:
-            return {**self._contents.given, **self.refresh().labels}
+            history = self.refresh()
+            given = {name: history.classes.name(number) for number, name in enumerate(self._start, 1)}
+            return {**{node: given[name] for node, name in self._contents.given.items()}, **history.labels}
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes so far: those of the start, those of the labels in their order, those only declared."""
+        """The names of the classes so far, by their numbers."""
+        return tuple(each.name for each in self.class_list)
+
+    @property
+    def class_list(self) -> ClassList:
+        """The classes with their numbers, guidelines and order."""
         with self._lock:
-            return self._derive(self.refresh()).classes
+            return self.refresh().classes
+
+    @property
+    def guideline(self) -> str:
+        """What everybody should know of the job."""
+        with self._lock:
+            return self.refresh().guideline
+
+    @property
+    def notes(self) -> Mapping[int, tuple[Note, ...]]:
+        """node -> what was written to it, the oldest first."""
+        with self._lock:
+            return self.refresh().notes
 
     @property
     def done(self) -> bool:
-        """Whether there is nothing left to ask: the budget is spent, or no node is left, and the audit is complete."""
+        """Whether there is nothing left to ask.
+
+        The budget is spent, or every node is labelled or skipped by somebody, and the audit is complete. Whoever has not skipped a node
+        that another has may still ask for it.
+        """
         with self._lock:
             history = self.refresh()
-            left = self._contents.free.sum() > sum(1 for node in history.labels if self._contents.free[node])
-            return self.rules().done(history) or not left
+            free = self._contents.free.copy()
+            free[list(history.numbers)] = False
+            return self.rules().done(history, np.flatnonzero(free).tolist())
 
     @property
     def history(self) -> Sequence[tuple[int, str]]:
         """The labels that the classifier learns from, in order, without the given ones."""
         with self._lock:
-            return [(label.node, label.label) for label in self.training(self.refresh()).told]
+            history = self.refresh()
+            return [(label.node, history.labels[label.node]) for label in self.training(history).told]
 
     @property
     def events(self) -> Sequence[Event]:
@@ -354,14 +469,13 @@ class Session:
     def audit_labels(self) -> dict[int, str]:
         """The audit's labels so far: node -> label."""
         with self._lock:
-            return self.rules().audited(self.refresh())
+            history = self.refresh()
+            return {node: history.labels[node] for node in self.rules().audited(history)}
 
     def refresh(self) -> History:
         """The log's meaning now, with what other processes have written."""
         self._log.refresh()
-        if self._history.last != self._log.last:
-            self._history = extend_history(self._history, self._log.events)
-        return self._history
+        return self._extend()
 
     def rules(self) -> Rules:
         """Budget, redundancy and audit as they are now."""
@@ -395,26 +509,39 @@ class Session:
         """The time, by the session's clock."""
         return self._clock()
 
-    def _append(self, drafts: Sequence[Draft]) -> Sequence[Event]:
-        events = self._log.append(drafts)
-        self.refresh()
-        return events
+    def _extend(self) -> History:
+        """The meaning of what has been read of the log; refuses events that nodewise would not have written."""
+        if self._history.last != self._log.last:
+            for event in self._log.events[self._history.last :]:
+                if wrong := check_event(event, self.graph.num_nodes):
+                    raise damaged(self.path, f"event {event.id} is not one that nodewise writes: {wrong}")
+            self._history = extend_history(self._history, self._log.events, self._start)
+        return self._history
+
+    def _change(self, decide: Callable[[History], Sequence[Draft]]) -> Sequence[Event]:
+        """Append what is decided on the log as it is then: nobody writes in between."""
+        with self._lock:
+            events = self._log.append(lambda: decide(self._extend()))
+            self._extend()
+            return events
 
     def _derive(self, history: History) -> _Derived:
         """What follows from the labels that count; made once for each state of them, since much asks for it and a query changes nothing."""
         kept = self._derived
-        if kept is None or kept.labels is not history.labels or kept.added != history.classes:
-            told = tuple(Label(node, label) for node, label in self.rules().told(history).items())
-            given = tuple(Label(node, history.labels.get(node, label)) for node, label in self._contents.given.items())
-            used = dict.fromkeys([*self.settings.classes, *(label.label for label in (*given, *told)), *history.classes])
-            kept = self._derived = _Derived(history.labels, history.classes, TrainingLabels(told, given), tuple(used))
+        if kept is None or kept.numbers is not history.numbers or kept.classes is not history.classes:
+            classes = history.classes
+            told = tuple(Label(node, classes.key(number)) for node, number in self.rules().trained(history).items())
+            starting = {name: number for number, name in enumerate(self._start, 1)}
+            given = tuple(
+                Label(node, classes.key(history.numbers.get(node, starting[name]))) for node, name in self._contents.given.items()
+            )
+            kept = self._derived = _Derived(history.numbers, classes, TrainingLabels(told, given))
         return kept
 
 
 class _Derived(NamedTuple):
     """What follows from the labels that count, and from which labels and classes it was made."""
 
-    labels: Mapping[int, str]
-    added: tuple[str, ...]
+    numbers: Mapping[int, int]
+    classes: ClassList
     training: TrainingLabels
-    classes: tuple[str, ...]

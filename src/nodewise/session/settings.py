@@ -50,6 +50,9 @@ class SessionSettings:
     strategy_digest: str | None = None
 
     def __post_init__(self) -> None:
+        given: object = self.classes
+        if not isinstance(given, (list, tuple)):
+            raise InputError(f"a session's classes must be a list of names, got {str(given)[:40]!r}")
         object.__setattr__(self, "classes", tuple(map(str, self.classes)))
         for name in ("classifier_settings", "strategy_settings"):
             if not isinstance(getattr(self, name), Mapping):
@@ -58,11 +61,17 @@ class SessionSettings:
         for name, least in limits.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"a session's {name} must be a whole number, at least {least}, got {value!r}")
-        if not self.release_after > 0:
-            raise InputError(f"release_after must be a number of seconds above 0, got {self.release_after!r}")
+                raise InputError(f"a session's {name} must be a whole number, at least {least}, got {str(value)[:40]!r}")
+        for name in ("strategy", "classifier", "reason", "features"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"a session's {name} must be a text, got {str(getattr(self, name))[:40]!r}")
+        if not (self.policy is None or isinstance(self.policy, str)) or not isinstance(self.use_labels, bool):
+            raise InputError("a session's policy must be a name and use_labels yes or no")
+        seconds = self.release_after
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+            raise InputError(f"release_after must be a number of seconds above 0, got {str(seconds)[:40]!r}")
         if any(not name.strip() for name in self.classes) or len(set(self.classes)) < len(self.classes):
-            raise InputError(f"classes must have names, each another one, got {list(self.classes)}")
+            raise InputError(f"classes must have names, each another one, got {str(list(self.classes))[:200]}")
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -75,6 +84,8 @@ class SessionSettings:
         Raises:
             SessionFileError: there are settings that this version does not know.
         """
+        if not isinstance(record, Mapping):
+            raise SessionFileError(f"the session's settings cannot be used (they are {str(record)[:40]!r}): go on from a backup")
         known = {one.name for one in fields(cls)}
         if unknown := set(record) - known:
             raise SessionFileError(f"the session has settings that this version does not know, {sorted(unknown)}: update nodewise")

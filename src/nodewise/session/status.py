@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
+
+from nodewise.session.agreement import Agreement, measure_agreement
 
 if TYPE_CHECKING:
     from nodewise.session.log.history import History
     from nodewise.session.session import Session
 
-__all__ = ["Status", "agreement", "make_status"]
+__all__ = ["Status", "make_status"]
 
 
 @dataclass(frozen=True)
@@ -20,14 +21,17 @@ class Status:
     """A labelling job at one moment. It is read off the log; nothing is trained for it.
 
     Attributes:
-        told: nodes labelled, those of the audit left out.
+        told: nodes labelled one by one, those of the audit left out: what the budget is spent on.
+        bulk: nodes labelled in bulk alone; they train and spend no budget.
         given: labels that were there before.
         audit: nodes of the audit that are labelled, and how many there are to be.
         open: annotator -> the names of the nodes they have been asked and not answered.
         balance: class -> nodes labelled with it, given ones included.
-        agreement: share of the pairs of votes on one node that say the same, or None without any pair.
+        agreement: share of the pairs of votes on one node that say the same, or None without any pair. Votes given in bulk are left out.
+        kappa: the agreement beyond chance: Cohen's and Fleiss' kappa, also for each class; None without any pair.
         disagreements: node's name -> annotator -> label, where they differ.
-        done: whether the budget is spent and the audit complete.
+        notes: how many notes there are.
+        done: whether the budget is spent, or no node left, and the audit complete.
     """
 
     graph: str
@@ -47,6 +51,9 @@ class Status:
     agreement: float | None
     disagreements: Mapping[str, Mapping[str, str]]
     done: bool
+    bulk: int = 0
+    kappa: Agreement | None = None
+    notes: int = 0
 
     @property
     def left(self) -> int:
@@ -55,16 +62,10 @@ class Status:
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return {**asdict(self), "left": self.left, "classes": list(self.classes), "audit": {"labelled": self.audit[0], "of": self.audit[1]}}
-
-
-def agreement(votes: Mapping[int, Mapping[str, str]]) -> float | None:
-    """The share of pairs of votes on one node that agree; None where no node has two votes."""
-    same: Counter[bool] = Counter()
-    for by in votes.values():
-        same.update(one == other for one, other in combinations(by.values(), 2))
-    total = same[True] + same[False]
-    return same[True] / total if total else None
+        return {
+            **asdict(self), "left": self.left, "classes": list(self.classes), "audit": {"labelled": self.audit[0], "of": self.audit[1]},
+            "kappa": None if self.kappa is None else self.kappa.as_dict(),
+        }  # fmt: skip
 
 
 def make_status(session: Session, history: History) -> Status:
@@ -74,12 +75,14 @@ def make_status(session: Session, history: History) -> Status:
     for query in history.open_queries(rules.redundancy):
         waiting.setdefault(query.annotator, []).append(session.name_of(query.node))
     balance = Counter(session.labels.values())
-    voters = Counter(who for votes in history.votes.values() for who in votes)
+    single = {node: {who: history.votes[node][who] for who, vote in by.items() if not vote.bulk} for node, by in history.ballots.items()}
+    agreement = measure_agreement(single)
+    voters = Counter(who for by in history.ballots.values() for who in by)
     return Status(
         graph=session.graph.name, nodes=session.graph.num_nodes, strategy=settings.strategy, reason=settings.reason,
         classifier=settings.classifier, budget=rules.budget, told=len(rules.told(history)), given=len(rules.given),
         audit=(len(rules.audited(history)), len(rules.audit)), skipped=len({n for nodes in history.skipped.values() for n in nodes}),
         open=waiting, classes=session.classes, balance={name: balance[name] for name in session.classes}, annotators=dict(voters),
-        agreement=agreement(history.votes), disagreements={session.name_of(node): votes for node, votes in history.disagreements.items()},
-        done=session.done,
+        agreement=None if agreement is None else agreement.share, disagreements={session.name_of(node): votes for node, votes in history.disagreements.items()},
+        done=session.done, bulk=len(history.bulk), kappa=agreement, notes=sum(map(len, history.notes.values())),
     )  # fmt: skip

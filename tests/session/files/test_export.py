@@ -23,7 +23,7 @@ def session(tmp_path: Path) -> Session:
     graph = replace(unlabelled(block_graph(60)), node_names=tuple(f'n"{i},\n=1+1' if i == 4 else f"n{i}" for i in range(60)))
     session = small_job(tmp_path / "job", graph=graph, audit=2)
     session.tell([4, 5, 6], ["a", "b", "neu, ü"])
-    session.tell(4, "b", "ada")
+    session.tell(5, "b", "ada")
     session.tell(session.rules().audit[0], "a")
     return session
 
@@ -43,8 +43,8 @@ def test_json(session: Session, tmp_path: Path) -> None:
     session.export(tmp_path / "out.json")
     record = json.loads((tmp_path / "out.json").read_text())
     assert record["schema"] == 1 and record["classes"] == ["a", "b", "neu, ü"] and len(record["predictions"]) == 60
-    first = next(entry for entry in record["labels"] if entry["node"] == 4)
-    assert first["votes"] == {"me": "a", "ada": "b"} and first["label"] == "a" and not first["audit"]
+    first = next(entry for entry in record["labels"] if entry["node"] == 5)
+    assert first["votes"] == {"me": "b", "ada": "b"} and first["label"] == "b" and not first["audit"] and first["from"] == "told"
 
 
 def test_npz_is_a_graph(session: Session, tmp_path: Path) -> None:

@@ -68,10 +68,28 @@ def test_the_form_is_what_the_documents_say(path: Path) -> None:
         assert log._connection.execute("PRAGMA synchronous").fetchone()[0] == 3
         assert log._connection.execute("PRAGMA journal_mode").fetchone()[0] == "persist"
         for change in ("UPDATE events SET kind = 'x'", "DELETE FROM events"):
-            with pytest.raises(sqlite3.IntegrityError, match="events are never"):
+            with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
                 log._connection.execute(change)
+            other = sqlite3.connect(path)
+            with pytest.raises(sqlite3.IntegrityError, match="events are never"):
+                other.execute(change)
+            other.close()
     head = path.read_bytes()[:100]
     assert head[68:72] == b"nodw" and int.from_bytes(head[60:64], "big") == 1
+
+
+def test_the_form_rises_with_the_first_event_that_the_first_form_does_not_know(path: Path) -> None:
+    def form() -> int:
+        return int.from_bytes(path.read_bytes()[60:64], "big")
+
+    with Log.open(path) as log:
+        log.append([tell(1)])
+        assert form() == 1
+        log.append([Draft("note", "me", {"node": 1, "text": "odd"})])
+        assert form() == 2
+        log.append([tell(2)])
+    with Log.open(path) as log:
+        assert len(log.events) == 3 and form() == 2
 
 
 def test_events_that_others_wrote_are_read_on_and_a_decision_on_old_ones_is_refused(path: Path) -> None:
@@ -113,7 +131,7 @@ def damage_graph(path: Path) -> None:
 
 def newer(path: Path) -> None:
     content = bytearray(path.read_bytes())
-    content[60:64] = (2).to_bytes(4, "big")
+    content[60:64] = (3).to_bytes(4, "big")
     path.write_bytes(content)
 
 
@@ -126,7 +144,7 @@ def other_program(path: Path) -> None:
     ("spoil", "told"),
     [
         (damage_events, "event 3 is not the one that was written"),
-        (newer, "newer nodewise .form 2"),
+        (newer, "newer nodewise .form 3"),
         (other_program, "another program"),
         (lambda path: path.write_bytes(path.read_bytes()[:-4096]), "damaged"),
         (lambda path: path.write_bytes(path.read_bytes()[:50]), "not a session"),

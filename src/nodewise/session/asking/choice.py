@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
+from nodewise.ground.parts import scratch_folder
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
@@ -98,8 +98,8 @@ def stored_strategy(settings: SessionSettings, weights: bytes | None, given: Str
         return _same("strategy", make_strategy(given), settings.strategy, settings.strategy_settings)
     if settings.strategy != "policy" or weights is None:
         return _resolved("strategy", lambda: make_strategy(settings.strategy, settings=settings.strategy_settings, imports=False))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "policy.safetensors"
+    with scratch_folder() as folder:
+        file = folder / "policy.safetensors"
         file.write_bytes(weights)
         return Learned(load_policy(file))
 
@@ -134,8 +134,8 @@ def _same(kind: str, thing: Plugged, name: str, settings: Mapping[str, Any]) -> 
 def _packed(policy: Policy) -> bytes:
     from nodewise.policy import save_policy
 
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "policy.safetensors"
+    with scratch_folder() as folder:
+        file = folder / "policy.safetensors"
         save_policy(policy, file)
         return file.read_bytes()
 

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from nodewise.ground.device import one_thread
 from nodewise.policy.state import PAPER_FEATURES, StateSettings, state
 from nodewise.session.learning.learner import SessionLearner
+from nodewise.session.learning.prediction import class_columns
+from nodewise.session.log.classes import ClassList
 
 __all__ = ["Explainer"]
 
@@ -23,10 +25,11 @@ class Explainer:
         learner: at the moment of the query.
         allowed: the nodes that could have been asked, bool [node].
         strategy: its name.
+        classes: what the classes are called.
     """
 
-    def __init__(self, learner: SessionLearner, allowed: npt.NDArray[np.bool_], strategy: str) -> None:
-        self._learner, self._allowed, self._strategy = learner, allowed, strategy
+    def __init__(self, learner: SessionLearner, allowed: npt.NDArray[np.bool_], strategy: str, classes: ClassList) -> None:
+        self._learner, self._allowed, self._strategy, self._classes = learner, allowed, strategy, classes
         with one_thread():
             self._scores = learner.scores().numpy()
             self._state = state(learner.observation, StateSettings())[0].numpy()  # [node, feature]
@@ -47,9 +50,13 @@ class Explainer:
         learner = self._learner
         if not learner.count or not learner.classes:
             return []
-        chances = learner.probabilities()[node].numpy()
-        best = np.argsort(-chances, kind="stable")[:_SHOWN_CLASSES]
-        return [[learner.classes[number], round(float(chances[number]), 4)] for number in best]
+        row = learner.probabilities()[node : node + 1].numpy()
+        if self._classes.merged:
+            numbers, row = class_columns(row, learner.classes, self._classes)
+        else:  # in the classifier's order, which decides between equals
+            numbers = [self._classes.number_of_key(key) or 0 for key in learner.classes]
+        best = np.argsort(-row[0], kind="stable")[:_SHOWN_CLASSES]
+        return [[self._classes.name(numbers[column]), round(float(row[0, column]), 4)] for column in best]
 
     def _words(self, node: int, rank: int) -> list[str]:
         entropy, _, from_neighbours, to_neighbours, _ = (float(value) for value in self._state[node])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nodewise.session.log.classes import ClassList
 from nodewise.session.log.history import OpenQuery
 
 __all__ = ["Query"]
@@ -71,11 +72,16 @@ class Query:
         }  # fmt: skip
 
     @classmethod
-    def from_log(cls, logged: OpenQuery, name: str) -> Query:
-        """The query as the log has kept it."""
+    def from_log(cls, logged: OpenQuery, name: str, classes: ClassList) -> Query:
+        """The query as the log has kept it, with the names that classes have now."""
         body = logged.body
+        predicted: dict[str, float] = {}
+        for written, chance in body.get("predicted", ()):
+            number = classes.find(str(written))
+            now = str(written) if number is None else classes.name(number)
+            predicted[now] = predicted.get(now, 0.0) + float(chance)
         return cls(
             node=logged.node, name=name, annotator=logged.annotator, event=logged.event, audit=bool(body.get("audit", False)),
             why=tuple(body.get("why", ())), rank=int(body.get("rank", 0)), candidates=int(body.get("candidates", 0)), score=body.get("score"),
-            features=dict(body.get("features", {})), predicted={str(name): float(chance) for name, chance in body.get("predicted", ())},
+            features=dict(body.get("features", {})), predicted=predicted,
         )  # fmt: skip

@@ -5,12 +5,16 @@ It imports neither torch nor numpy; which fresh nodes the strategy wants is deci
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodewise.session.log.history import History, OpenQuery
 
 __all__ = ["Plan", "Rules", "plan_queries"]
+
+_CLOCK_SKEW = 300.0
+"""Seconds by which the clocks of two machines may differ."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +35,41 @@ class Rules:
     audit: tuple[int, ...]
     given: frozenset[int]
 
-    def told(self, history: History) -> dict[int, str]:
-        """The labels that spend the budget and train the classifier, in order: told, not given before, not the audit's."""
+    def trained(self, history: History) -> dict[int, int]:
+        """The classes that train the classifier, by number, in order: told, one by one or in bulk, not given before, not the audit's."""
         kept = self.given.union(self.audit)
-        return {node: label for node, label in history.labels.items() if node not in kept}
+        return {node: number for node, number in history.numbers.items() if node not in kept}
 
-    def audited(self, history: History) -> dict[int, str]:
-        """The labels of the audit so far."""
-        return {node: history.labels[node] for node in self.audit if node in history.labels}
+    def told(self, history: History) -> dict[int, int]:
+        """The classes that spend the budget, by number, in order: those that train, less what was told in bulk alone."""
+        return {node: number for node, number in self.trained(history).items() if node not in history.bulk}
 
-    def done(self, history: History) -> bool:
-        """Whether the budget is spent, the audit complete and every node seen by as many as it should be."""
-        skipped: dict[int, int] = {}
-        for nodes in history.skipped.values():
-            for node in nodes:
-                skipped[node] = skipped.get(node, 0) + 1
-        if len(self.told(history)) < self.budget or any(node not in history.labels and node not in skipped for node in self.audit):
+    def audited(self, history: History) -> dict[int, int]:
+        """The classes of the audit so far, by number; what was told in bulk alone is no answer to a question."""
+        return {node: history.numbers[node] for node in self.audit if node in history.numbers and node not in history.bulk}
+
+    def done(self, history: History, left: Collection[int]) -> bool:
+        """Whether there is nothing more to ask.
+
+        The budget is spent, or every node is labelled or skipped by somebody; the audit is complete in the same sense; and every node that was
+        told one by one has been seen by as many as it should be.
+
+        Args:
+            history: what the log means.
+            left: the nodes that may be asked and have no label yet.
+        """
+        skipped = Counter(node for nodes in history.skipped.values() for node in nodes)
+        audited = self.audited(history)
+        if any(node not in audited and node not in skipped for node in self.audit):
             return False
-        return all(len(votes) + skipped.get(node, 0) >= self.redundancy for node, votes in history.votes.items() if node not in self.given)
+        if len(self.told(history)) < self.budget and any(node not in skipped and node not in self.audit for node in left):
+            return False
+        exempt = self.given | history.bulk | set(history.overruled)
+        return all(len(votes) + skipped[node] >= self.redundancy for node, votes in history.ballots.items() if node not in exempt)
+
+    def is_reserved(self, query: OpenQuery, now: float) -> bool:
+        """Whether an open query keeps others from being asked the same. One from the future was asked before a clock was set back: it does not."""
+        return -_CLOCK_SKEW <= now - query.at <= self.release_after
 
 
 @dataclass(frozen=True)
@@ -62,6 +83,7 @@ class Plan:
         fresh: how many nodes the strategy is to choose, at most.
         out: nodes that are with annotators now and not to be asked of this one.
         lack: why there are fewer than asked for.
+        reserve: further nodes of the audit, for when there are not as many fresh ones.
     """
 
     open: Sequence[OpenQuery]
@@ -70,6 +92,7 @@ class Plan:
     fresh: int
     out: frozenset[int]
     lack: str = ""
+    reserve: Sequence[int] = ()
 
 
 def plan_queries(history: History, rules: Rules, who: str, count: int, now: float) -> Plan:
@@ -77,35 +100,43 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
     waiting = history.open_queries(rules.redundancy)
     live: dict[int, set[str]] = {}
     for query in waiting:
-        if now - query.at <= rules.release_after and query.annotator != who:
+        if query.annotator != who and rules.is_reserved(query, now):
             live.setdefault(query.node, set()).add(query.annotator)
 
+    audit_nodes = frozenset(rules.audit)
+
+    def ballot(node: int) -> Collection[str]:
+        votes = history.ballots.get(node, {})
+        return [voter for voter, vote in votes.items() if not vote.bulk] if node in audit_nodes else votes
+
     def room(node: int) -> bool:
-        return len(history.votes.get(node, {})) + len(live.get(node, ())) < rules.redundancy
+        return node not in history.overruled and len(ballot(node)) + len(live.get(node, ())) < rules.redundancy
 
     def answered(node: int) -> bool:
-        return who in history.votes.get(node, {}) or node in history.skipped.get(who, ())
+        return who in ballot(node) or node in history.skipped.get(who, ())
 
     mine = [query for query in waiting if query.annotator == who and room(query.node)]
     have = {query.node for query in mine}
     second = []
     if rules.redundancy > 1:
-        seen = {**dict.fromkeys(history.votes), **dict.fromkeys(live)}
-        second = [node for node in seen if node not in have and node not in rules.given and room(node) and not answered(node)]
+        seen = {**dict.fromkeys(history.ballots), **dict.fromkeys(live)}
+        exempt = have | rules.given | history.bulk
+        second = [node for node in seen if node not in exempt and room(node) and not answered(node)]
     second = second[: max(0, count - len(mine))]
     need = count - len(mine) - len(second)
-    audit, fresh = _new(history, rules, {*have, *second, *live}, answered, need)
+    audit, fresh, reserve = _new(history, rules, {*have, *second, *live}, answered, need)
     out = frozenset(node for node in live if not room(node)) | have | set(second)
     lack = "" if len(audit) + fresh >= need else _lack(history, rules, live)
-    return Plan(mine[:count], second, audit, fresh, out, lack)
+    return Plan(mine[:count], second, audit, fresh, out, lack, reserve)
 
 
-def _new(history: History, rules: Rules, busy: set[int], answered, need: int) -> tuple[list[int], int]:  # type: ignore[no-untyped-def]
-    """Audit nodes and how many fresh ones: the audit keeps pace with the budget, one ahead of it after the first label."""
+def _new(history: History, rules: Rules, busy: set[int], answered, need: int) -> tuple[list[int], int, list[int]]:  # type: ignore[no-untyped-def]
+    """Audit nodes, how many fresh ones, and audit nodes that are left: the audit keeps pace with the budget, one ahead after the first label."""
     told = len(rules.told(history))
-    audit_left = [node for node in rules.audit if node not in history.labels and node not in busy and not answered(node)]
-    started = sum(1 for node in rules.audit if node in history.labels or node in busy)
-    spent = told + sum(1 for node in busy if node not in history.labels and node not in rules.audit)
+    audited = rules.audited(history)
+    audit_left = [node for node in rules.audit if node not in audited and node not in busy and not answered(node)]
+    started = sum(1 for node in rules.audit if node in audited or node in busy)
+    spent = told + sum(1 for node in busy if node not in history.numbers and node not in rules.audit)
     audit: list[int] = []
     fresh = 0
     while len(audit) + fresh < need:
@@ -117,7 +148,7 @@ def _new(history: History, rules: Rules, busy: set[int], answered, need: int) ->
             fresh += 1
         else:
             break
-    return audit, fresh
+    return audit, fresh, audit_left
 
 
 def _lack(history: History, rules: Rules, live: Mapping[int, set[str]]) -> str:

@@ -29,8 +29,9 @@ def draft_queries(session: Session, history: History, who: str, count: int) -> t
     lack = plan.lack
     if plan.fresh:
         fresh = _fresh(session, history, plan, who)
-        bodies += fresh
-        if len(fresh) < plan.fresh:
+        reserve = plan.reserve[: plan.fresh - len(fresh)]
+        bodies += [*fresh, *map(_audit, reserve)]
+        if len(fresh) + len(reserve) < plan.fresh:
             lack = "no node is left that may be asked"
     return plan.open, [Draft("ask", who, body) for body in bodies], lack
 
@@ -97,7 +98,7 @@ def _fresh(session: Session, history: History, plan: Plan, who: str) -> list[dic
         learner.scores().double().numpy(), allowed, plan.fresh, neighbours, learner.probabilities().argmax(-1).numpy(), plan.out
     )
     name = session.settings.strategy if session.settings.policy is None else f"the policy {session.settings.policy}"
-    explainer = Explainer(learner, allowed, name)
+    explainer = Explainer(learner, allowed, name, history.classes)
     return [{"node": node, **explainer.body(node)} for node in chosen]
 
 
@@ -107,6 +108,6 @@ def _audit(node: int) -> dict[str, Any]:
 
 
 def _second(session: Session, history: History, node: int) -> dict[str, Any]:
-    have = len(history.votes.get(node, {}))
+    have = len(history.ballots.get(node, {}))
     why = f"another opinion: {have} of {session.settings.redundancy} annotators have labelled it, so no prediction is shown"
     return {"node": node, "audit": node in session.rules().audit, "why": [why]}

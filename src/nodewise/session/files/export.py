@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from nodewise.session.learning.prediction import Prediction
     from nodewise.session.session import Session
 
-__all__ = ["prediction_rows", "write_export", "write_predictions"]
+__all__ = ["harmless", "prediction_rows", "write_export", "write_predictions"]
 
 
-def write_export(session: Session, path: Path) -> list[str]:
+_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+
+
+def write_export(session: Session, path: Path, *, keep_formulas: bool = False) -> list[str]:
     """Write the file that the ending says.
 
     ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``: the graph with the labels
@@ -35,16 +39,21 @@ def write_export(session: Session, path: Path) -> list[str]:
         What was written, in words.
 
     Raises:
-        InputError: the ending is not one of these, or there is no such folder.
+        InputError: the ending is not one of these, there is no such folder, or the path is something that the session is made of.
     """
-    writers: dict[str, Callable[[Session, Prediction | None, Path], None]] = {".csv": _csv, ".json": _json, ".npz": _npz, ".pt": _pt}
+    csv_writer = partial(write_predictions, keep_formulas=keep_formulas)
+    writers: dict[str, Callable[[Session, Prediction | None, Path], object]] = {
+        ".csv": csv_writer,
+        ".json": _json,
+        ".npz": _npz,
+        ".pt": _pt,
+    }
     ending = path.suffix.lower()
     if ending not in writers:
         raise InputError(f"cannot export to {path.name!r}: the ending must be one of {', '.join(writers)}")
     if not path.absolute().parent.is_dir():
         raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the export: make it first")
-    if path.exists() and path.resolve() == session.path.resolve():
-        raise InputError(f"{str(path)!r} is the session itself: export to another file")
+    session.check_output(path)
     labels = session.labels
     prediction = session.predict() if _trains(session) else None
     writers[ending](session, prediction, path)
@@ -58,52 +67,77 @@ def write_export(session: Session, path: Path) -> list[str]:
 
 def prediction_rows(session: Session, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
     """The table's heading and one row a node: names, label and where it comes from, prediction and its probability, every class's probability."""
-    labels, audit, told = session.labels, session.audit_labels, {node for node, _ in session.history}
+    labels, sources = session.labels, _sources(session)
     head = ["node", "name", "label", "from"]
     if prediction is not None:
         head += ["predicted", "probability", *(f"p_{name}" for name in prediction.classes)]
         best, sure = prediction.names, prediction.confidence
     rows = []
     for node in range(session.graph.num_nodes):
-        where = "audit" if node in audit else "told" if node in told else "given" if node in labels else ""
-        row: list[Any] = [node, session.name_of(node), labels.get(node, ""), where]
+        row: list[Any] = [node, session.name_of(node), labels.get(node, ""), sources.get(node, "")]
         if prediction is not None:
             row += [best[node], f"{sure[node]:.6g}", *(f"{chance:.6g}" for chance in prediction.probabilities[node])]
         rows.append(row)
     return head, rows
 
 
-def write_predictions(session: Session, prediction: Prediction | None, path: Path | None) -> str:
-    """The CSV of `prediction_rows` as text; written to the path, whole or not at all, if there is one."""
+def write_predictions(session: Session, prediction: Prediction | None, path: Path | None, *, keep_formulas: bool = False) -> str:
+    """The CSV of `prediction_rows` as text; written to the path, whole or not at all, if there is one.
+
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front, unless ``keep_formulas``.
+    """
+    if path is not None:
+        session.check_output(path)
     stream = io.StringIO()
     head, rows = prediction_rows(session, prediction)
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
+    for row in (head, *rows):
+        writer.writerow(row if keep_formulas else [harmless(cell) for cell in row])
     if path is not None:
         with atomic_file(path) as handle:
             handle.write(stream.getvalue().encode("utf-8", "replace"))
     return stream.getvalue()
 
 
+def harmless(cell: object) -> object:
+    """A cell that no spreadsheet runs: text that begins like a formula gets an apostrophe in front, numbers stay numbers.
+
+    Spreadsheets take a cell for a formula that begins with =, +, -, @ or their full-width forms, also behind blanks, tabs and line ends.
+    """
+    if not isinstance(cell, str) or not (cell.lstrip().startswith(_FORMULA) or cell[:1] in ("\t", "\r", "\n")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return "'" + cell
+    return cell
+
+
+def _sources(session: Session) -> dict[int, str]:
+    """Where the labels come from: node -> audit, told, bulk or given. A given label that somebody has changed is told."""
+    history, audit = session.refresh(), session.audit_labels
+    told = {node: "audit" if node in audit else "bulk" if node in history.bulk else "told" for node in history.numbers}
+    return {**dict.fromkeys(session.labels, "given"), **told}
+
+
 def _trains(session: Session) -> bool:
-    return len(session.labels) > len(session.audit_labels)
-
-
-def _csv(session: Session, prediction: Prediction | None, path: Path) -> None:
-    write_predictions(session, prediction, path)
+    told, given = session.training(session.refresh())
+    return bool(told or given)
 
 
 def _json(session: Session, prediction: Prediction | None, path: Path) -> None:
     from nodewise import __version__
 
-    history = session.refresh()
-    audit = session.audit_labels
+    history, sources = session.refresh(), _sources(session)
     record: dict[str, Any] = {
         "schema": 1, "nodewise_version": __version__, "graph": session.graph.name, "settings": session.settings.as_dict(),
-        "classes": list(prediction.classes if prediction is not None else session.classes),
+        "classes": list(prediction.classes if prediction is not None else session.classes), "guideline": history.guideline,
+        "guidelines": {each.name: each.description for each in history.classes if each.description},
         "labels": [
-            {"node": node, "name": session.name_of(node), "label": label, "audit": node in audit, "votes": dict(history.votes.get(node, {}))}
+            {
+                "node": node, "name": session.name_of(node), "label": label, "from": sources[node], "audit": sources[node] == "audit",
+                "votes": dict(history.votes.get(node, {})), "notes": [note.text for note in history.notes.get(node, ())],
+            }
             for node, label in session.labels.items()
         ],
     }  # fmt: skip

@@ -41,17 +41,16 @@ def wilson(right: int, of: int) -> Accuracy:
     return Accuracy(right / of, float(low), float(high), of)
 
 
-def audit_accuracy(best: npt.NDArray[np.int64], classes: Sequence[str], audit: Mapping[int, str]) -> Accuracy | None:
+def audit_accuracy(best: npt.NDArray[np.int64], audit: Mapping[int, int]) -> Accuracy | None:
     """The accuracy on the audit's labels: they were drawn at random and train nothing, so it is unbiased. None without any.
 
     Args:
-        best: the predicted class of each node, as an index of ``classes``: [node].
-        classes: the classes' names.
-        audit: node -> label.
+        best: the number of each node's predicted class: [node].
+        audit: node -> number of its class.
     """
     if not audit:
         return None
-    return wilson(sum(classes[int(best[node])] == label for node, label in audit.items()), len(audit))
+    return wilson(sum(int(best[node]) == number for node, number in audit.items()), len(audit))
 
 
 def cross_validated(
@@ -61,8 +60,11 @@ def cross_validated(
     classifier: Classifier,
     seed: int,
     reporter: Reporter | None = None,
+    beside: Sequence[Label] = (),
 ) -> Accuracy | None:
     """The accuracy on labels that were left out in turn, five folds at once; None with fewer than five labels or a single class.
+
+    Labels ``beside`` train every fold and are never judged: told in bulk, they lean on predictions or on each other.
 
     It is biased: the labels were chosen because they are hard, or central, and not at random; and every classifier here has learned from a
     fifth fewer labels. The interval takes the labels for a random sample, which they are not.
@@ -80,14 +82,15 @@ def cross_validated(
     # Folds of one size, since all runs have as many labels; where they overlap, a label counts in the first that leaves it out.
     left_out = np.stack([np.roll(order, -(fold * count // _FOLDS))[:size] for fold in range(_FOLDS)])
     kept = np.stack([np.setdiff1d(np.arange(count), part) for part in left_out])
-    nodes = torch.tensor([label.node for label in labels])
-    numbers = torch.tensor([classes.index(label.label) for label in labels])
+    kept = np.concatenate([kept, np.tile(np.arange(count, count + len(beside)), (_FOLDS, 1))], axis=1)
+    nodes = torch.tensor([label.node for label in (*labels, *beside)])
+    numbers = torch.tensor([classes.index(label.label) for label in (*labels, *beside)])
     with one_thread():
         runs = classifier.start(tensors.unlabelled, tensors.prepared_by(classifier), _FOLDS, len(classes), kept.shape[1])
         runs.reset(derive_seed(seed, "cross-validation"))
         index = torch.from_numpy(kept)
         runs.add(nodes[index], numbers[index])
-        for done in range(total := min(count, _EPOCHS) if classifier.trained else 1):
+        for done in range(total := min(count + len(beside), _EPOCHS) if classifier.trained else 1):
             runs.fit()
             report(Progress("cross-validate", done + 1, total))
         runs.finish(report)

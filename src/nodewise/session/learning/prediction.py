@@ -13,8 +13,9 @@ from nodewise.ground.events import Reporter
 
 if TYPE_CHECKING:
     from nodewise.session.learning.learner import SessionLearner
+    from nodewise.session.log.classes import ClassList
 
-__all__ = ["Prediction", "make_prediction"]
+__all__ = ["Prediction", "class_columns", "make_prediction"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,7 @@ class Prediction:
     """Predictions for all nodes, from a copy of the classifier that was trained the closing epochs.
 
     Attributes:
-        classes: the columns' names: those of the start, those of the labels in order, and last any that nobody has used yet (probability 0).
+        classes: the columns' names, in the order of the classes' numbers; one that nobody has used yet has probability 0.
         probabilities: float32 [node, class]; every row sums to 1.
         labels: how many labels it was learned from.
     """
@@ -49,11 +50,29 @@ class Prediction:
         return highest
 
 
-def make_prediction(learner: SessionLearner, classes: Sequence[str], reporter: Reporter | None = None) -> Prediction:
+def make_prediction(learner: SessionLearner, classes: ClassList, reporter: Reporter | None = None) -> Prediction:
     """The predictions of a learner after its closing epochs, with a column for every class, also those that it does not know yet."""
     closed = learner.closed(reporter=reporter).numpy()
-    names = (*learner.classes, *(name for name in classes if name not in learner.classes))
-    table = np.zeros((len(closed), len(names)), np.float32)
-    table[:, : closed.shape[1]] = closed
+    numbers, table = class_columns(closed, learner.classes, classes)
     table.flags.writeable = False
-    return Prediction(names, table, learner.count)
+    return Prediction(tuple(map(classes.name, numbers)), table, learner.count)
+
+
+def class_columns(table: npt.NDArray[np.float32], keys: Sequence[str], classes: ClassList) -> tuple[list[int], npt.NDArray[np.float32]]:
+    """A classifier's columns as the session's classes, by number; a class that was merged adds to the one that it counts as.
+
+    Args:
+        table: probabilities, [node, column].
+        keys: what the classifier knows its columns by.
+        classes: the session's classes.
+
+    Returns:
+        The classes' numbers and the probabilities, [node, class].
+    """
+    numbers = list(classes.numbers)
+    result = np.zeros((len(table), len(numbers)), np.float32)
+    for column, key in enumerate(keys):
+        number = classes.number_of_key(key)
+        if number in numbers:
+            result[:, numbers.index(number)] += table[:, column]
+    return numbers, result

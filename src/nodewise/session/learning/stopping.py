@@ -12,6 +12,7 @@ import numpy as np
 
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.learning.estimates import Accuracy, audit_accuracy, cross_validated
+from nodewise.session.learning.prediction import class_columns
 
 if TYPE_CHECKING:
     from nodewise.session.log.history import History
@@ -48,7 +49,7 @@ class StopReport:
     Attributes:
         labels: labels that train the classifier.
         change_rate: share of the nodes whose prediction changes with one more label, on average over the last stretch of the curve.
-        cross_validated: accuracy on the labels left out in turn: biased, since they were chosen and not drawn.
+        cross_validated: accuracy on the labels left out in turn: biased, since they were chosen and not drawn. Labels told in bulk are not judged.
         audit: accuracy on nodes drawn at random: unbiased, with its 95 % interval.
         curve: the predictions after more and more labels.
         next_change: share of the nodes whose prediction the next ten labels may change, if it goes on as it has; no gain in accuracy can be larger.
@@ -77,23 +78,28 @@ def make_report(session: Session, history: History, reporter: Reporter | None = 
     """
     report = reporter or Silent()
     training, given = session.training(history)
-    audit = session.audit_labels
+    classes, rules = history.classes, session.rules()
+    audit = rules.audited(history)
     learner = session.apart(history, "report")
     counts = _counts(len(training), bool(given))
     points: list[CurvePoint] = []
     before = None
     for number, count in enumerate(counts):
         learner.follow(training[:count], given, report)
-        table = learner.closed(reporter=report).numpy()
-        best = np.array([learner.classes[column] for column in table.argmax(1)], dtype=object)
+        numbers, table = class_columns(learner.closed(reporter=report).numpy(), learner.classes, classes)
+        best = np.array(numbers)[table.argmax(1)]
         changed = None if before is None else float((best != before).mean())
-        audited = audit_accuracy(table.argmax(1).astype(np.int64), learner.classes, audit)
+        audited = audit_accuracy(best, audit)
         points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), audited))
         before = best
         report(Progress("curve", number + 1, len(counts)))
     labels = [*given, *training]
+    judged = [label for label in labels if label.node not in history.bulk]
+    beside = [label for label in training if label.node in history.bulk]
     crossed = (
-        cross_validated(learner.tensors, labels, learner.classes, learner.classifier, session.settings.seed, report) if labels else None
+        cross_validated(learner.tensors, judged, learner.classes, learner.classifier, session.settings.seed, report, beside)
+        if judged
+        else None
     )
     rate, change = _outlook(points)
     gain = _gain(points, change)

@@ -1,18 +1,45 @@
-"""Whether a file is a session that this version can use, told before anything in it is touched; and what went wrong, in words."""
+"""Whether a file is a session that this version can use, told before anything in it is touched; and what went wrong, in words.
+
+A session may come from a stranger. SQLite does what lies in and beside a file: it rolls a hot journal back, deletes the super-journal that the
+journal names, goes over to a write-ahead log that lies there, runs triggers. So, in this order: the header is read as any file is; what lies
+beside is looked at; the connection is fettered; the schema must be, to the letter, the one that nodewise writes; only then is content read.
+"""
 
 from __future__ import annotations
 
+import functools
+import os
 import sqlite3
+import stat
 from pathlib import Path
 
 from nodewise.ground.errors import SessionError, SessionFileError
 
-__all__ = ["APPLICATION_ID", "SCHEMA", "check_content", "check_header", "damaged", "failure"]
+__all__ = [
+    "APPLICATION_ID", "FORM", "TABLES", "check_beside", "check_content", "check_header", "check_schema", "connect", "damaged", "failure",
+    "limit_steps", "replaced",
+]  # fmt: skip
 
 APPLICATION_ID = 0x6E6F6477  # "nodw": what SQLite's header says of the kind of file
-SCHEMA = 1
+FORM = 2
+"""The newest form of the file: 1 has the events ask, tell, skip, undo, class and budget; 2 all others, too. The tables are the same."""
 
-_TABLES = {"session", "parts", "events"}
+TABLES = """
+CREATE TABLE session (settings TEXT NOT NULL);
+CREATE TABLE parts (name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL);
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY, at REAL NOT NULL, annotator TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, chain BLOB NOT NULL
+);
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+"""
+
+_SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")  # ends a journal that names a super-journal, as it begins every journal
+_STEPS, _STEPS_AT_ONCE = 10_000_000, 100_000
+"""Steps of SQLite's machine that one operation may take beside one for each byte of the file, and how often they are counted."""
+
+_PRAGMAS = {"quick_check", "synchronous", "journal_mode", "busy_timeout", "schema_version", "user_version", "shrink_memory"}
+_READABLE = {"session", "parts", "events", "sqlite_master"}
 
 
 def check_header(path: Path) -> None:
@@ -39,12 +66,92 @@ def check_header(path: Path) -> None:
         raise SessionFileError(
             f"{str(path)!r} is a database of another program, not a session: nothing was changed; give the session's file"
         )
-    if version > SCHEMA:
+    if version > FORM:
         raise SessionFileError(
-            f"{str(path)!r} was written by a newer nodewise (form {version}, this one reads up to {SCHEMA}): nothing was changed; update nodewise"
+            f"{str(path)!r} was written by a newer nodewise (form {version}, this one reads up to {FORM}): nothing was changed; update nodewise"
         )
     if version < 1:
         raise SessionFileError(f"{str(path)!r} has form {version}, which no nodewise has written: nothing was changed; use a backup")
+    if head[18:20] != b"\1\1":
+        raise damaged(path, "its header asks for a write-ahead log, which no nodewise uses")
+
+
+def check_beside(path: Path) -> None:
+    """Refuse files beside a session that SQLite would act on and that no nodewise leaves.
+
+    A journal is an ordinary file with one name, which names no super-journal: SQLite would delete that one. It would write into whatever the
+    journal's name leads to, and take the pages of a write-ahead log for the session's own.
+
+    Raises:
+        SessionFileError: says which file.
+    """
+    for ending in ("-wal", "-shm"):
+        beside = path.with_name(path.name + ending)
+        if os.path.lexists(beside):
+            raise _stranger(path, beside, "a write-ahead log, which nodewise never makes")
+    journal = path.with_name(path.name + "-journal")
+    try:
+        entry = journal.lstat()
+        if not stat.S_ISREG(entry.st_mode) or entry.st_nlink > 1:
+            raise _stranger(path, journal, "not an ordinary file" if entry.st_nlink == 1 else "another name of some other file")
+        with journal.open("rb") as file:
+            file.seek(max(0, entry.st_size - 8))
+            if file.read(8) == _SUPER_JOURNAL and entry.st_size > 8:
+                raise _stranger(path, journal, "a journal that names other files, which nodewise never writes")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise SessionFileError(f"{str(journal)!r} cannot be read: {error.strerror or error}; check its permissions") from error
+
+
+def connect(path: Path, wait: float) -> sqlite3.Connection:
+    """A connection that does no more than a session needs, whatever the file says: it reads three tables and adds events."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")
+    if hasattr(connection, "setlimit"):  # Python 3.11
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
+    if hasattr(connection, "setconfig"):  # Python 3.12
+        for option, value in (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False)):
+            connection.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{option}"), value)
+    connection.set_authorizer(_authorize)
+    limit_steps(connection, path)
+    return connection
+
+
+def limit_steps(connection: sqlite3.Connection, path: Path) -> None:
+    """Allow the next operation as many steps as a file of that size can need; beyond them it is interrupted."""
+    size = path.stat().st_size if path.exists() else 0
+    left = (_STEPS + size) // _STEPS_AT_ONCE
+
+    def count() -> int:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    connection.set_progress_handler(count, _STEPS_AT_ONCE)
+
+
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file whose schema is not, to the letter, the one that nodewise writes.
+
+    Raises:
+        SessionFileError: says what differs.
+    """
+    try:
+        schema = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        raise damaged(path, str(error)) from error
+    expected = _expected_schema()
+    if sorted(map(repr, schema)) != sorted(map(repr, expected)):
+        further = [f"{row[0]} {row[1]}" for row in schema if row not in expected]
+        lacking = [f"{row[0]} {row[1]}" for row in expected if row not in schema]
+        raise damaged(path, f"its schema is not that of a session: it has {further or 'nothing'} in place of {lacking or 'nothing'}")
 
 
 def check_content(connection: sqlite3.Connection, path: Path) -> None:
@@ -55,20 +162,25 @@ def check_content(connection: sqlite3.Connection, path: Path) -> None:
     """
     try:
         verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if verdict != "ok":
-            raise damaged(path, " ".join(str(verdict).split()))
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
         raise damaged(path, str(error)) from error
-    if not tables >= _TABLES:
-        raise damaged(path, f"it has the tables {sorted(tables)}, a session has {sorted(_TABLES)}")
+    if verdict != "ok":
+        raise damaged(path, " ".join(str(verdict).split()))
 
 
 def damaged(path: Path, how: str) -> SessionFileError:
     """The error for a file that does not hold what was written."""
     return SessionFileError(f"the session {str(path)!r} is damaged ({how}): it was left as it is; go on from a backup")
+
+
+def replaced(path: Path, how: str) -> SessionFileError:
+    """The error for a file that became another one while it was open."""
+    return SessionFileError(
+        f"the session {str(path)!r} was replaced while it was open ({how}): nothing more is written to it; "
+        "close it and open it again to go on from what is there now"
+    )
 
 
 def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) -> SessionError:
@@ -78,6 +190,12 @@ def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) 
             f"{str(path)!r} cannot be {done}: {error.strerror or error}; check the folder, its permissions and the space left"
         )
     said = str(error)
+    if said.startswith("Could not decode"):
+        return damaged(path, "a text in it cannot be decoded")
+    if "interrupted" in said:
+        return damaged(path, "reading it takes more steps than a file of its size can need")
+    if "not authorized" in said or "prohibited" in said:
+        return damaged(path, "it asks for more than a session does")
     if "locked" in said or "busy" in said:
         return SessionError(
             f"the session {str(path)!r} is in use by another process, {wait:g} s were waited for it: try again when it has finished"
@@ -90,6 +208,34 @@ def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) 
         return SessionError(
             f"{str(path)!r} cannot be {done}: the file or its folder is read-only ({said}); nothing is lost; change the permissions"
         )
-    if "malformed" in said or "not a database" in said:
+    if any(word in said for word in ("malformed", "not a database", "no such table", "no such column", "unsupported file format")):
         return damaged(path, said)
     return SessionError(f"{str(path)!r} cannot be {done}: {said}; nothing that was told before is lost; check the disk and do it again")
+
+
+def _stranger(path: Path, beside: Path, what: str) -> SessionFileError:
+    return SessionFileError(
+        f"beside the session {str(path)!r} lies {beside.name!r}, {what}: nothing was opened or changed; "
+        "move that file away if it came with the session, then open it again"
+    )
+
+
+@functools.cache
+def _expected_schema() -> list[tuple[str, str, str, str | None]]:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(TABLES)
+        return connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+    finally:
+        connection.close()
+
+
+def _authorize(action: int, first: str | None, second: str | None, database: str | None, trigger: str | None) -> int:
+    """What a statement may do: asked by SQLite for each one that it prepares."""
+    allowed = trigger is None and (
+        action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION)
+        or (action == sqlite3.SQLITE_READ and first in _READABLE)
+        or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
+        or (action == sqlite3.SQLITE_INSERT and first == "events")
+    )
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

@@ -1,31 +1,48 @@
-"""What the log means: labels by majority in the order first told, skips, open queries. It imports neither torch nor numpy.
+"""What the log means: labels by majority in the order first told, classes, skips, open queries, notes. It imports neither torch nor numpy.
 
 An event counts unless an undo that counts itself takes it back; an undo may be undone. Every annotator has one vote a node, the last one that
-counts. A node's label is the one with most votes; between equals the one that was told first. A node's position in the history is that of its first
-vote that counts: a label that is changed stays where it was.
+counts; saying the same again is no new vote. A node's label is the one with most votes; between equals the one whose oldest standing vote is the
+oldest. A vote that overrules decides alone, until its annotator changes it or another overrules. A node's position in the history is that of its
+first vote that counts: a label that is changed stays where it was.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from nodewise.ground.errors import InputError, SessionError
-from nodewise.session.log.log import Event
+from nodewise.session.log.classes import ClassList
+from nodewise.session.log.events import CHANGES, Event
 
-__all__ = ["KINDS", "History", "Label", "OpenQuery", "extend_history", "majority", "read_history", "undoable", "undone"]
-
-KINDS = ("ask", "tell", "skip", "undo", "class", "budget")
-"""What an event may be."""
+__all__ = ["History", "Label", "Note", "OpenQuery", "Vote", "extend_history", "majority", "read_history", "undoable", "undone"]
 
 
 class Label(NamedTuple):
-    """A node and the name of its class: a label that counts."""
+    """A node and what the classifier knows its class by: a label that counts."""
 
     node: int
     label: str
+
+
+class Vote(NamedTuple):
+    """What an annotator says of a node: the class's number, and whether it was said of many nodes in one go."""
+
+    number: int
+    bulk: bool = False
+
+
+@dataclass(frozen=True)
+class Note:
+    """What somebody has written to a node."""
+
+    event: int
+    at: float
+    annotator: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -51,107 +68,237 @@ class History:
 
     Attributes:
         last: the last event's number.
-        votes: node -> annotator -> label, nodes in the order first told.
-        labels: node -> the majority's label, in the same order.
+        ballots: node -> annotator -> vote, nodes in the order first told, a node's votes by age.
+        numbers: node -> number of the class that counts, in the same order.
+        overruled: node -> the annotator whose vote decides alone.
         skipped: annotator -> the nodes that they could not tell.
         asked: every query, the oldest first, answered or not.
-        classes: names that came up after the start, in the order of the log.
+        released: annotator -> the last event that freed their queries.
+        classes: the classes.
+        guideline: what everybody should know of the job.
+        notes: node -> what was written to it.
         budget: the budget as it was last set, or None if it never was.
-        changes: numbers of the events that an undo can take back, in order.
+        changes: the events that an undo can take back, in order.
     """
 
-    last: int
-    votes: Mapping[int, Mapping[str, str]]
-    labels: Mapping[int, str]
-    skipped: Mapping[str, frozenset[int]]
-    asked: Sequence[OpenQuery]
-    classes: tuple[str, ...]
-    budget: int | None
-    changes: Sequence[Event]
+    last: int = 0
+    ballots: Mapping[int, Mapping[str, Vote]] = field(default_factory=dict)
+    numbers: Mapping[int, int] = field(default_factory=dict)
+    overruled: Mapping[int, str] = field(default_factory=dict)
+    skipped: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    asked: Sequence[OpenQuery] = ()
+    released: Mapping[str, int] = field(default_factory=dict)
+    classes: ClassList = field(default_factory=ClassList)
+    guideline: str = ""
+    notes: Mapping[int, tuple[Note, ...]] = field(default_factory=dict)
+    budget: int | None = None
+    changes: Sequence[Event] = ()
 
-    def open_queries(self, redundancy: int = 1) -> list[OpenQuery]:
-        """The queries that still wait: the annotator has neither told nor skipped the node, and it has fewer votes than it should."""
-        waiting: dict[tuple[str, int], OpenQuery] = {}
-        for query in self.asked:
-            votes = self.votes.get(query.node, {})
-            answered = query.annotator in votes or query.node in self.skipped.get(query.annotator, ())
-            if not answered and len(votes) < redundancy:
-                waiting[query.annotator, query.node] = query  # asked again, the later one counts
-        return sorted(waiting.values(), key=lambda query: query.event)
+    @cached_property
+    def votes(self) -> Mapping[int, Mapping[str, str]]:
+        """node -> annotator -> label, by the names that classes have now."""
+        return {node: {who: self.classes.name(vote.number) for who, vote in by.items()} for node, by in self.ballots.items()}
+
+    @cached_property
+    def labels(self) -> Mapping[int, str]:
+        """node -> the label that counts, in the order first told, by the names that classes have now."""
+        return {node: self.classes.name(number) for node, number in self.numbers.items()}
+
+    @cached_property
+    def bulk(self) -> frozenset[int]:
+        """The nodes that were labelled in bulk alone: nobody has answered for them one by one."""
+        return frozenset(node for node, by in self.ballots.items() if all(vote.bulk for vote in by.values()))
 
     @property
     def disagreements(self) -> dict[int, dict[str, str]]:
         """The nodes whose annotators say different things: node -> annotator -> label."""
         return {node: dict(votes) for node, votes in self.votes.items() if len(set(votes.values())) > 1}
 
+    def open_queries(self, redundancy: int = 1) -> list[OpenQuery]:
+        """The queries that still wait: the annotator has neither told nor skipped the node nor left, and it has fewer votes than it should."""
+        waiting: dict[tuple[str, int], OpenQuery] = {}
+        for query in self.asked:
+            ballot: Collection[str] = self.ballots.get(query.node, {})
+            if query.body.get("audit"):  # what was told in bulk is no answer to a question of the audit
+                ballot = [who for who, vote in self.ballots.get(query.node, {}).items() if not vote.bulk]
+            answered = query.annotator in ballot or query.node in self.skipped.get(query.annotator, ())
+            settled = len(ballot) >= redundancy or query.node in self.overruled
+            if not answered and not settled and query.event > self.released.get(query.annotator, 0):
+                waiting[query.annotator, query.node] = query  # asked again, the later one counts
+        return sorted(waiting.values(), key=lambda query: query.event)
 
-def read_history(events: Iterable[Event]) -> History:
-    """What the log means."""
+    def decider(self, node: int) -> str | None:
+        """Whose vote gives a node its label: the one that overrules, else the oldest standing vote for it; None without a label."""
+        if node in self.overruled:
+            return self.overruled[node]
+        resolve = self.classes.resolve
+        ballot = self.ballots.get(node, {})
+        return next((who for who, vote in ballot.items() if resolve(vote.number) == self.numbers[node]), None)
+
+
+def read_history(events: Iterable[Event], start: Sequence[str] = ()) -> History:
+    """What the log means.
+
+    Args:
+        events: the log.
+        start: the classes that there were before it, in order.
+    """
     listed = list(events)
-    builder = _Builder({}, {}, [], {}, [], None)
+    names = dict(enumerate(dict.fromkeys(start), 1))
+    builder = _Builder(History(classes=ClassList(first_names=names, names=names)))
+    builder.number(listed)
     for event in effective(listed):
         builder.take(event)
-    return builder.history({node: majority(by) for node, by in builder.votes.items()}, listed[-1].id if listed else 0)
+    return builder.history(listed[-1].id if listed else 0)
 
 
-def extend_history(history: History, events: Sequence[Event]) -> History:
+def extend_history(history: History, events: Sequence[Event], start: Sequence[str] = ()) -> History:
     """What the log means, from what it meant at an earlier event: the same as `read_history`, and as quick for a long log as for a short one.
 
     Args:
         history: the meaning of the first events.
         events: all events. Where one of the new ones is an undo, everything is read anew.
+        start: as for `read_history`.
     """
     new = events[history.last :]
     if any(event.kind == "undo" for event in new):
-        return read_history(events)
-    classes = dict.fromkeys(history.classes)
-    builder = _Builder(dict(history.votes), dict(history.skipped), list(history.asked), classes, list(history.changes), history.budget)
-    labels = dict(history.labels) if any(event.kind == "tell" for event in new) else history.labels
+        return read_history(events, start)
+    builder = _Builder(history)
+    builder.number(new)
     for event in new:
         builder.take(event)
-        if event.kind == "tell":
-            node = int(event.body["node"])
-            assert isinstance(labels, dict)
-            labels[node] = majority(builder.votes[node])
-    return builder.history(labels, events[-1].id if events else 0)
+    return builder.history(events[-1].id if events else 0)
 
 
-@dataclass
 class _Builder:
-    """The history of the events so far; what is in the dictionaries is replaced, never changed, so that an earlier history keeps its own."""
+    """A history that grows; what is in its dictionaries is replaced, never changed, so that the one it began with keeps its own."""
 
-    votes: dict[int, Mapping[str, str]]
-    skipped: dict[str, frozenset[int]]
-    asked: list[OpenQuery]
-    classes: dict[str, None]
-    changes: list[Event]
-    budget: int | None
+    def __init__(self, before: History) -> None:
+        self._before = before
+        self._ballots: dict[int, Mapping[str, Vote]] = dict(before.ballots)
+        self._overruled = dict(before.overruled)
+        self._skipped = dict(before.skipped)
+        self._asked = list(before.asked)
+        self._released = dict(before.released)
+        self._notes = dict(before.notes)
+        self._changes = list(before.changes)
+        self._guideline, self._budget = before.guideline, before.budget
+        known = before.classes
+        self._first_names, self._names, self._merged = dict(known.first_names), dict(known.names), dict(known.merged)
+        self._descriptions, self._aliases, self._shown = dict(known.descriptions), dict(known.aliases), known.shown
+        self._by_first_name = {name: number for number, name in reversed(self._first_names.items())}
+        self._touched: dict[int, None] = {}
+        self._classes_changed = self._merges_changed = False
+
+    def number(self, events: Iterable[Event]) -> None:
+        """Give numbers to the classes of all events, also of those that were taken back, so that no number is ever given twice."""
+        for event in events:
+            if event.kind in ("tell", "class", "bulk"):
+                for number, name in self._classes_of(event):
+                    if number not in self._first_names:
+                        self._first_names[number] = name
+                        self._by_first_name.setdefault(name, number)
+                        self._classes_changed = True
 
     def take(self, event: Event) -> None:
         body, who = event.body, event.annotator
         if event.kind == "tell":
-            node, label = int(body["node"]), str(body["label"])
-            before = self.votes.get(node, {})
-            self.votes[node] = {
-                **{other: vote for other, vote in before.items() if other != who},
-                who: label,
-            }  # a change of mind is a later vote
-            self.classes.setdefault(label)
-            if who in self.skipped:
-                self.skipped[who] -= {node}
+            ((number, name),) = self._classes_of(event)
+            self._vote(int(body["node"]), who, number, name, bulk=False, overrule="overrule" in body)
+        elif event.kind == "bulk":
+            for node, (number, name) in zip(body["nodes"], self._classes_of(event), strict=True):
+                self._vote(int(node), who, number, name, bulk=True, overrule="overrule" in body)
         elif event.kind == "skip":
-            self.skipped[who] = self.skipped.get(who, frozenset()) | {int(body["node"])}
+            self._skipped[who] = self._skipped.get(who, frozenset()) | {int(body["node"])}
         elif event.kind == "class":
-            self.classes.setdefault(str(body["name"]))
+            ((number, name),) = self._classes_of(event)
+            self._declare(number, name)
         elif event.kind == "budget":
-            self.budget = int(body["budget"])
+            self._budget = int(body["budget"])
+        elif event.kind == "note":
+            note = Note(event.id, event.at, who, str(body["text"]))
+            self._notes[int(body["node"])] = (*self._notes.get(int(body["node"]), ()), note)
         elif event.kind == "ask":
-            self.asked.append(OpenQuery(event.id, event.at, who, int(body["node"]), body))
-        if event.kind in ("tell", "skip", "class", "budget"):
-            self.changes.append(event)
+            self._asked.append(OpenQuery(event.id, event.at, who, int(body["node"]), body))
+        elif event.kind == "release":
+            self._released[str(body["annotator"])] = event.id
+        elif event.kind in ("rename", "merge", "describe", "order"):
+            self._change_classes(event.kind, body)
+        if event.kind in CHANGES:
+            self._changes.append(event)
 
-    def history(self, labels: Mapping[int, str], last: int) -> History:
-        return History(last, self.votes, labels, self.skipped, self.asked, tuple(self.classes), self.budget, self.changes)
+    def history(self, last: int) -> History:
+        classes = self._before.classes
+        if self._classes_changed:
+            classes = ClassList(self._first_names, self._names, self._merged, self._descriptions, self._aliases, self._shown)
+        numbers = self._before.numbers
+        if self._touched or self._merges_changed:
+            changed: Iterable[int] = self._ballots if self._merges_changed else self._touched
+            numbers = {**numbers, **{node: self._count(classes, node) for node in changed}}
+        return replace(
+            self._before, last=last, ballots=self._ballots, numbers=numbers, overruled=self._overruled, skipped=self._skipped,
+            asked=self._asked, released=self._released, classes=classes, guideline=self._guideline, notes=self._notes, budget=self._budget,
+            changes=self._changes,
+        )  # fmt: skip
+
+    def _classes_of(self, event: Event) -> list[tuple[int, str]]:
+        """The classes that an event speaks of: number and name. One from before there were numbers has the number of its name."""
+        body = event.body
+        if event.kind == "bulk":
+            return [(int(number), str(name)) for number, name in zip(body["classes"], body["labels"], strict=True)]
+        name = str(body["name"] if event.kind == "class" else body["label"])
+        number = body.get("class") or self._by_first_name.get(name) or max(self._first_names, default=0) + 1
+        return [(int(number), name)]
+
+    def _declare(self, number: int, name: str) -> None:
+        if number not in self._names:
+            self._names[number] = self._first_names.get(number, name)
+            self._classes_changed = True
+
+    def _vote(self, node: int, who: str, number: int, name: str, *, bulk: bool, overrule: bool) -> None:
+        self._declare(number, name)
+        before = self._ballots.get(node, {})
+        old = before.get(who)
+        if old is not None and self._resolve(old.number) == self._resolve(
+            number
+        ):  # no new vote, but perhaps one that is now meant for this node
+            self._ballots[node] = {**before, who: Vote(number, old.bulk and bulk)}
+        else:  # a change of mind is a later vote
+            self._ballots[node] = {**{other: vote for other, vote in before.items() if other != who}, who: Vote(number, bulk)}
+        if overrule:
+            self._overruled[node] = who
+        if who in self._skipped:
+            self._skipped[who] -= {node}
+        self._touched[node] = None
+
+    def _resolve(self, number: int) -> int:
+        while number in self._merged:
+            number = self._merged[number]
+        return number
+
+    def _change_classes(self, kind: str, body: Mapping[str, Any]) -> None:
+        self._classes_changed = True
+        if kind == "rename" and body["class"] in self._names:
+            self._aliases[self._names[body["class"]]] = body["class"]
+            self._names[body["class"]] = body["name"]
+        elif kind == "merge":
+            number, into = self._resolve(body["class"]), self._resolve(body["into"])
+            if number != into and {number, into} <= set(self._names):
+                self._merged[number] = into
+                self._merges_changed = True
+        elif kind == "describe":
+            if body["class"] is None:
+                self._guideline = body["text"]
+            else:
+                self._descriptions[body["class"]] = body["text"]
+        elif kind == "order":
+            self._shown = tuple(body["classes"])
+
+    def _count(self, classes: ClassList, node: int) -> int:
+        ballot, chief = self._ballots[node], self._overruled.get(node)
+        if chief is not None and chief in ballot:
+            return classes.resolve(ballot[chief].number)
+        return majority({who: classes.resolve(vote.number) for who, vote in ballot.items()})
 
 
 def effective(events: Sequence[Event]) -> list[Event]:
@@ -160,13 +307,13 @@ def effective(events: Sequence[Event]) -> list[Event]:
     return [event for event in events if event.kind != "undo" and event.id not in gone]
 
 
-def majority(votes: Mapping[str, str]) -> str:
-    """The label with most votes; between equals the one whose oldest standing vote is the oldest."""
+def majority(votes: Mapping[str, int]) -> int:
+    """The class with most votes; between equals the one whose oldest standing vote is the oldest."""
     if len(votes) == 1:
         return next(iter(votes.values()))
     counted = Counter(votes.values())
     best = max(counted.values())
-    return next(label for label in votes.values() if counted[label] == best)
+    return next(number for number in votes.values() if counted[number] == best)
 
 
 def undoable(events: Sequence[Event], history: History, number: int | None, annotator: str | None) -> Event:
@@ -187,11 +334,13 @@ def undoable(events: Sequence[Event], history: History, number: int | None, anno
         if not own:
             raise SessionError("there is nothing to undo" + (f" of {annotator!r}" if annotator is not None else ""))
         return own[-1]
-    if not 1 <= number <= len(events):
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(events):
         raise InputError(f"there is no event {number!r} to undo: the log holds 1 to {len(events)}")
     target = events[number - 1]
     if target.kind == "ask":
         raise InputError(f"event {number} is a query, which cannot be undone: skip its node instead")
+    if target.kind == "release":
+        raise InputError(f"event {number} freed queries, which cannot be undone: ask again")
     if number in undone(events):
         raise InputError(f"event {number} has been undone already: to have it back, undo the undo")
     return target

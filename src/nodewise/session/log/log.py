@@ -6,64 +6,43 @@
 
 An event is there when `append` has returned: rollback journal, ``synchronous=EXTRA``. The journal file is kept between two appends, its header
 zeroed (``journal_mode=PERSIST``), which saves two syncs of the folder each; it is removed when the log is closed. The chain tells
-a damaged row, which SQLite's own check does not.
+a damaged row, which SQLite's own check does not; and, looked at inside each transaction that appends, a file that another was copied over.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import sqlite3
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from nodewise.ground.errors import InputError, SessionError
-from nodewise.session.log.checks import APPLICATION_ID, SCHEMA, check_content, check_header, damaged, failure
+from nodewise.ground.errors import InputError, SessionError, SessionFileError
+from nodewise.ground.parts import part_path, remove_dead_parts
+from nodewise.session.log.checks import (
+    APPLICATION_ID,
+    FORM,
+    TABLES,
+    check_beside,
+    check_content,
+    check_header,
+    check_schema,
+    connect,
+    damaged,
+    failure,
+    limit_steps,
+    replaced,
+)
+from nodewise.session.log.events import Draft, Event, needs_second_form
 
 __all__ = ["Draft", "Event", "Log", "MovedOnError"]
-
-_TABLES = """
-CREATE TABLE session (settings TEXT NOT NULL);
-CREATE TABLE parts (name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL);
-CREATE TABLE events (
-    id INTEGER PRIMARY KEY, at REAL NOT NULL, annotator TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, chain BLOB NOT NULL
-);
-CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-"""
-
-
-@dataclass(frozen=True)
-class Draft:
-    """An event before it is in the log."""
-
-    kind: str
-    annotator: str
-    body: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing that happened.
-
-    Attributes:
-        id: 1, 2, 3 … in the order of the log.
-        at: seconds since 1970.
-    """
-
-    id: int
-    at: float
-    annotator: str
-    kind: str
-    body: Mapping[str, Any]
 
 
 class MovedOnError(SessionError):
@@ -83,7 +62,9 @@ class Log:
         self.path, self._connection, self._wait, self._clock = path, connection, wait, clock
         self.settings: dict[str, Any] = {}
         self.events: list[Event] = []
-        self._chain = b""
+        self._chain = self._start = b""
+        self._schema_version, self._identity = 0, _identity(path)
+        self._replaced: SessionError | None = None
         self._lock = threading.RLock()
 
     @classmethod
@@ -99,7 +80,7 @@ class Log:
             raise InputError(f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it")
         if not path.absolute().parent.is_dir():
             raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the session {path.name!r}: make it first")
-        part = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.part")
+        part = part_path(path)
         try:
             with _translated(path, "made", 0.0):
                 _fill(part, settings, parts or {})
@@ -122,16 +103,17 @@ class Log:
         """
         path = Path(path)
         check_header(path)
+        # SQLite keeps the journal beside the file that a link leads to
+        real = path.resolve()
+        remove_dead_parts(real.parent)
+        check_beside(real)
         with _translated(path, "opened", wait):
-            connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
-            )
-        log = cls(path, connection, wait, clock)
+            connection = connect(real, wait)
         try:
             with _translated(path, "read", wait):
-                check_content(connection, path)
-                connection.execute("PRAGMA synchronous=EXTRA")
+                log = cls(path, connection, wait, clock)
                 log._load()
+                connection.execute("PRAGMA synchronous=EXTRA")
         except BaseException:
             connection.close()
             raise
@@ -148,37 +130,51 @@ class Log:
             row = self._connection.execute("SELECT sha256, content FROM parts WHERE name = ?", (name,)).fetchone()
         if row is None:
             return None
+        if not isinstance(row[1], bytes) or not isinstance(row[0], str):
+            raise damaged(self.path, f"the stored {name} is not of the kind that is stored")
         if hashlib.sha256(row[1]).hexdigest() != row[0]:
             raise damaged(self.path, f"the stored {name} does not have the hash that it was stored with")
         return bytes(row[1])
 
     def refresh(self) -> Sequence[Event]:
-        """Read what others have written since; gives the new events."""
+        """Read what others have written since; gives the new events.
+
+        Raises:
+            SessionFileError: the file is no longer the one that was opened.
+        """
         with self._lock, _translated(self.path, "read", self._wait):
+            limit_steps(self._connection, self.path)
             return self._read_on()
 
-    def append(self, drafts: Sequence[Draft], seen: int | None = None) -> list[Event]:
+    def append(self, drafts: Sequence[Draft] | Callable[[], Sequence[Draft]], seen: int | None = None) -> list[Event]:
         """Write events, all or none. When this returns they are on the disk.
 
         Args:
-            drafts: what happened.
+            drafts: what happened; or a function that gives it, called when all events have been read and nobody else can write.
             seen: the last event that the caller knew of when deciding.
 
         Raises:
             MovedOnError: there are events after ``seen``; nothing was written.
+            SessionFileError: the file is no longer the one that was opened: another was put in its place, or copied over it. Nothing was written.
             SessionError: the file cannot be written; nothing of it is in the log.
         """
         with self._lock, _translated(self.path, "written", self._wait):
             connection = self._connection
+            limit_steps(connection, self.path)
+            # what lies on the disk counts: a copy of the same number of changes looks to SQLite as if its own pages were still right
+            connection.execute("PRAGMA shrink_memory")
+            self._check_name()
             if connection.execute("PRAGMA journal_mode").fetchone()[0] != "persist":
                 connection.execute("PRAGMA journal_mode=PERSIST")
             connection.execute("BEGIN IMMEDIATE")
             try:
+                self._check_same()
                 self._read_on()
                 if seen is not None and self.last != seen:
                     raise MovedOnError(
                         f"the session {self.path.name!r} has moved on from event {seen} to {self.last}: read on and decide again"
                     )
+                drafts = drafts() if callable(drafts) else drafts
                 chain, events, rows = self._chain, [], []
                 for number, draft in enumerate(drafts, self.last + 1):
                     body = json.dumps(dict(draft.body), sort_keys=True)
@@ -187,6 +183,8 @@ class Log:
                     events.append(event)
                     rows.append((event.id, event.at, event.annotator, event.kind, body, chain))
                 connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+                if any(map(needs_second_form, drafts)) and connection.execute("PRAGMA user_version").fetchone()[0] < FORM:
+                    connection.execute(f"PRAGMA user_version={FORM}")
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
@@ -203,12 +201,15 @@ class Log:
         Raises:
             InputError: there is something at the path already.
         """
+        from nodewise.session.files.outputs import check_output
+
         path = Path(path)
-        if (path.exists() or path.is_symlink()) and (not overwrite or path.is_dir() or path.resolve() == self.path.resolve()):
+        if os.path.lexists(path) and (not overwrite or path.is_dir() or (path.exists() and path.samefile(self.path))):
             raise InputError(f"there is a file {str(path)!r} already: give the backup another name, or remove that one")
+        check_output(path, self)
         if not path.absolute().parent.is_dir():
             raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the backup {path.name!r}: make it first")
-        part = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.part")
+        part = part_path(path)
         try:
             with self._lock, _translated(path, "written", self._wait):
                 copy = sqlite3.connect(part, isolation_level=None)
@@ -239,37 +240,90 @@ class Log:
 
     def _load(self) -> None:
         connection = self._connection
-        connection.execute("BEGIN")  # one moment for all three tables
+        connection.execute("BEGIN")  # one moment for all of it
         try:
-            rows = connection.execute("SELECT settings FROM session").fetchall()
-            parts = connection.execute("SELECT name, sha256 FROM parts ORDER BY name").fetchall()
-            if len(rows) != 1:
-                raise damaged(self.path, f"it holds {len(rows)} settings instead of one")
-            self._chain = _chain_start(rows[0][0], parts)
+            self._schema_version = connection.execute("PRAGMA schema_version").fetchone()[0]
+            check_schema(connection, self.path)
+            check_content(connection, self.path)
+            settings, self._chain = self._read_start()
+            self._start = self._chain
             try:
-                self.settings = json.loads(rows[0][0])
-            except ValueError:
+                self.settings = json.loads(settings)
+            except (ValueError, RecursionError):
                 raise damaged(self.path, "its settings are not readable") from None
+            if not isinstance(self.settings, dict):
+                raise damaged(self.path, "its settings are not a record")
             self._read_on()
         finally:
-            connection.execute("COMMIT")
+            with suppress(sqlite3.Error):
+                connection.execute("COMMIT")
+
+    def _read_start(self) -> tuple[str, bytes]:
+        """The settings as they are written, and where the chain begins: at them and the parts."""
+        rows = self._connection.execute("SELECT settings FROM session").fetchall()
+        parts = self._connection.execute("SELECT name, sha256 FROM parts ORDER BY name").fetchall()
+        if len(rows) != 1 or not isinstance(rows[0][0], str):
+            raise damaged(self.path, f"it holds {len(rows)} settings instead of one")
+        if not all(isinstance(text, str) for part in parts for text in part):
+            raise damaged(self.path, "the names of its parts are not readable")
+        return rows[0][0], _chain_start(rows[0][0], parts)
+
+    def _check_name(self) -> None:
+        """Refuse to write to a file that its name no longer leads to."""
+        if self._replaced is None and _identity(self.path) != self._identity:
+            self._replaced = replaced(self.path, "there is another file of that name now, or none")
+        if self._replaced is not None:
+            raise self._replaced
+
+    def _check_same(self) -> None:
+        """Refuse a file that is no longer the one that was read; inside a transaction, so that it stays so until the end of it."""
+        self._check_name()
+        version = self._connection.execute("PRAGMA schema_version").fetchone()[0]
+        if version != self._schema_version:  # a backup has another one with the same schema
+            try:
+                check_schema(self._connection, self.path)
+            except SessionFileError:
+                self._replaced = replaced(self.path, "its schema has changed")
+                raise self._replaced from None
+            self._schema_version = version
+        if self.last == 0 and self._read_start()[1] != self._start:
+            self._replaced = replaced(self.path, "it is another session now")
+        if self._replaced is not None:
+            raise self._replaced
 
     def _read_on(self) -> list[Event]:
+        if self._replaced is not None:
+            raise self._replaced
         new: list[Event] = []
-        query = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id > ? ORDER BY id"
+        query = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id >= ? ORDER BY id"
+        rows = self._connection.execute(query, (self.last or -(2**63),)).fetchall()
+        if self.last and (not rows or rows[0][0] != self.last or rows[0][5] != self._chain):
+            self._replaced = replaced(self.path, f"its event {self.last} is not the one that was there: another copy was put over it")
+            raise self._replaced
         chain = self._chain
-        for number, at, annotator, kind, body, written in self._connection.execute(query, (self.last,)).fetchall():
+        for number, at, annotator, kind, body, written in rows[1:] if self.last else rows:
             try:
                 event = Event(number, at, annotator, kind, json.loads(body))
                 chain = _link(chain, event, body)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, RecursionError):
                 raise damaged(self.path, f"event {number} is not readable") from None
             if chain != written or number != self.last + len(new) + 1:
                 raise damaged(self.path, f"event {number} is not the one that was written after event {self.last + len(new)}")
+            texts = isinstance(annotator, str) and isinstance(kind, str)
+            if not (texts and isinstance(at, float) and math.isfinite(at) and isinstance(event.body, dict)):
+                raise damaged(self.path, f"event {number} is not of the form that events have")
             new.append(event)
         self.events.extend(new)
         self._chain = chain
         return new
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        entry = path.stat()
+    except FileNotFoundError:
+        return None
+    return entry.st_dev, entry.st_ino
 
 
 def _chain_start(settings: str, parts: Sequence[tuple[str, str]]) -> bytes:
@@ -286,8 +340,8 @@ def _fill(path: Path, settings: Mapping[str, Any], parts: Mapping[str, bytes]) -
     try:
         connection.execute("PRAGMA synchronous=EXTRA")
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={SCHEMA}")
-        connection.executescript(f"BEGIN;{_TABLES}COMMIT;")
+        connection.execute("PRAGMA user_version=1")
+        connection.executescript(f"BEGIN;{TABLES}COMMIT;")
         connection.execute("BEGIN")
         connection.execute("INSERT INTO session VALUES (?)", (json.dumps(dict(settings), sort_keys=True),))
         rows = [(name, hashlib.sha256(content).hexdigest(), content) for name, content in parts.items()]

@@ -1,0 +1,73 @@
+"""Changes to the classes as events: each checks that what comes of it makes sense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nodewise.ground.errors import InputError, SessionError, UnknownNameError
+from nodewise.session.log.events import Draft, Event
+from nodewise.session.log.history import History, read_history
+from nodewise.session.naming import valid_class, valid_text
+
+__all__ = ["check_undo", "declare", "describe", "merge", "order", "rename"]
+
+
+def declare(who: str, name: str, history: History) -> list[Draft]:
+    """A class that nobody has used yet."""
+    text = valid_class(name)
+    classes = history.classes
+    if classes.is_told(text):
+        raise InputError(f"there is a class {text!r} already: use it, or give another name")
+    return [Draft("class", who, {"name": text, "class": classes.former_number(text) or classes.next_number})]
+
+
+def rename(who: str, name: str, new_name: str, history: History) -> list[Draft]:
+    """Another name for a class."""
+    number, text = _known(history, name), valid_class(new_name)
+    if history.classes.is_told(text):
+        raise InputError(f"there is a class {text!r} already: to make one class of both, merge them")
+    return [Draft("rename", who, {"class": number, "name": text})]
+
+
+def merge(who: str, name: str, into: str, history: History) -> list[Draft]:
+    """Two classes that become one."""
+    number, target = _known(history, name), _known(history, into)
+    if number == target:
+        raise InputError(f"{name!r} and {into!r} are one class already: give two different ones")
+    return [Draft("merge", who, {"class": number, "into": target})]
+
+
+def describe(who: str, name: str | None, text: str, history: History) -> list[Draft]:
+    """A class's guideline, or the job's."""
+    return [Draft("describe", who, {"class": None if name is None else _known(history, name), "text": valid_text(text)})]
+
+
+def order(who: str, names: Sequence[str], history: History) -> list[Draft]:
+    """The order of the classes on a screen."""
+    if isinstance(names, str):
+        raise InputError(f"the order must be a list of classes, got the text {names!r}: give [{names!r}, …]")
+    numbers = [_known(history, name) for name in names]
+    if len(set(numbers)) < len(numbers):
+        raise InputError(f"the order names a class twice: {list(names)}")
+    return [Draft("order", who, {"classes": numbers})]
+
+
+def check_undo(events: Sequence[Event], draft: Draft, start: Sequence[str]) -> None:
+    """Refuse to take something back where two classes would then have one name.
+
+    Raises:
+        SessionError: says which name.
+    """
+    if any(event.kind in ("rename", "merge") for event in events):
+        after = read_history([*events, Event(len(events) + 1, 0.0, draft.annotator, draft.kind, draft.body)], start)
+        if after.classes.duplicates:
+            raise SessionError(
+                f"with event {draft.body['event']} taken back two classes would be called {after.classes.duplicates[0]!r}: rename one of them first"
+            )
+
+
+def _known(history: History, name: str) -> int:
+    number = history.classes.find(valid_class(name))
+    if number is None:
+        raise UnknownNameError("class", str(name), [each.name for each in history.classes])
+    return history.classes.resolve(number)

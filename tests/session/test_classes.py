@@ -1,0 +1,150 @@
+"""Classes keep their numbers: declared, renamed, merged, described and put in order, by several people, with undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.ground.errors import InputError, SessionError, UnknownNameError
+from nodewise.session import Session
+from nodewise.session.log.log import Draft, Log
+from tests.session.jobs import small_job
+
+
+def numbered(session: Session) -> dict[int, str]:
+    return {each.number: each.name for each in session.class_list}
+
+
+def test_a_class_keeps_its_number_whoever_adds_others_and_whatever_is_taken_back(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=["alpha", "beta", "gamma"])
+    session.add_class("delta")
+    session.add_class("eps")
+    session.tell(1, "eps")
+    assert numbered(session) == {1: "alpha", 2: "beta", 3: "gamma", 4: "delta", 5: "eps"}
+    with Session.open(tmp_path / "job") as other:
+        other.tell(2, "another of mine", "ada")
+        assert numbered(other) == numbered(session) == {1: "alpha", 2: "beta", 3: "gamma", 4: "delta", 5: "eps", 6: "another of mine"}
+        other.undo()
+    session.tell(3, "omega")
+    assert numbered(session) == {1: "alpha", 2: "beta", 3: "gamma", 4: "delta", 5: "eps", 7: "omega"}  # 6 is never given again
+    session.tell(4, "another of mine")
+    assert numbered(session)[6] == "another of mine"  # but to the class that had it
+    assert session.classes == ("alpha", "beta", "gamma", "delta", "eps", "another of mine", "omega") == session.predict().classes
+
+
+def test_a_rename_changes_no_prediction_and_no_query(tmp_path: Path) -> None:
+    session, still = small_job(tmp_path / "one"), small_job(tmp_path / "two")
+    for job in (session, still):
+        job.tell([0, 1, 2, 3], ["a", "b", "c", "a"])
+    query = session.ask()
+    assert still.ask().node == query.node and "c" in query.predicted
+    session.rename_class("c", "sea")
+    session.rename_class("a", "bay")
+    assert session.ask().predicted == {{"a": "bay", "c": "sea"}.get(name, name): chance for name, chance in query.predicted.items()}
+    assert session.labels == {0: "bay", 1: "b", 2: "sea", 3: "bay"} and session.classes == ("bay", "b", "sea")
+    assert session.history == [(0, "bay"), (1, "b"), (2, "sea"), (3, "bay")]
+    for job, names in ((session, "bay b sea"), (still, "a b c")):
+        job.tell(query.node, names.split()[0])
+        job.tell(job.ask().node, names.split()[2])
+        assert job.predict().classes == tuple(names.split())
+    assert np.array_equal(session.predict().probabilities, still.predict().probabilities)
+    reopened = Session.open(tmp_path / "one")
+    assert reopened.ask().node == session.ask().node == still.ask().node
+    assert np.array_equal(reopened.predict().probabilities, still.predict().probabilities)
+
+
+def test_a_former_name_means_the_class_that_had_it_until_another_takes_it(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job")
+    session.rename_class("a", "bay")
+    session.tell(1, "a")  # from a page that has not been told yet
+    assert session.labels == {1: "bay"} and session.classes == ("bay", "b")
+    session.add_class("a")
+    session.tell(2, "a")
+    assert session.labels == {1: "bay", 2: "a"} and numbered(session) == {1: "bay", 2: "b", 3: "a"}
+    session.predict()  # two classes that began with one name are told apart
+    with pytest.raises(SessionError, match="two classes would be called 'a'"):
+        session.undo(1)
+    with pytest.raises(InputError, match="to make one class of both, merge them"):
+        session.rename_class("a", "bay")
+    with pytest.raises(UnknownNameError, match="unknown class 'c'"):
+        session.rename_class("c", "d")
+
+
+def test_merged_classes_count_as_one_and_can_be_parted_again(tmp_path: Path) -> None:
+    session, plain = small_job(tmp_path / "job", classes=["a", "b", "c"]), small_job(tmp_path / "plain", classes=["a", "b", "c"])
+    session.tell([0, 1, 2, 3], ["a", "b", "c", "c"])
+    before = session.predict()
+    event = session.merge_classes("c", "b")
+    assert session.labels == {0: "a", 1: "b", 2: "b", 3: "b"} and session.classes == ("a", "b")
+    session.tell(4, "c")  # told by its former name
+    assert session.labels[4] == "b" and session.status().balance == {"a": 1, "b": 4}
+    merged = session.predict()
+    assert merged.classes == ("a", "b") and np.allclose(merged.probabilities.sum(1), 1, atol=1e-5)
+    plain.tell([0, 1, 2, 3, 4], ["a", "b", "b", "b", "b"])
+    expected = plain.predict().probabilities
+    assert np.array_equal(merged.probabilities[:, 0], expected[:, 0])
+    assert np.allclose(merged.probabilities[:, 1], expected[:, 1] + expected[:, 2], atol=1e-6)
+    assert set(session.ask().predicted) == {"a", "b"} and session.stop_report().labels == 5
+    with pytest.raises(InputError, match="one class already"):
+        session.merge_classes("c", "b")
+    session.undo()
+    session.undo(event)
+    assert session.labels == {0: "a", 1: "b", 2: "c", 3: "c"} and np.array_equal(session.predict().probabilities, before.probabilities)
+
+
+def test_merges_in_a_circle_by_undone_undos_end(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=["a", "b"])
+    session.tell([0, 1], ["a", "b"])
+    first = session.merge_classes("a", "b")
+    session.undo(first)
+    undo = session.events[-1].id
+    session.merge_classes("b", "a")
+    session.undo(undo)  # the first counts again
+    assert set(session.labels.values()) == {"b"} and session.classes == ("b",)
+    session.predict()
+
+
+def test_guidelines_order_and_notes(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=["a", "b", "c"])
+    session.describe_class("b", "  anything with a bell  ")
+    session.set_guideline("label what you see")
+    session.order_classes(["c", "a"])
+    session.add_note(7, "blurred", "ada")
+    session.add_note("7", "ask bob")
+    with Session.open(tmp_path / "job") as again:
+        assert [each.name for each in again.class_list.in_order] == ["c", "a", "b"] and again.classes == ("a", "b", "c")
+        assert [each.description for each in again.class_list] == ["", "anything with a bell", ""]
+        assert again.guideline == "label what you see" and [(note.annotator, note.text) for note in again.notes[7]] == [
+            ("ada", "blurred"),
+            ("me", "ask bob"),
+        ]
+        assert again.status().notes == 2
+        assert again.undo().kind == "note" and len(again.notes[7]) == 1
+        again.undo(3)
+        assert [each.number for each in again.class_list.in_order] == [1, 2, 3]
+    for wrong in (["a", "a"], "ab", ["a", "d"]):
+        with pytest.raises(InputError):
+            session.order_classes(wrong)
+    with pytest.raises(InputError, match="at most 20,000"):
+        session.add_note(1, "x" * 20_001)
+
+
+def test_a_log_from_before_there_were_numbers_means_what_it_meant(tmp_path: Path) -> None:
+    small_job(tmp_path / "job").close()
+    with Log.open(tmp_path / "job") as log:
+        log.append(
+            [
+                Draft("class", "me", {"name": "c"}),
+                Draft("tell", "me", {"node": 1, "label": "d"}),
+                Draft("tell", "me", {"node": 2, "label": "b"}),
+            ]
+        )
+        log.append([Draft("undo", "me", {"event": 1}), Draft("tell", "me", {"node": 3, "label": "e"})])
+    with Session.open(tmp_path / "job") as session:
+        assert numbered(session) == {1: "a", 2: "b", 4: "d", 5: "e"} and session.labels == {1: "d", 2: "b", 3: "e"}
+        session.tell(4, "f")
+        session.rename_class("d", "dee")
+        assert numbered(session) == {1: "a", 2: "b", 4: "dee", 5: "e", 6: "f"}
+        assert session.predict().classes == ("a", "b", "dee", "e", "f")
