@@ -67,9 +67,11 @@ def test_tell_skip_undo_and_change(job: Path, capfd: pytest.CaptureFixture[str])
     first = json.loads(run(capfd, "ask", job, "--json")[0])["queries"][0]["name"]
     out, _ = run(capfd, "tell", job, first, "Mr. Hi")
     assert out == f"{first}: Mr. Hi (1 of 6 labels told)\n"
+    refused = run(capfd, "tell", job, first, "Officer", "--annotator", "ada", code=1)[1]
+    assert f"node '{first}' was labelled 'Mr. Hi' by 'me'" in refused and "--overrule" in refused
     assert (
-        "annotators disagree: me says Mr. Hi, ada says Officer; 'Mr. Hi' counts"
-        in run(capfd, "tell", job, first, "Officer", "--annotator", "ada")[1]
+        "annotators disagree: me says Mr. Hi, ada says Officer; 'Officer' counts"
+        in run(capfd, "tell", job, first, "Officer", "--annotator", "ada", "--overrule")[1]
     )
     assert run(capfd, "undo", job)[0] == f"undone: tell Officer of node {first} by ada\n"
     second = json.loads(run(capfd, "ask", job, "-k", "2", "--json")[0])["queries"]
@@ -82,6 +84,44 @@ def test_tell_skip_undo_and_change(job: Path, capfd: pytest.CaptureFixture[str])
     assert run(capfd, "undo", job)[0] == "undone: budget 9 by me\n" and run(capfd, "undo", job)[0] == "undone: class Neither by me\n"
     text, _ = run(capfd, "status", job)
     assert "1 of 6 told" in text and "cross-validated" not in text
+
+
+def test_classes_notes_bulk_answers_and_released_queries(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(capfd, "bulk", job, "Officer", "30", "31", "32")[0] == "3 nodes: Officer (in bulk, 0 of 6 labels told)\n"
+    assert run(capfd, "rename", job, "Officer", "Captain")[0] == "2: Captain, once Officer\n"
+    run(capfd, "describe", job, "Captain", "wears a hat")
+    run(capfd, "guideline", job, "look twice")
+    run(capfd, "order", job, "Captain,Mr. Hi")
+    run(capfd, "note", job, "30", "odd one", "--annotator", "ada")
+    out = run(capfd, "classes", job)[0]
+    assert out.index("Captain") < out.index("Mr. Hi") and "wears a hat" in out and "look twice" in out
+    listed = json.loads(run(capfd, "classes", job, "--json")[0])
+    assert [(each["number"], each["name"], each["labels"]) for each in listed["classes"]] == [(2, "Captain", 3), (1, "Mr. Hi", 0)]
+    assert run(capfd, "merge", job, "Mr. Hi", "Captain")[0] == "Mr. Hi counts as Captain from now on\n"
+    assert run(capfd, "undo", job)[0] == "undone: merge by me\n"
+    run(capfd, "ask", job, "--annotator", "ada")
+    assert (
+        run(capfd, "release", job, "ada")[0] == "ada: 1 query freed\n" and run(capfd, "release", job, "ada")[0] == "ada: 0 queries freed\n"
+    )
+    status = json.loads(run(capfd, "status", job, "--json", "--brief")[0])
+    assert status["bulk"] == 3 and status["told"] == 0 and status["notes"] == 1 and status["open"] == {}
+
+
+def test_people_who_agree_are_told_by_kappa(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for who in ("ada", "bob"):
+        for node in ("0", "33"):
+            run(capfd, "tell", job, node, "Mr. Hi" if node == "0" else "Officer", "--annotator", who)
+    out = run(capfd, "status", job, "--brief")[0]
+    assert "100% of pairs of votes, Fleiss' kappa 1.00" in out and "ada and bob: kappa 1.00 on 2 nodes" in out and "Officer 1.00" in out
+
+
+def test_formulas_in_an_export_are_harmless_unless_kept(job: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run(capfd, "tell", job, "0", "=1+1", "--new-class")
+    for flag, cell in (((), "'=1+1"), (("--keep-formulas",), "=1+1")):
+        run(capfd, "export", job, tmp_path / "out.csv", *flag)
+        with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+            assert next(csv.DictReader(file))["label"] == cell
+        assert next(csv.DictReader(io.StringIO(run(capfd, "predict", job, *flag)[0])))["label"] == cell
 
 
 @pytest.mark.parametrize(

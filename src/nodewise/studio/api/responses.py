@@ -104,6 +104,24 @@ class Audit(_Response):
     of: int
 
 
+class PairResponse(_Response):
+    """Two annotators: how many nodes both have labelled, and Cohen's kappa."""
+
+    annotators: list[str]
+    nodes: int
+    kappa: float | None
+
+
+class KappaResponse(_Response):
+    """How far annotators agree beyond chance."""
+
+    nodes: int
+    share: float
+    cohen: list[PairResponse]
+    fleiss: float | None
+    classes: dict[str, float | None]
+
+
 class StatusResponse(_Response):
     """How far the job is."""
 
@@ -125,6 +143,9 @@ class StatusResponse(_Response):
     agreement: float | None
     disagreements: dict[str, dict[str, str]]
     done: bool
+    bulk: int
+    kappa: KappaResponse | None
+    notes: int
     left: int
     name: str
     last: int
@@ -144,7 +165,7 @@ class CardResponse(_Response):
     attributes: dict[str, str]
     cut: bool
     label: str | None
-    source: Literal["told", "audit", "given"] | None = Field(alias="from")
+    source: Literal["told", "audit", "given", "bulk"] | None = Field(alias="from")
     votes: dict[str, str]
     skipped_by: list[str]
     predicted: list[tuple[str, float]] | None
@@ -193,7 +214,7 @@ class EventResponse(_Response):
     """Something that happened. An undo tells node and label of what it takes back; ``label`` of a declared class is its name."""
 
     event: int
-    kind: Literal["ask", "tell", "skip", "undo", "class", "budget"]
+    kind: Literal["ask", "tell", "bulk", "skip", "undo", "class", "rename", "merge", "describe", "order", "note", "budget", "release"]
     annotator: str
     node: int | None
     name: str | None

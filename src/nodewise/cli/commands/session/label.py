@@ -1,4 +1,4 @@
-"""``nodewise session ask``, ``tell``, ``skip``, ``undo``: the labelling itself."""
+"""``nodewise session ask``, ``tell``, ``bulk``, ``skip``, ``note``, ``release``, ``undo``: the labelling itself."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from nodewise.cli.screen import Screen
 if TYPE_CHECKING:
     from nodewise.session import Query, Session
 
-__all__ = ["AnnotatorOption", "ask", "register", "skip", "tell", "undo"]
+__all__ = ["AnnotatorOption", "ask", "bulk", "note", "register", "release", "skip", "tell", "undo"]
 
 NodeArgument = Annotated[
     str, typer.Argument(metavar="NODE", help="The node's name where the graph has names, else its index.", show_default=False)
 ]
+NewClassFlag = Annotated[bool, typer.Option("--new-class", help="The label is a new class, even if it looks like a known one.")]
+OverruleFlag = Annotated[bool, typer.Option("--overrule", help="The label counts, whatever others have said.")]
 AnnotatorOption = Annotated[str, typer.Option("--annotator", metavar="A", help="Who is asked or says so.")]
 
 _SHOWN = 300  # characters of a text
@@ -52,24 +54,75 @@ def tell(
     node: NodeArgument,
     label: Annotated[str, typer.Argument(metavar="LABEL", help="The class's name.", show_default=False)],
     annotator: AnnotatorOption = "me",
-    new_class: Annotated[bool, typer.Option("--new-class", help="The label is a new class, even if it looks like a known one.")] = False,
+    new_class: NewClassFlag = False,
+    overrule: OverruleFlag = False,
 ) -> None:
     """Give a node its label, whether it was asked for or not; tell again to change it."""
     from nodewise.session import Session
 
     with Session.open(file) as session:
         known = session.classes
-        session.tell(node, label, annotator, new_class=new_class)
+        session.tell(node, label, annotator, new_class=new_class, overrule=overrule)
         status = session.status()
-        place = session.find(node)
-        if label.strip() not in known:
+        index = session.find(node)
+        name, counts = session.name_of(index), session.labels[index]
+        if session.classes != known:
             screen.note(f"{label.strip()!r} is a new class")
-        if (votes := status.disagreements.get(session.name_of(place))) is not None:
+        if (votes := status.disagreements.get(name)) is not None:
             said = ", ".join(f"{who} says {what}" for who, what in votes.items())
-            screen.note(f"the annotators disagree: {said}; {session.labels[place]!r} counts")
-        screen.line(f"{session.name_of(place)}: {label.strip()} ({status.told} of {status.budget} labels told)")
+            screen.note(f"the annotators disagree: {said}; {counts!r} counts")
+        screen.line(f"{name}: {session.refresh().votes[index][annotator.strip()]} ({status.told} of {status.budget} labels told)")
         if status.done:
             screen.note(f"the budget is spent: nodewise session predict {file}")
+
+
+def bulk(
+    screen: Screen,
+    file: SessionArgument,
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="The class's name.", show_default=False)],
+    nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="The nodes' names or indices.", show_default=False)],
+    annotator: AnnotatorOption = "me",
+    new_class: NewClassFlag = False,
+    overrule: OverruleFlag = False,
+) -> None:
+    """Give many nodes one label in one go: they train, spend no budget, and no accuracy is measured on them."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        session.tell_bulk(nodes, label, annotator, new_class=new_class, overrule=overrule)
+        status = session.status()
+        many = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+        screen.line(f"{many}: {session.labels[session.find(nodes[0])]} (in bulk, {status.told} of {status.budget} labels told)")
+
+
+def note(
+    screen: Screen,
+    file: SessionArgument,
+    node: NodeArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to write.", show_default=False)],
+    annotator: AnnotatorOption = "me",
+) -> None:
+    """Write a note to a node, for everybody to read."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        session.add_note(node, text, annotator)
+        index = session.find(node)
+        for each in session.notes[index]:
+            screen.line(f"{session.name_of(index)}: {each.text} ({each.annotator})")
+
+
+def release(
+    screen: Screen,
+    file: SessionArgument,
+    annotator: Annotated[str, typer.Argument(metavar="A", help="Who has left, or goes by another name now.", show_default=False)],
+) -> None:
+    """Free the queries that an annotator has not answered, so that others are asked."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        freed = session.release(annotator)
+    screen.line(f"{annotator}: {freed} {'query' if freed == 1 else 'queries'} freed")
 
 
 def skip(screen: Screen, file: SessionArgument, node: NodeArgument, annotator: AnnotatorOption = "me") -> None:
@@ -94,8 +147,9 @@ def undo(
 
     with Session.open(file) as session:
         gone = session.undo(event, annotator)
-        what = " ".join(str(gone.body[key]) for key in ("label", "name", "budget", "event") if key in gone.body)
+        what = " ".join(str(gone.body[key]) for key in ("label", "name", "budget", "event", "text") if key in gone.body)
         where = f" of node {session.name_of(int(gone.body['node']))}" if "node" in gone.body else ""
+        where = f" of {len(gone.body['nodes'])} nodes" if "nodes" in gone.body else where
         screen.line(f"undone: {gone.kind}{f' {what}' if what else ''}{where} by {gone.annotator}")
 
 
@@ -103,6 +157,9 @@ def register(group: typer.Typer) -> None:
     """Adds the commands."""
     add_command(group, "ask", ask, examples="nodewise session ask job.nodewise -k 5 --json")
     add_command(group, "tell", tell, examples="nodewise session tell job.nodewise 17 spam --annotator ada")
+    add_command(group, "bulk", bulk, examples="nodewise session bulk job.nodewise spam 17 18 19")
+    add_command(group, "note", note, examples="nodewise session note job.nodewise 17 'the picture is blurred'")
+    add_command(group, "release", release, examples="nodewise session release job.nodewise ada")
     add_command(group, "skip", skip, examples="nodewise session skip job.nodewise 17")
     add_command(group, "undo", undo, examples="nodewise session undo job.nodewise")
 

@@ -14,6 +14,10 @@ from nodewise.cli.screen import Screen
 if TYPE_CHECKING:
     from nodewise.session import Status
 
+KeepFormulasFlag = Annotated[
+    bool, typer.Option("--keep-formulas", help="Leave CSV cells that a spreadsheet would run (=, @, +, - …) as they are.")
+]
+
 __all__ = ["backup", "export", "predict", "register", "status"]
 
 
@@ -48,6 +52,7 @@ def predict(
     screen: Screen,
     file: SessionArgument,
     out: Annotated[Path | None, typer.Option("--out", metavar="F", help="Where to; else standard output.", show_default=False)] = None,
+    keep_formulas: KeepFormulasFlag = False,
 ) -> None:
     """Predict every node's class from the labels so far, as CSV with every class's probability."""
     from nodewise.session import Session
@@ -58,7 +63,7 @@ def predict(
             session.predict()
             session.export(out)
         else:
-            text = write_predictions(session, session.predict(), out)
+            text = write_predictions(session, session.predict(), out, keep_formulas=keep_formulas)
             if out is None:
                 screen.text(text)
                 return
@@ -69,12 +74,13 @@ def export(
     screen: Screen,
     file: SessionArgument,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .json, .npz or .pt.", show_default=False)],
+    keep_formulas: KeepFormulasFlag = False,
 ) -> None:
     """Write labels and predictions to a file: CSV, JSON, npz (the graph with its labels) or plain tensors for PyTorch Geometric."""
     from nodewise.session import Session
 
     with Session.open(file) as session:
-        screen.line(f"{out}: {', '.join(session.export(out))}")
+        screen.line(f"{out}: {', '.join(session.export(out, keep_formulas=keep_formulas))}")
 
 
 def backup(
@@ -107,7 +113,10 @@ def _rows(now: Status) -> list[tuple[str, str]]:
         ("strategy", f"{now.strategy} ({now.reason})"),
         (
             "labels",
-            f"{now.told} of {now.budget} told" + (f", {now.given} given before" if now.given else "") + (", done" if now.done else ""),
+            f"{now.told} of {now.budget} told"
+            + (f", {now.bulk} in bulk" if now.bulk else "")
+            + (f", {now.given} given before" if now.given else "")
+            + (", done" if now.done else ""),
         ),
         ("classes", ", ".join(f"{name} {count}" for name, count in now.balance.items()) or "none yet"),
     ]
@@ -119,6 +128,13 @@ def _rows(now: Status) -> list[tuple[str, str]]:
         rows.append(("open", "; ".join(f"{who}: {', '.join(nodes)}" for who, nodes in now.open.items())))
     if len(now.annotators) > 1:
         rows.append(("annotators", ", ".join(f"{who} {count}" for who, count in now.annotators.items())))
-    if now.agreement is not None:
-        rows.append(("agreement", f"{now.agreement:.0%} of pairs of votes"))
+    if now.kappa is not None:
+        kappa = now.kappa
+        rows.append(("agreement", f"{kappa.share:.0%} of pairs of votes, Fleiss' kappa {_kappa(kappa.fleiss)}"))
+        rows.append(("by class", ", ".join(f"{name} {_kappa(value)}" for name, value in kappa.classes.items())))
+        rows += [("", f"{one} and {other}: kappa {_kappa(value)} on {nodes} nodes") for one, other, nodes, value in kappa.cohen]
     return rows
+
+
+def _kappa(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
