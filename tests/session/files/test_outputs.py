@@ -23,7 +23,7 @@ from tests.small_graphs import block_graph
 def test_no_output_overwrites_the_sessions_graph_by_whatever_path(lead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = tmp_path / "mine.npz"
     write_graph(unlabelled(block_graph(60)), graph)
-    session = small_job(tmp_path / "job", graph=unlabelled(block_graph(60)), source=graph, embed_limit=100)
+    session = small_job(tmp_path / "job", graph=unlabelled(block_graph(60)), source=graph, embed_limit=100, features="raw")
     session.tell(1, "a")
     out = {"same": graph, "dots": tmp_path / "x" / ".." / "mine.npz", "relative": Path("mine.npz")}.get(lead, tmp_path / "other.npz")
     (tmp_path / "x").mkdir()
@@ -41,7 +41,9 @@ def test_no_output_overwrites_the_sessions_graph_by_whatever_path(lead: str, tmp
 
 def test_no_output_overwrites_the_session_its_journal_or_a_folder_of_tables(tmp_path: Path) -> None:
     write_graph(unlabelled(block_graph(60)), tmp_path / "tables")
-    session = small_job(tmp_path / "job.csv", graph=unlabelled(block_graph(60)), source=tmp_path / "tables", embed_limit=100)
+    session = small_job(
+        tmp_path / "job.csv", graph=unlabelled(block_graph(60)), source=tmp_path / "tables", embed_limit=100, features="raw"
+    )
     os.link(tmp_path / "job.csv", tmp_path / "link.csv")
     for path, told in [
         ("job.csv", "itself"),
