@@ -86,6 +86,13 @@ SettingsOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the classifier or the strategy; may be repeated.", show_default=False),
 ]
+ClosingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--closing-epochs", metavar="N|converged", show_default="35, as in the released code",
+        help="How long the GCN trains after the last label: so many epochs, or until its training loss stops falling.",
+    ),
+]  # fmt: skip
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON, for a machine.")]
 
 
@@ -124,6 +131,17 @@ def read_plugin_settings(
             raise InputError(f"--set got {key!r}: say classifier.{key} or strategy.{key}; {both}")
         given[takers[0]][key] = value
     return given["classifier"], given["strategy"]
+
+
+def read_closing(text: str | None) -> dict[str, Any]:
+    """The classifier's settings that ``--closing-epochs`` gives: a number, or ``converged`` (by less than 1 % in ten epochs, at most 500)."""
+    if text is None:
+        return {}
+    if text == "converged":
+        return {"closing_epochs": 500, "convergence": 0.01}
+    if not text.isdecimal():
+        raise InputError(f"--closing-epochs got {text!r}: give a number of epochs, or 'converged'")
+    return {"closing_epochs": int(text)}
 
 
 def read_numbers(text: str, option: str) -> tuple[int, ...]:

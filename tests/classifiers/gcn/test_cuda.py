@@ -37,6 +37,23 @@ def on_device(graph: GraphTensors, runs: int, settings: Gcn, budget: int = 64): 
     return GcnCudaLearner(graph, runs, settings, budget=budget)
 
 
+def test_it_ends_as_on_the_cpu_when_the_loss_stops_falling(device: str) -> None:
+    graph = random_graph(columns=20)
+    nodes, host = nodes_of(graph), GraphTensors(graph)
+    settings = Gcn(hidden=12, dropout=0, closing_epochs=20 if INTERPRETED else 200, convergence=0.05)
+    there, expected = on_device(GraphTensors(graph, device), RUNS, settings), GcnLearner(host, RUNS, settings)
+    there.w0.copy_(expected.w0)
+    there.w1.copy_(expected.w1)
+    for one in nodes.T:
+        expected.add(one[:, None], host.y[one][:, None])
+        there.add(one.to(device)[:, None], host.y[one].to(device)[:, None])
+    torch.testing.assert_close(there.training_loss().cpu(), expected.training_loss(), rtol=1e-3, atol=1e-4)
+    there.finish()
+    expected.finish()
+    torch.testing.assert_close(there.w0.cpu(), expected.w0, rtol=1e-2, atol=1e-3)
+    torch.testing.assert_close(there.training_loss().cpu(), expected.training_loss(), rtol=1e-2, atol=1e-3)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("classes", [1, 5])
 def test_it_trains_as_on_the_cpu_when_nothing_is_dropped(kind: Kind, classes: int, device: str) -> None:

@@ -54,6 +54,52 @@ def test_gradients_are_those_of_the_whole_graph(kind: Kind, labels: int) -> None
         assert expected[0].abs().max() > 1e-6
 
 
+def test_the_training_loss_by_hand() -> None:
+    graph = random_graph()
+    tensors = GraphTensors(graph, dtype=torch.float64)
+    nodes = asked(graph, runs=2, labels=5)
+    classifier = trained(tensors, nodes, epochs=3)
+    log_probabilities = torch.log_softmax(classifier.logits(), 2)
+    by_hand = [-sum(float(log_probabilities[run, node, tensors.y[node]]) for node in nodes[run]) / 5 for run in range(2)]
+    assert classifier.training_loss().tolist() == pytest.approx(by_hand)
+
+
+def test_until_convergence_each_run_ends_when_its_own_loss_stops_falling() -> None:
+    graph = block_graph()
+    tensors = GraphTensors(graph)
+    nodes = asked(graph, runs=4, labels=6)
+    settings = Gcn(hidden=12, closing_epochs=300, convergence=0.05)
+    together = trained(tensors, nodes, epochs=6, settings=settings)
+    together.finish()
+    assert 10 <= together.epochs_done - 6 < 300  # it ended by itself
+    looks = []  # the same epochs, with a look every ten
+    plain = trained(tensors, nodes, epochs=6, settings=settings)
+    losses = [plain.training_loss()]
+    for epoch in range(1, together.epochs_done - 5):
+        plain.fit()
+        if epoch % 10 == 0:
+            losses.append(plain.training_loss())
+            looks.append((plain.w0.clone(), plain.w1.clone()))
+    for run in range(4):
+        ended = next(i for i in range(len(looks)) if not losses[i + 1][run] < 0.95 * losses[i][run])
+        assert torch.equal(together.w0[run], looks[ended][0][run]) and torch.equal(together.w1[run], looks[ended][1][run])
+
+
+def test_closing_epochs_are_as_many_as_told() -> None:
+    graph = block_graph()
+    nodes = asked(graph, runs=2, labels=3)
+    for settings, epochs in (
+        (Gcn(hidden=8, closing_epochs=7), 7),
+        (Gcn(hidden=8), 35),
+        (Gcn(hidden=8, closing_epochs=13, convergence=1e-9), 13),
+    ):
+        classifier = trained(GraphTensors(graph), nodes, epochs=0, settings=settings)
+        classifier.finish()
+        assert classifier.epochs_done == epochs
+    with pytest.raises(InputError, match="convergence from 0 to below 1, got 35 and 1.5"):
+        Gcn(convergence=1.5)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_is_adam_with_l2_on_those_gradients(kind: Kind) -> None:
     graph = random_graph(kind, seed=1)

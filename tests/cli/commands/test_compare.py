@@ -65,6 +65,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(nodewise: Run, clean
         (["--strategies", "random", "--budgets", "5,x"], "--budgets got '5,x'"),
         (["--strategies", "random", "--classifiers", "gcm"], "unknown classifier 'gcm'"),
         (["--strategies", "age:1/2"], "three numbers"),
+        (["--strategies", "random", "--closing-epochs", "x"], "--closing-epochs got 'x'"),
         (["--strategies", "random", "--budgets", "90"], "more than the pool's"),
         (["--strategies", "random", "--device", "tpu"], "unknown device"),
     ],

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodewise.classifiers import Gcn
 from nodewise.cli import main
 from nodewise.evaluation import evaluate
 from nodewise.graph import Graph, preprocess, write_graph
 from nodewise.policy import Policy, save_policy
+from nodewise.strategies import Age
 from tests.small_graphs import block_graph, random_graph
 
 SHORT = ["--runs", "2", "--device", "cpu", "--quiet"]
@@ -46,6 +48,24 @@ def test_without_options_it_is_five_a_class_and_the_classifier_s_own_features(he
     record = json.loads((here / "r.json").read_text())
     assert (record["budget"], record["features"], record["seed"], record["classifier"]) == (15, "unit", 0, "gcn")
     assert "blocks, random, 15 labels, 2 runs, features unit, cpu" in capfd.readouterr().out
+
+
+def test_closing_epochs_and_basef_are_options(here: Path) -> None:
+    scores = {}
+    for name, options in {
+        "plain": [], "again": ["--closing-epochs", "35"], "longer": ["--closing-epochs", "80"], "set": ["--set", "closing_epochs=80"],
+        "converged": ["--closing-epochs", "converged"],
+    }.items():  # fmt: skip
+        command = ["evaluate", "blocks.npz", "--strategy", "random", "--classifier", "gcn", "--budget", "6", "--json", "r.json"]
+        assert main([*command, *options, *SHORT]) == 0
+        scores[name] = json.loads((here / "r.json").read_text())["micro_f1"]["values"]
+    assert scores["plain"] == scores["again"] != scores["longer"] and scores["longer"] == scores["set"]
+    expected = evaluate(block_graph(), "random", classifier=Gcn(closing_epochs=500, convergence=0.01), budget=6, runs=2, device="cpu")
+    assert scores["converged"] == expected.micro_f1.tolist()
+    age = ["evaluate", "blocks.npz", "--strategy", "age", "--set", "basef=0.5", "--classifier", "gcn", "--budget", "6", "--json", "r.json"]
+    assert main([*age, *SHORT]) == 0
+    theirs = evaluate(block_graph(), Age(basef=0.5), classifier="gcn", budget=6, runs=2, device="cpu")
+    assert json.loads((here / "r.json").read_text())["micro_f1"]["values"] == theirs.micro_f1.tolist()
 
 
 @pytest.mark.parametrize(

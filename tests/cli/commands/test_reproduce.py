@@ -28,8 +28,22 @@ def test_an_experiment_writes_its_files_and_shows_its_tables(data: Path, tmp_pat
     shown, told = capfd.readouterr()
     assert "the node chosen most often at each step" in shown and "84.13" in shown
     assert str(out / "case-study.png") in shown
-    assert "warning: case-study: AGE is left out" in told and f"--only age-cora,age-citeseer --policies {policies}" in told
+    assert "warning: case-study: AGE, fixed weights is left out" in told and f"--only age-cora,age-citeseer --policies {policies}" in told
     assert json.loads((out / "case-study.json").read_text())["experiment"] == "case-study"
+
+
+def test_closing_epochs_reach_the_classifier_and_the_record(data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    records = {}
+    for closing in ("0", "converged"):
+        out = tmp_path / closing
+        command = ["reproduce", "case-study", "--runs", "1", "--out", str(out), "--data-dir", str(data), "--device", "cpu", "--quiet"]
+        assert main([*command, "--closing-epochs", closing]) == 0
+        records[closing] = json.loads((out / "case-study.json").read_text())
+    assert records["0"]["classifier"]["closing_epochs"] == 0 and records["converged"]["classifier"]["convergence"] == 0.01
+    assert ", 0 closing epochs;" in (tmp_path / "0" / "case-study.md").read_text()
+    assert "trained until the loss falls by less than 1 % in ten epochs" in (tmp_path / "converged" / "case-study.md").read_text()
+    assert main([*command, "--closing-epochs", "many"]) == 2
+    assert "--closing-epochs got 'many': give a number of epochs, or 'converged'" in capfd.readouterr().err
 
 
 def test_what_cannot_be_played_at_all_ends_with_2(data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

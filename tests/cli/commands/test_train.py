@@ -33,11 +33,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_option_reaches_the_policy_s_file(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     options = ["--budget", "3,4", "--features", "unit", "--architecture", "mlp", "--without", "degree, labelled", "--reward", "stepwise"]
+    options += ["--kl-scaling", "none"]
     assert main(["train", "one.npz", "two.npz", "--out", "p.safetensors", "--seed", "6", *options, *SHORT]) == 0
     assert capfd.readouterr().out.startswith("p.safetensors: the policy of episode 2, mean reward of ")
     policy = load_policy("p.safetensors")
     assert policy.settings.architecture == "mlp"
     assert policy.settings.state.features == ("entropy", "kl_from_neighbours", "kl_to_neighbours")
+    assert policy.settings.state.kl_scaling == "none"
     training = policy.origin["training"]
     told = {key: training[key] for key in ("episodes", "batch", "budgets", "seed", "reward", "features")}
     assert told == {"episodes": 2, "batch": 2, "budgets": [3, 4], "seed": 6, "reward": "stepwise", "features": ["unit", "unit"]}

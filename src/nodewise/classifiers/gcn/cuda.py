@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.classifiers.gcn import kernels
+from nodewise.classifiers.gcn.closing import labelled_loss, train_to_the_end
 from nodewise.classifiers.gcn.gcn import Gcn
 from nodewise.contracts import Learner
 from nodewise.graph.sparse_kernels import uniform
@@ -111,8 +112,12 @@ class GcnCudaLearner(Learner):
 
     def finish(self, reporter: Reporter | None = None) -> None:
         """The closing epochs."""
-        for _ in range(self.settings.closing_epochs):
-            self.fit()
+        train_to_the_end(self, reporter)
+
+    def training_loss(self) -> torch.Tensor:
+        """The mean cross-entropy of the labelled nodes, dropout off: [run]."""
+        filled = torch.arange(self._room, device=self.graph.device) < self._count
+        return labelled_loss(self.logits(), self._nodes, self._labels, filled)
 
     def fit(self) -> None:
         """One step of Adam on the labelled nodes' loss."""

@@ -26,18 +26,22 @@ class Fold(NamedTuple):
 
 
 class Field:
-    """Which rows matter to each run, growing with every label, and the matrices restricted to them."""
+    """Which rows matter to each run, growing with every label, and the matrices restricted to them.
+
+    Attributes:
+        queried: the labelled nodes in the order in which they came, [run, label].
+    """
 
     def __init__(self, graph: GraphTensors, runs: int) -> None:
         self._graph, self._runs = graph, runs
         self._norm = tuple(t.numpy() for t in (graph.norm.crow, graph.norm.col, graph.norm.values))
         self._near = np.zeros((runs, graph.num_nodes), dtype=bool)
         self._far = np.zeros((runs, graph.num_nodes), dtype=bool)
-        self._queried = np.zeros((runs, 0), dtype=np.int64)
+        self.queried = np.zeros((runs, 0), dtype=np.int64)
 
     def add(self, nodes: np.ndarray) -> None:
         """Take in one more labelled node for each run: [run]."""
-        self._queried = np.concatenate([self._queried, nodes[:, None]], axis=1)
+        self.queried = np.concatenate([self.queried, nodes[:, None]], axis=1)
         run, entry = self._entries(np.arange(self._runs), nodes)
         near = self._norm[1][entry]
         fresh = ~self._near[run, near]
@@ -49,7 +53,7 @@ class Field:
     def copy(self) -> Field:
         """The same labels, so that either may take in more without the other; to be built anew."""
         twin = Field(self._graph, self._runs)
-        twin._near, twin._far, twin._queried = self._near.copy(), self._far.copy(), self._queried
+        twin._near, twin._far, twin.queried = self._near.copy(), self._far.copy(), self.queried
         return twin
 
     def _entries(self, run: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,8 +78,8 @@ class Field:
         column = place[np.repeat(near_run * nodes, lengths) + col[entry]]
         self.first = _fold(lengths, column, values[entry], len(self.far_run))
         place[near_run * nodes + near_node] = np.arange(len(near_run), dtype=np.int32)
-        run = np.repeat(np.arange(self._runs), self._queried.shape[1])
-        entry, lengths = _row_entries(crow, self._queried.ravel())
+        run = np.repeat(np.arange(self._runs), self.queried.shape[1])
+        entry, lengths = _row_entries(crow, self.queried.ravel())
         column = place[np.repeat(run * nodes, lengths) + col[entry]]
         self.second = _fold(lengths, column, values[entry], len(near_run))
 

@@ -16,13 +16,14 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from nodewise.classifiers.gcn.closing import labelled_loss, train_to_the_end
 from nodewise.classifiers.gcn.field import Field
 from nodewise.contracts import Classifier, Learner
 from nodewise.graph import Graph
 from nodewise.graph.features import gcn_features
 from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter
+from nodewise.ground.events import Reporter
 from nodewise.ground.seeds import derive_seed, numpy_generator
 
 __all__ = ["Gcn", "GcnLearner"]
@@ -34,6 +35,8 @@ class Gcn(Classifier):
 
     Attributes:
         closing_epochs: epochs after the last label: what "until convergence" was in the released code.
+        convergence: the share by which the training loss must fall in ten epochs for a run to go on after the last label, as the paper words it;
+            ``closing_epochs`` are then the most. 0: exactly so many.
     """
 
     name = "gcn"
@@ -46,12 +49,15 @@ class Gcn(Classifier):
     weight_decay: float = 5e-4
     warm_up: int = 10
     closing_epochs: int = 35
+    convergence: float = 0.0
 
     def __post_init__(self) -> None:
         if not (self.hidden > 0 and 0 <= self.dropout < 1 and self.learning_rate > 0 and self.weight_decay >= 0 and self.warm_up > 0):
             raise InputError(f"a classifier cannot be trained with {self}: sizes and rates must be positive and dropout below 1")
-        if self.closing_epochs < 0:
-            raise InputError(f"closing_epochs must not be below 0, got {self.closing_epochs}")
+        if self.closing_epochs < 0 or not 0 <= self.convergence < 1:
+            raise InputError(
+                f"closing_epochs must not be below 0 and convergence from 0 to below 1, got {self.closing_epochs} and {self.convergence}"
+            )
 
     def default_features(self, graph: Graph) -> str:
         """What the paper did with its own graphs; elsewhere rows of unit length."""
@@ -155,10 +161,11 @@ class GcnLearner(Learner):
 
     def finish(self, reporter: Reporter | None = None) -> None:
         """The closing epochs."""
-        for done in range(self.settings.closing_epochs):
-            self.fit()
-            if reporter is not None:
-                reporter(Progress("predict", done + 1, self.settings.closing_epochs))
+        train_to_the_end(self, reporter)
+
+    def training_loss(self) -> torch.Tensor:
+        """The mean cross-entropy of the labelled nodes, dropout off: [run]."""
+        return labelled_loss(self.logits(), torch.from_numpy(self._field.queried), self._labels)
 
     def gradients(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The loss's gradients without the L2 term, with the dropout of the present epoch: shaped as w0 and w1."""

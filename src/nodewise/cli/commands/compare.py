@@ -11,12 +11,14 @@ from nodewise.cli.command import add_command
 from nodewise.cli.failures import complain
 from nodewise.cli.loading import load_labelled
 from nodewise.cli.options import (
+    ClosingOption,
     DataDirOption,
     DeviceOption,
     FeaturesOption,
     GraphsArgument,
     RunsOption,
     SeedOption,
+    read_closing,
     read_names,
     read_numbers,
 )
@@ -54,6 +56,7 @@ def compare(
             show_default="each policy's own, else the default",
         ),
     ] = None,
+    closing: ClosingOption = None,
     features: FeaturesOption = None,
     runs: RunsOption = 100,
     seed: SeedOption = 0,
@@ -87,7 +90,12 @@ def compare(
     methods = tuple(Method(name) for name in (read_names(strategies, "--strategies") if strategies else ("random", DEFAULT_STRATEGY)))
     for method in methods:
         method.make()
-    learners = tuple(make_classifier(name) for name in read_names(classifiers, "--classifiers")) if classifiers else (None,)
+    names = read_names(classifiers, "--classifiers") if classifiers else ()
+    if closing is not None and not (names or ("gcn",)) == ("gcn",):
+        raise InputError(f"--closing-epochs is the GCN's: use it with --classifiers gcn alone, got {', '.join(names)}")
+    learners: tuple[Classifier | None, ...] = tuple(make_classifier(name, read_closing(closing)) for name in names) or (None,)
+    if closing is not None and not names:
+        learners = (make_classifier("gcn", read_closing(closing)),)
     wanted = read_numbers(budgets, "--budgets") if budgets else ()
     with screen.reporting() as reporter:
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]

@@ -13,6 +13,7 @@ from nodewise.cli.loading import load_labelled
 from nodewise.cli.options import (
     BudgetOption,
     ClassifierOption,
+    ClosingOption,
     DataDirOption,
     DeviceOption,
     FeaturesOption,
@@ -22,6 +23,7 @@ from nodewise.cli.options import (
     SeedOption,
     SettingsOption,
     StrategyOption,
+    read_closing,
     read_plugin_settings,
 )
 from nodewise.cli.screen import Screen
@@ -42,6 +44,7 @@ def evaluate(
     policy: PolicyOption = None,
     classifier: ClassifierOption = None,
     settings: SettingsOption = None,
+    closing: ClosingOption = None,
     features: FeaturesOption = None,
     budget: BudgetOption = None,
     runs: RunsOption = 100,
@@ -66,6 +69,7 @@ def evaluate(
 
     resolve_device(device)
     of_classifier, of_strategy = read_plugin_settings(settings, classifier, strategy, policy)
+    of_classifier |= read_closing(closing)
     asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are told before the graph is read
     learns = None if classifier is None else make_classifier(classifier, of_classifier)
     if json_file is not None and str(json_file) != "-" and not json_file.absolute().parent.is_dir():

@@ -9,7 +9,7 @@ import typer
 
 from nodewise.cli.command import add_command
 from nodewise.cli.failures import complain
-from nodewise.cli.options import DataDirOption, DeviceOption, SeedOption, read_names
+from nodewise.cli.options import ClosingOption, DataDirOption, DeviceOption, SeedOption, read_closing, read_names
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
 
@@ -44,6 +44,7 @@ def reproduce(
             show_default="./policies",
         ),
     ] = None,
+    closing: ClosingOption = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     only: Annotated[
@@ -73,6 +74,7 @@ def reproduce(
         return
     names = list(EXPERIMENTS) if experiment == "all" else [find_experiment(experiment).name]
     settings: dict[str, Any] = {"runs": runs, "quick": quick, "policies": policies, "data_dir": data_dir, "device": device, "seed": seed}
+    settings["classifier"] = read_closing(closing)
     for name in names:
         try:
             _run(screen, name, out, tables=len(names) == 1, settings=settings)

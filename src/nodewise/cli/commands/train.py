@@ -36,6 +36,12 @@ def train(
     without: Annotated[
         str | None, typer.Option("--without", metavar="A,…", help="State features to leave out, joined by commas.", show_default=False)
     ] = None,
+    kl_scaling: Annotated[
+        Literal["max", "none"],
+        typer.Option(
+            "--kl-scaling", help="The state's divergences: divided by the largest, as in the released code, or as the paper has them."
+        ),
+    ] = "max",
     reward: Annotated[
         Literal["trajectory", "stepwise"], typer.Option("--reward", help="The final score for every query, or each query's own gain.")
     ] = "trajectory",
@@ -63,7 +69,7 @@ def train(
 
     resolve_device(device)  # a device that is not there is told before any graph is read
     learns = make_classifier(classifier)
-    state = StateSettings().without(read_names(without, "--without") if without else ())
+    state = StateSettings(kl_scaling=kl_scaling).without(read_names(without, "--without") if without else ())
     given = read_numbers(budget, "--budget") if budget else ()
     if len(given) not in (0, 1, len(graphs)):
         raise InputError(f"--budget got {len(given)} numbers for {len(graphs)} graphs: give one for all, or one for each")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nodewise.classifiers import Gcn
 from nodewise.datasets import data_folder, default_budget, default_features, load_graph
 from nodewise.evaluation.compare import Contest, compare
 from nodewise.evaluation.comparison import Outcome, Setting
@@ -34,6 +35,7 @@ class Arrangement:
     Attributes:
         runs, large_runs: independent runs on graphs of up to 10,000 nodes, and on larger ones.
         store: finished chunks, shared by all experiments: what two of them need is played once.
+        classifier: what learns in all of them.
         policies: folder of policy files; None: ``policies`` in the present one, else those that come with nodewise.
     """
 
@@ -45,6 +47,7 @@ class Arrangement:
     reporter: Reporter
     policies: Path | None = None
     data_dir: Path | None = None
+    classifier: Gcn = field(default_factory=Gcn)
 
 
 def play_part(part: Part, how: Arrangement) -> dict[str, Any]:
@@ -100,7 +103,7 @@ def _contests(part: Part, name: str, how: Arrangement, missing: dict[str, dict[s
     for some, rows in groups:
         methods = tuple(method for row in rows if (method := _method(row, some[0], how, missing)) is not None)
         if methods:
-            yield Contest(name, partial(_same, graph), tuple(some), methods, runs, ("gcn",), features)
+            yield Contest(name, partial(_same, graph), tuple(some), methods, runs, (how.classifier,), features)
 
 
 def _same(graph: Graph) -> Graph:

@@ -59,7 +59,8 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
     if reading:
         lines += [reading.strip(), ""]
     if record.get("parts"):
-        lines += [f"{runs}, seed {record['seed']}, {record['device']}; scores in percent, ± is the 95 % interval.", ""]
+        end = _closing(record.get("classifier", {}))
+        lines += [f"{runs}, seed {record['seed']}, {record['device']}{end}; scores in percent, ± is the 95 % interval.", ""]
     return "\n".join(lines)
 
 
@@ -184,6 +185,13 @@ def _sequence_table(record: Record) -> Table:
         "the node chosen most often at each step",
     )
     return Table("What is asked", columns, tuple(rows))
+
+
+def _closing(classifier: Record) -> str:
+    """How the classifier's training ended, where that is not the protocol's."""
+    if classifier.get("convergence"):
+        return f", trained until the loss falls by less than {100 * classifier['convergence']:g} % in ten epochs"
+    return "" if classifier.get("closing_epochs", 35) == 35 else f", {classifier['closing_epochs']} closing epochs"
 
 
 def _range(shares: Sequence[float]) -> str:

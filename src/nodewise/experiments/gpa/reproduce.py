@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nodewise.classifiers import Gcn
 from nodewise.datasets import load_graph
 from nodewise.evaluation.store import ChunkStore
 from nodewise.experiments.gpa.case_study import case_study_record
@@ -43,6 +45,7 @@ def reproduce(
     data_dir: str | Path | None = None,
     device: str = "auto",
     seed: int = 0,
+    classifier: Mapping[str, Any] | None = None,
     reporter: Reporter | None = None,
 ) -> dict[str, Any]:
     """Runs one experiment and writes ``NAME.json``, ``NAME.md`` and, where the paper has a figure, ``NAME.png``.
@@ -55,6 +58,7 @@ def reproduce(
         runs: independent runs; None: the paper's 100.
         quick: at most 10 runs, 2 on graphs above 10,000 nodes; the policies are the same.
         policies: folder of trained policies; None: ``policies`` in the present one, else those that come with nodewise.
+        classifier: settings of the GCN that are not the protocol's, such as ``closing_epochs``.
 
     Returns:
         The result file's record.
@@ -69,7 +73,7 @@ def reproduce(
     small, large = (min(wanted, most) for most in QUICK) if quick else (wanted, wanted)
     how = Arrangement(
         small, large, seed, device, ChunkStore(folder / "chunks"), Prefixed(report, name), None if policies is None else Path(policies),
-        None if data_dir is None else Path(data_dir),
+        None if data_dir is None else Path(data_dir), Gcn(**(classifier or {})),
     )  # fmt: skip
     body = _body(experiment, how)
     missing = [one for part in body.get("parts", []) for one in part["missing"]] + body.get("missing", [])
@@ -95,7 +99,7 @@ def _head(experiment: Experiment, how: Arrangement, quick: bool) -> dict[str, An
         "schema": 1, "kind": "reproduction", "nodewise_version": __version__, "experiment": experiment.name, "title": experiment.title,
         "place": experiment.place, "about": experiment.about, "figure": experiment.figure, "quick": quick, "runs": how.runs, "large_runs": how.large_runs,
         "seed": how.seed, "device": where.type, "device_name": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
-        "torch": torch.__version__, "commit": os.environ.get("NODEWISE_COMMIT"),
+        "classifier": how.classifier.identity(), "torch": torch.__version__, "commit": os.environ.get("NODEWISE_COMMIT"),
     }  # fmt: skip
 
 
