@@ -377,3 +377,5 @@ def _translated(path: Path, done: str, wait: float) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         raise failure(path, done, wait, error) from error
+    except UnicodeDecodeError as error:  # SQLite repeats damaged text in what it says of it
+        raise damaged(path, "a text in it cannot be decoded") from error

@@ -1,0 +1,368 @@
+"""Damaged and forged files, many thousands: each is refused with a sentence or read right; never a wrong label, an unexpected failure, too much memory, a hang.
+
+    nice python benchmarks/fuzz.py --cases 20000 --json fuzz.json
+
+Every case follows from its kind and number alone, so one that fails can be looked at by ``--only KIND:NUMBER``. Cases run in forked children with a
+limit on memory and time; a child that dies is counted, and the next goes on behind the case that killed it. ``tests/session/log/test_fuzz.py`` plays a few
+hundred of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nodewise.graph import Graph, read_graph, write_graph
+from nodewise.ground.errors import NodewiseError
+from nodewise.session import Session
+
+__all__ = ["KINDS", "Case", "Originals", "play"]
+
+LABELS = 29
+MEMORY = 2**30
+"""Bytes of address space that a case may take beside what the child has at its start."""
+
+SECONDS = 60
+
+
+class Originals:
+    """The undamaged files, made once.
+
+    Attributes:
+        folder: where they are.
+        state: what the session says: labels, classes, notes, guideline, history, budget.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        generator = np.random.default_rng(0)
+        edges = np.unique(np.sort(generator.integers(0, 60, (2, 150)), axis=0), axis=1)
+        graph = Graph.build(edges[:, edges[0] != edges[1]], 60, x=generator.random((60, 8), dtype=np.float32))
+        with Session.create(folder / "session", graph, budget=40, classes=["alpha", "beta"], strategy="uncertainty") as session:
+            session.tell(list(range(LABELS - 4)), ["alpha" if node % 3 else "beta" for node in range(LABELS - 4)])
+            session.tell_bulk(list(range(40, 44)), "gamma delta", "ada")
+            session.rename_class("beta", "second")
+            session.add_note(3, "a note of some length, with ümlauts")
+            session.skip(50)
+            session.tell(7, "second", "bob", overrule=True)
+            self.state = state(session)
+        assert len(self.state[0]) == LABELS
+        self._keep_journal()
+        for name in ("graph.npz", "graph.graphml", "graph.edges"):
+            write_graph(graph, folder / name)
+        self._keep_policy()
+
+    def _keep_journal(self) -> None:
+        """A session in the middle of a write, with the journal that takes it back."""
+        shutil.copy(self.folder / "session", self.folder / "writing")
+        connection = sqlite3.connect(self.folder / "writing", isolation_level=None)
+        connection.execute("PRAGMA cache_size=1")
+        connection.execute("BEGIN IMMEDIATE")
+        for number in range(1000, 1400):
+            connection.execute("INSERT INTO events VALUES (?, 1.0, 'me', 'tell', ?, x'00')", (number, "x" * 200))
+        for ending in ("", "-journal"):
+            shutil.copy(self.folder / f"writing{ending}", self.folder / f"broken{ending}")
+        connection.execute("ROLLBACK")
+        connection.close()
+
+    def _keep_policy(self) -> None:
+        from nodewise.policy import Policy, save_policy
+
+        save_policy(Policy(seed=1), self.folder / "policy.safetensors")
+
+
+def state(session: Session) -> tuple[Any, ...]:
+    """All that people have told a session."""
+    notes = {node: [note.text for note in listed] for node, listed in session.notes.items()}
+    return (
+        dict(session.labels),
+        session.classes,
+        notes,
+        session.guideline,
+        list(session.history),
+        session.rules().budget,
+        session.graph.num_edges,
+    )
+
+
+def bits(content: bytearray, chance: random.Random) -> None:
+    for _ in range(chance.choice((1, 1, 1, 2, 8))):
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+
+
+def byte_runs(content: bytearray, chance: random.Random) -> None:
+    start, length = chance.randrange(len(content)), chance.choice((1, 4, 16, 300))
+    content[start : start + length] = chance.randbytes(min(length, len(content) - start))
+
+
+def pages(content: bytearray, chance: random.Random) -> None:
+    """Pages zeroed, doubled, exchanged or filled with noise, as a failing disk does."""
+    size = 4096
+    count = max(1, len(content) // size)
+    one, other = (size * chance.randrange(count) for _ in range(2))
+    page = bytes(content[one : one + size])
+    act = chance.randrange(4)
+    if act == 0:
+        content[one : one + size] = bytes(len(page))
+    elif act == 1:
+        content[other : other + size] = page
+    elif act == 2:
+        content[one : one + size], content[other : other + size] = content[other : other + size], page
+    else:
+        content[one : one + size] = chance.randbytes(len(page))
+
+
+def schema(content: bytearray, chance: random.Random) -> None:
+    """One bit of the first page, where header and schema are."""
+    used = [index for index in range(min(4096, len(content))) if content[index] or index < 100]
+    content[chance.choice(used)] ^= 1 << chance.randrange(8)
+
+
+def cut(content: bytearray, chance: random.Random) -> None:
+    """Truncated, or longer than it was."""
+    if chance.random() < 0.8:
+        del content[chance.choice((chance.randrange(len(content)), 4096 * chance.randrange(1 + len(content) // 4096))) :]
+    else:
+        content += chance.randbytes(chance.choice((1, 4096, 10_000)))
+
+
+ODD: list[Any] = [
+    -1, 0, 1, 59, 60, 10**9, 2**63, 2**70, 10**400, -(2**63), 1.5, 1e308, float("inf"), True, None, "", "a", "alpha", "\0", "x" * 300, "1", [], [[]], {}, [1], ["a"],
+    {"a": 1}, [["a", 1]], [None], "=1+1",
+]  # fmt: skip
+
+
+def forge_event(path: Path, chance: random.Random) -> None:
+    """An event with odd values and a right chain, as somebody who knows the form writes it."""
+    from nodewise.session.log.events import KINDS
+    from nodewise.session.log.log import Draft, Log
+
+    keys = (
+        "node",
+        "nodes",
+        "label",
+        "labels",
+        "class",
+        "classes",
+        "event",
+        "name",
+        "into",
+        "text",
+        "budget",
+        "annotator",
+        "overrule",
+        "why",
+        "predicted",
+        "score",
+    )
+    with Log.open(path) as log:
+        likely = {"node": 5, "label": "alpha", "class": 1, "event": 3, "name": "n", "into": 2, "text": "t", "budget": 9, "annotator": "ada"}
+        body: dict[str, Any] = {key: value for key, value in likely.items() if chance.random() < 0.7}
+        for _ in range(chance.choice((1, 1, 2, 4))):
+            body[chance.choice(keys)] = chance.choice(ODD)
+        log.append([Draft(chance.choice([*sorted(KINDS), "other"]), chance.choice(["me", "ada", "", "\0"]), body)])
+
+
+def forge_settings(path: Path, chance: random.Random) -> None:
+    """Odd settings with a right chain, in a session without events."""
+    from nodewise.session.log.log import Log
+
+    with Log.open(path) as log:
+        record, parts = (
+            json.loads(json.dumps(log.settings)),
+            {name: log.part(name) for name in ("graph", "candidates") if log.part(name) is not None},
+        )
+    for _ in range(chance.choice((1, 1, 2))):
+        place: Any = record
+        while isinstance(place, dict) and place and chance.random() < 0.7:
+            key = chance.choice(sorted(place))
+            if not isinstance(place[key], dict):
+                place[key] = chance.choice(ODD)
+                break
+            place = place[key]
+        else:
+            record[chance.choice(["settings", "graph", "nodewise_version"])] = chance.choice(ODD)
+    if chance.random() < 0.3:
+        parts[chance.choice(["graph", "candidates", "policy"])] = chance.randbytes(chance.choice((0, 1, 8, 100)))
+    path.unlink()
+    Log.create(path, record, {name: content for name, content in parts.items() if content is not None}).close()
+
+
+Change = Callable[[bytearray, random.Random], None]
+SESSION: dict[str, Change] = {"bits": bits, "bytes": byte_runs, "pages": pages, "schema": schema, "cut": cut}
+FORGED = {"events": forge_event, "settings": forge_settings}
+OTHER = {"policy": "policy.safetensors", "npz": "graph.npz", "graphml": "graph.graphml", "edges": "graph.edges"}
+KINDS = (*SESSION, "journal", *FORGED, *OTHER)
+
+
+class Case:
+    """One damaged or forged file.
+
+    Args:
+        originals: the undamaged files.
+        kind: how it is damaged, one of `KINDS`.
+        number: which of them.
+    """
+
+    def __init__(self, originals: Originals, kind: str, number: int) -> None:
+        self._originals, self.kind, self.number = originals, kind, number
+        self._chance = random.Random(f"{kind} {number}")
+
+    def play(self, folder: Path) -> str:
+        """Have the file read in an empty folder: ``refused``, ``right``, or ``wrong``; another exception than ours is a failure."""
+        try:
+            return self._play(folder)
+        except NodewiseError as error:
+            return "refused" if str(error).strip() else "wrong"
+
+    def _play(self, folder: Path) -> str:
+        source, chance = self._originals.folder, self._chance
+        if self.kind in OTHER:
+            path = folder / OTHER[self.kind]
+            content = bytearray((source / OTHER[self.kind]).read_bytes())
+            chance.choice((bits, byte_runs, cut))(content, chance)
+            path.write_bytes(content)
+            return self._read_other(path)
+        path = folder / "x.nodewise"
+        if self.kind == "journal":
+            shutil.copy(source / "broken", path)
+            content = bytearray((source / "broken-journal").read_bytes())
+            chance.choice((bits, byte_runs, pages, cut))(content, chance)
+            path.with_name("x.nodewise-journal").write_bytes(content)
+        elif self.kind in FORGED:
+            shutil.copy(source / "session", path)
+            FORGED[self.kind](path, chance)
+        else:
+            content = bytearray((source / "session").read_bytes())
+            SESSION[self.kind](content, chance)
+            path.write_bytes(content)
+        with Session.open(path, wait=1) as session:
+            said = state(session)
+            if self.kind in FORGED:  # what it means is for its author to say; it must work
+                session.status()
+                session.tell(20, session.classes[0] if session.classes else "alpha", "fuzz", overrule=True)
+                return "right"
+            return "right" if said == self._originals.state else "wrong"
+
+    def _read_other(self, path: Path) -> str:
+        if self.kind == "policy":
+            from nodewise.policy import load_policy
+
+            load_policy(path)
+        else:
+            read_graph(path)
+        return "right"
+
+
+def play(originals: Originals, kind: str, number: int) -> tuple[str, str]:
+    """The outcome of a case, and for a failure where it happened."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return Case(originals, kind, number).play(Path(folder)), ""
+        except MemoryError:
+            return "memory", ""
+        except Exception:
+            text = io.StringIO()
+            traceback.print_exc(file=text)
+            return "failure", text.getvalue()
+
+
+def child(originals: Originals, kind: str, numbers: range, pipe: int) -> None:
+    """Plays cases one after the other and says the outcome of each."""
+    os.nice(10)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    with os.fdopen(pipe, "w") as out:
+        for number in numbers:
+            signal.alarm(SECONDS)  # the child ends by it
+            outcome, where = play(originals, kind, number)
+            out.write(json.dumps([number, outcome, where]) + "\n")
+            out.flush()
+        signal.alarm(0)
+
+
+def campaign(originals: Originals, kind: str, cases: int, first: int) -> tuple[Counter[str], list[str]]:
+    """All cases of a kind: how many came out how, and what went wrong."""
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    at = first
+    while at < first + cases:
+        reading, writing = os.pipe()
+        process = os.fork()
+        if process == 0:
+            os.close(reading)
+            try:
+                child(originals, kind, range(at, min(first + cases, at + 500)), writing)
+            finally:
+                os._exit(0)
+        os.close(writing)
+        last = at - 1
+        with os.fdopen(reading) as lines:
+            for line in lines:
+                last, outcome, where = json.loads(line)
+                counts[outcome] += 1
+                if outcome not in ("refused", "right"):
+                    wrong.append(f"{kind}:{last} {outcome} {where.strip().splitlines()[-1] if where else ''}")
+        _, status = os.waitpid(process, 0)
+        if last < min(first + cases, at + 500) - 1:  # it died in the next one
+            last += 1
+            outcome = "hang" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM else "died"
+            counts[outcome] += 1
+            wrong.append(f"{kind}:{last} {outcome}, status {status}")
+        at = last + 1
+    return counts, wrong
+
+
+def main() -> int:
+    """The whole campaign, or one case."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=20_000, help="in all, shared among the kinds")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case of each kind")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--only", metavar="KIND:NUMBER", help="one case, here, with its traceback")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    kinds = given.kinds.split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        originals = Originals(Path(folder))
+        if given.only:
+            kind, number = given.only.split(":")
+            sys.stdout.write("\n".join(play(originals, kind, int(number))) + "\n")
+            return 0
+        started, record, bad = time.time(), {}, []
+        for kind in kinds:
+            counts, wrong = campaign(originals, kind, given.cases // len(kinds), given.first)
+            record[kind] = dict(counts)
+            bad += wrong
+            sys.stdout.write(f"{kind:10} {dict(counts)}\n" + "".join(f"  {line}\n" for line in wrong[:20]))
+            sys.stdout.flush()
+        total = Counter[str]()
+        for each in record.values():
+            total.update(each)
+        sys.stdout.write(f"all {sum(total.values())}: {dict(total)}, {time.time() - started:.0f} s\n")
+        if given.json:
+            given.json.write_text(
+                json.dumps({"schema": 1, "first": given.first, "kinds": record, "all": dict(total), "wrong": bad}, indent=1) + "\n"
+            )
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
