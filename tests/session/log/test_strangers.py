@@ -6,6 +6,8 @@ import os
 import shutil
 import sqlite3
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -216,6 +218,19 @@ def test_a_file_that_was_moved_away_takes_no_more_labels(put: bool, path: Path, 
             (tmp_path / "copy").rename(path)
         with pytest.raises(SessionFileError, match="another file of that name now, or none"):
             log.append([tell(51)])
+
+
+def test_opening_a_session_again_takes_no_lock_from_a_write_of_the_same_process(path: Path) -> None:
+    writing = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0.1, isolation_level=None).execute('BEGIN IMMEDIATE')"
+    with Log.open(path) as log:
+
+        def decide() -> list[Draft]:
+            Log.open(path).close()  # as another thread may
+            done = subprocess.run([sys.executable, "-c", writing, str(path)], capture_output=True, text=True, check=False)
+            assert "database is locked" in done.stderr
+            return [tell(50)]
+
+        assert log.append(decide)[0].id == 30
 
 
 def test_text_that_cannot_be_decoded_is_damage_and_not_the_disk(path: Path) -> None:

@@ -18,6 +18,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -43,6 +44,10 @@ from nodewise.session.log.checks import (
 from nodewise.session.log.events import Draft, Event, needs_second_form
 
 __all__ = ["Draft", "Event", "Log", "MovedOnError"]
+
+
+_OPEN: weakref.WeakSet[Log] = weakref.WeakSet()
+"""The logs that this process has open."""
 
 
 class MovedOnError(SessionError):
@@ -102,7 +107,10 @@ class Log:
             SessionFileError: there is no such file, or it is damaged, of another kind or from a newer version; it is left as it is.
         """
         path = Path(path)
-        check_header(path)
+        # Closing a file lets go of all locks that this process has on it, also those of another log in the middle of a write: then it is not read
+        # as a file, and need not be, since it was when that one was opened.
+        if not any(each._identity == _identity(path) for each in list(_OPEN)):
+            check_header(path)
         # SQLite keeps the journal beside the file that a link leads to
         real = path.resolve()
         remove_dead_parts(real.parent)
@@ -114,6 +122,7 @@ class Log:
                 log = cls(path, connection, wait, clock)
                 log._load()
                 connection.execute("PRAGMA synchronous=EXTRA")
+                _OPEN.add(log)
         except BaseException:
             connection.close()
             raise
@@ -231,6 +240,7 @@ class Log:
             if self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "persist":
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
+        _OPEN.discard(self)
 
     def __enter__(self) -> Log:
         return self
