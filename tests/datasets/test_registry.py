@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from nodewise.datasets import DatasetInfo, dataset_info, default_features, list_datasets
+from nodewise.datasets.registry import as_it_is
+from nodewise.graph import Graph, write_graph
 from nodewise.graph.features import PAPER_FEATURES
 from nodewise.ground.errors import UnknownNameError
 
@@ -91,3 +93,13 @@ def test_listing_imports_nothing_heavy(clean_environment):
     code = "import sys; from nodewise.datasets import list_datasets; list_datasets(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment).stdout.split()
     assert not {"numpy", "scipy", "sklearn", "torch", "torch_geometric", "networkx"}.intersection(loaded)
+
+
+def test_sizes_are_those_of_the_file_that_would_be_loaded(tmp_path):
+    write_graph(Graph.build([[0, 1], [1, 2]], 4, y=[0, 1, 1, 0], x=np.ones((4, 3))), tmp_path / "reddit1401-graph1.npz")
+    info = dataset_info("reddit1", tmp_path)
+    assert (info.nodes, info.edges, info.features, info.classes, info.budget) == (4, 2, 3, 2, 50)
+    assert dataset_info("reddit2", tmp_path).features == 300  # not here: what was published
+    assert as_it_is(dataset_info("reddit1"), tmp_path, largest=10).nodes == 4584
+    (tmp_path / "cora.npz").write_bytes(b"PK damaged")
+    assert as_it_is(dataset_info("cora"), tmp_path, largest=1000).nodes == 2708

@@ -166,3 +166,11 @@ def test_features_that_can_no_longer_be_made_are_refused() -> None:
 def test_the_default_of_a_gcn_is_the_papers_for_its_graphs_and_unit_elsewhere() -> None:
     assert [gcn_features(graph(X, name)) for name in ("cora", "Citeseer", "reddit5", "mine")] == ["paper", "paper", "paper", "unit"]
     assert gcn_features(graph(None)) == "raw"
+
+
+def test_very_different_scales_are_noted() -> None:
+    graph = Graph.build([[0], [1]], 3, x=[[0.5, 1995, 0], [0.1, 2024, 0], [0.9, 2001, 0]])
+    assert graph.notes[-1].startswith("the features have very different scales (column 1 goes up to 2024, column 0 up to 0.9)")
+    assert not preprocess(graph, "first1").notes[1:] and not any("scales" in note for note in Graph.build([[0], [1]], 4, x=X).notes)
+    scaled = Graph.build([[0], [1]], 3, x=[[0.5, 1995], [0.1, 2024], [0.9, 2001]], features="unit")
+    assert scaled.notes == ()

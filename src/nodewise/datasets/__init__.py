@@ -11,12 +11,13 @@ from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
     from nodewise.datasets.budget import default_budget
-    from nodewise.datasets.load import load_graph
+    from nodewise.datasets.load import as_graph, load_graph
     from nodewise.datasets.synthetic import SyntheticSettings, synthetic_graph
 
 __all__ = [
     "DatasetInfo",
     "SyntheticSettings",
+    "as_graph",
     "data_folder",
     "dataset_info",
     "default_budget",
@@ -31,6 +32,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "SyntheticSettings": "synthetic",
+        "as_graph": "load",
         "default_budget": "budget",
         "load_graph": "load",
         "synthetic_graph": "synthetic",

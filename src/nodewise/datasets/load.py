@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from nodewise.datasets.folder import data_folder, find_local
 from nodewise.datasets.info import DatasetInfo
 from nodewise.datasets.registry import find_info, plain_name, unknown_dataset
 from nodewise.graph import Graph, read_graph
+from nodewise.graph.convert.foreign import from_foreign
 from nodewise.graph.features import canonical_features, prepared
 from nodewise.ground.errors import DownloadError
 from nodewise.ground.events import Reporter, Silent
 
-__all__ = ["load_graph"]
+__all__ = ["as_graph", "load_graph"]
 
 _ENDINGS = (".npz", ".graphml", ".edges", ".edgelist", ".txt", ".csv", ".tsv", ".npy")
 
@@ -43,6 +45,22 @@ def load_graph(
     report = reporter or Silent()
     graph = _from_path(Path(name_or_path)) if _is_path(name_or_path) else _by_name(str(name_or_path), data_folder(data_dir), report)
     return prepared(graph, features, "raw")
+
+
+def as_graph(thing: Any, *, data_dir: str | Path | None = None, reporter: Reporter | None = None) -> Graph:
+    """Whatever stands for one graph as a `Graph`: itself, a data set's name, a file, a PyTorch Geometric `Data` or a networkx graph.
+
+    Args:
+        thing: what a caller gave as a graph.
+        data_dir: where a name's file may lie.
+        reporter: is told the progress.
+
+    Raises:
+        InputError: if it is none of these, such as an array, a table or a list; says what to do with what it is.
+    """
+    if isinstance(thing, (str, Path)):
+        return load_graph(thing, data_dir=data_dir, reporter=reporter)
+    return from_foreign(thing)
 
 
 def _is_path(given: str | Path) -> bool:

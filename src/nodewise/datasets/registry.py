@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from nodewise.datasets.catalogue import CATALOGUE
-from nodewise.datasets.folder import data_folder, local_names
+from nodewise.datasets.folder import data_folder, find_local, local_names
 from nodewise.datasets.info import DatasetInfo
 from nodewise.ground.errors import UnknownNameError
 
-__all__ = ["dataset_info", "default_features", "find_info", "list_datasets", "plain_name"]
+__all__ = ["as_it_is", "dataset_info", "default_features", "find_info", "list_datasets", "plain_name"]
 
 _BY_NAME = {name: info for info in CATALOGUE for name in (*info.files, *info.aliases, info.name)}
 
@@ -31,29 +32,39 @@ def list_datasets(data_dir: str | Path | None = None) -> list[str]:
 
 
 def dataset_info(name: str, data_dir: str | Path | None = None) -> DatasetInfo:
-    """What is known about a data set. For a graph that only the data folder knows, its file is read.
+    """What is known about a data set. Where its file is in the data folder, sizes are those of the graph in it, which is read.
 
     Raises:
         UnknownNameError: if there is none of that name; says which was probably meant.
     """
+    folder = data_folder(data_dir)
     info = find_info(name)
-    if info is not None:
-        return info
-    if name not in local_names(data_folder(data_dir)):
-        raise unknown_dataset(name, data_folder(data_dir))
-    from nodewise.graph import read_graph
+    if info is None and name not in local_names(folder):
+        raise unknown_dataset(name, folder)
+    return as_it_is(info or DatasetInfo(name, "a graph in the data folder", None, None, 0, 0, "folder", "the data folder"), folder)
 
-    graph = read_graph(data_folder(data_dir) / f"{name}.npz")
-    return DatasetInfo(
-        name,
-        "a graph in the data folder",
-        graph.num_nodes,
-        graph.num_edges,
-        graph.num_features,
-        graph.num_classes,
-        "folder",
-        "the data folder",
-    )
+
+def as_it_is(info: DatasetInfo, folder: Path, largest: int | None = None) -> DatasetInfo:
+    """The record with the sizes that the graph in the data folder really has: a file there need not be as it was published.
+
+    Args:
+        info: of the catalogue.
+        folder: the data folder; without a file there the record stays as it is.
+        largest: bytes of a file beyond which it is not read; None: any.
+    """
+    path = find_local(folder, (info.name, *info.files, *info.aliases))
+    if path is None or (largest is not None and path.stat().st_size > largest):
+        return info
+    from nodewise.graph import read_graph
+    from nodewise.ground.errors import GraphError
+
+    try:
+        graph = read_graph(path)
+    except GraphError:
+        if largest is None:
+            raise
+        return info  # a list is no place to stumble over one damaged file
+    return replace(info, nodes=graph.num_nodes, edges=graph.num_edges, features=graph.num_features, classes=graph.num_classes)
 
 
 def default_features(name: str) -> str:

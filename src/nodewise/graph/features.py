@@ -16,7 +16,7 @@ from nodewise.ground.errors import InputError, UnknownNameError
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["PAPER_FEATURES", "PREPROCESSING", "canonical_features", "gcn_features", "prepared", "preprocess"]
+__all__ = ["PAPER_FEATURES", "PREPROCESSING", "canonical_features", "gcn_features", "prepared", "preprocess", "unscaled"]
 
 PAPER_FEATURES = {
     "cora": "raw",
@@ -42,6 +42,9 @@ PREPROCESSING = {
 
 DENSE_LIMIT = 2**31
 """Bytes up to which centred sparse features are made dense, where a step after `center` needs it."""
+
+SCALES = 500
+"""How many times larger the values of one column may be than those of another before it is worth a note."""
 
 _FIRST = re.compile(r"first([1-9][0-9]*)")
 
@@ -141,6 +144,24 @@ def preprocess(graph: Graph, spec: str) -> Graph:
         first = _FIRST.fullmatch(step)
         graph = _first(graph, int(first[1])) if first else _STEPS[step](graph)
     return replace(graph, features=_told(f"{done}+{canonical}".split("+")))
+
+
+def unscaled(graph: Graph) -> str | None:
+    """A note for features whose columns have very different scales, such as years beside shares: the largest outweigh all others."""
+    x = graph.x
+    if not isinstance(x, np.ndarray) or graph.x_offset is not None or graph.features != "raw" or x.size == 0:
+        return None
+    largest = np.maximum(x.max(axis=0), -x.min(axis=0))
+    used = np.flatnonzero(largest > 0)
+    if len(used) < 2:
+        return None
+    high, low = used[largest[used].argmax()], used[largest[used].argmin()]
+    if largest[high] < SCALES * largest[low]:
+        return None
+    return (
+        f"the features have very different scales (column {high} goes up to {largest[high]:.4g}, column {low} up to {largest[low]:.4g}): the "
+        "largest outweigh the others; standardise the columns first if they are measurements"
+    )
 
 
 def _told(steps: list[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import check_canonical_edges, check_features, check_labels, check_names, check_strings, frozen
 from nodewise.graph.edges import undirected_edges
-from nodewise.graph.features import canonical_features
+from nodewise.graph.features import canonical_features, unscaled
 from nodewise.graph.labels import label_ids, valid_class_names
 from nodewise.ground.errors import GraphError
 
@@ -132,12 +132,14 @@ class Graph:
         if y is not None:
             ids, names, changed = label_ids(y, class_names, size)
             told += changed
-        return cls(
+        graph = cls(
             edge_index=edges, num_nodes=size, x=x, y=ids, class_names=names,
             node_names=None if node_names is None else tuple(node_names),
             attributes={k: np.asarray(v, dtype=object) for k, v in (attributes or {}).items()},
             name=name, extra=dict(extra or {}), notes=tuple(told), x_offset=x_offset, features=features,
         )  # fmt: skip
+        scales = unscaled(graph)
+        return graph if scales is None else replace(graph, notes=(*graph.notes, scales))
 
     @property
     def num_edges(self) -> int:
@@ -271,6 +273,47 @@ class Graph:
         from nodewise.graph.io.tables import read_tables
 
         return read_tables(nodes, edges, **columns)
+
+    @classmethod
+    def from_dataframe(cls, frame: Any, label: str | None = None, text: str | None = None, k: int = 10, **options: Any) -> Graph:
+        """The graph of a data frame's rows, each joined to its k nearest.
+
+        Args:
+            frame: a pandas or polars data frame, or a dict column -> cells.
+            label: the column of the classes; None: one called label, class, category …; an empty text: none.
+            text: the column of texts, if these are the features; None: all other columns, numbers standardised, categories as one column each.
+            k: neighbours of each row.
+            **options: `id`, `images`, `encoder`, `metric`, `name`, `reporter`; see `nodewise.graph.convert.frames.from_dataframe`.
+
+        Example:
+            >>> table = {"title": ["a cat", "a dog", "the stock", "the bond"], "size": [1, 2, 8, 9], "label": ["pet", None, "money", None]}
+            >>> Graph.from_dataframe(table, k=1)
+            Graph('table': 4 nodes, 2 edges, 1 dense feature, 2 classes, 2 unlabelled)
+        """
+        from nodewise.graph.convert.frames import from_dataframe
+
+        return from_dataframe(frame, label, text, k, **options)
+
+    @classmethod
+    def from_texts(
+        cls, texts: Sequence[str], labels: Any = None, encoder: Callable[[list[str]], Any] | None = None, k: int = 10, **options: Any
+    ) -> Graph:
+        """The graph of texts, each joined to its k nearest.
+
+        Args:
+            texts: one for each node; they are kept to be shown.
+            labels: one for each node, None or an empty text where it is not known; None: no labels.
+            encoder: a function from a list of texts to an array [text, feature], such as a sentence encoder's `encode`; None: TF-IDF.
+            k: neighbours of each text.
+            **options: `metric`, `name`, `reporter`, and the parts of `build`, such as `class_names` or `node_names`.
+
+        Example:
+            >>> Graph.from_texts(["a cat sat", "the cat ran", "stocks fell", "stocks rose"], ["pet", None, "money", None], k=1)
+            Graph('texts': 4 nodes, 2 edges, 7 sparse features, 2 classes, 2 unlabelled)
+        """
+        from nodewise.graph.knn.knn import knn_from_texts
+
+        return knn_from_texts(texts, k, encoder=encoder, y=labels, **options)
 
 
 def _rows(part: Any) -> int | None:

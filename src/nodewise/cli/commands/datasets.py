@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["datasets", "register"]
 
+_READ = 32 * 2**20  # bytes of a file in the data folder up to which the list reads it; beyond that it tells what the catalogue does
+
 EXAMPLES = """
 nodewise datasets
 nodewise datasets cora
@@ -55,9 +57,10 @@ def datasets(
 
 def _list_all(screen: Screen, folder: Path, json: bool) -> None:
     from nodewise.datasets import list_datasets
-    from nodewise.datasets.registry import find_info
+    from nodewise.datasets.registry import as_it_is, find_info
 
-    known = {name: find_info(name) for name in list_datasets(folder)}
+    catalogued = {name: find_info(name) for name in list_datasets(folder)}
+    known = {name: None if info is None else as_it_is(info, folder, _READ) for name, info in catalogued.items()}
     if json:
         told = [{"name": name, "ready": True} if info is None else _details(info, folder) for name, info in known.items()]
         screen.json({"schema": 1, "data_dir": str(folder), "datasets": told})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from nodewise.graph.io.tables import id_column, label_column
 from nodewise.graph.knn.columns import column_features
 from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
 from nodewise.graph.knn.pictures import pictures_in, pixels
-from nodewise.graph.knn.text import text_features
+from nodewise.graph.knn.text import encoded, text_features
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 from nodewise.ground.events import Reporter
 from nodewise.ground.wording import count, listed
@@ -92,11 +92,17 @@ def knn_from_npy(path: str | Path, k: int = 10, metric: Metric = "cosine", *, re
 
 
 def knn_from_texts(
-    texts: Sequence[str], k: int = 10, metric: Metric = "cosine", *, reporter: Reporter | None = None, **parts: Any
-) -> Graph:
-    """The k-nearest-neighbour graph of texts by their TF-IDF features; each text is kept as the attribute ``text``."""
-    every = [str(text) for text in texts]
-    x = text_features(every, _WORDS)
+    texts: Sequence[str], k: int = 10, metric: Metric = "cosine", *,
+    encoder: Callable[[list[str]], Any] | None = None, reporter: Reporter | None = None, **parts: Any,
+) -> Graph:  # fmt: skip
+    """The k-nearest-neighbour graph of texts; each text is kept as the attribute ``text``.
+
+    Features are what the encoder makes of the texts, see `nodewise.graph.knn.text.encoded`; without one TF-IDF.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise InputError(f"texts must be a list with one text for each node, received one text, {texts[:40]!r}: give [text, …]")
+    every = ["" if text is None or text != text else str(text) for text in texts]
+    x = text_features(every, _WORDS) if encoder is None else encoded(every, encoder)
     attributes = {**(parts.pop("attributes", None) or {}), "text": every}
     return knn_graph(x, k, metric, reporter=reporter, attributes=attributes, **{"name": "texts", **parts})
 
@@ -139,7 +145,8 @@ def knn_from_images(
 
 def knn_from_table(
     source: str | Path | Mapping[str, Sequence[Any]], k: int = 10, metric: Metric = "cosine", *,
-    label: str | None = None, text: str | None = None, images: str | None = None, id: str | None = None, reporter: Reporter | None = None,
+    label: str | None = None, text: str | None = None, images: str | None = None, id: str | None = None,
+    names: Sequence[str] | None = None, encoder: Callable[[list[str]], Any] | None = None, reporter: Reporter | None = None,
     name: str | None = None,
 ) -> Graph:  # fmt: skip
     """The k-nearest-neighbour graph of a table's rows.
@@ -158,6 +165,8 @@ def knn_from_table(
         text: the column of texts, if these are the features.
         images: the column of paths, relative to the file's folder, if pictures are the features.
         id: the column of the nodes' names, each another one; None: ``id``, ``node``, ``name`` … whose cells all differ.
+        names: the nodes' names, where no column gives them.
+        encoder: what turns the texts into an array [text, feature]; None: TF-IDF.
         reporter: is told the progress.
         name: of the graph; None: that of the file.
     """
@@ -176,12 +185,14 @@ def knn_from_table(
         if key in others and key not in (text, images) and len(set(others[key])) == len(table) and "" not in others[key]:
             parts["node_names"] = others.pop(key)
             break
+    if names is not None and "node_names" not in parts:
+        parts["node_names"] = list(names)
     if parts.get("node_names") == [str(i) for i in range(len(table))]:
         del parts["node_names"]  # the nodes' indices, which need no names
     rest = {key: cells for key, cells in others.items() if key not in (text, images)}
     shared: dict[str, Any] = {"reporter": reporter, "attributes": _to_show(rest), "notes": notes, **parts}
     if text is not None:
-        return knn_from_texts(table.column(text), k, metric, **shared)
+        return knn_from_texts(table.column(text), k, metric, encoder=encoder, **shared)
     if images is not None:
         paths = [folder / cell.strip() for cell in table.column(images)]
         return knn_from_images(paths, k, metric, **shared)
@@ -231,7 +242,7 @@ def _table(source: str | Path | Mapping[str, Sequence[Any]]) -> Table:
         if not len(table):
             raise GraphError(f"{path} names columns but holds no rows: check that the table is complete")
         return table
-    columns = {str(key): ["" if cell is None else str(cell) for cell in cells] for key, cells in source.items()}
+    columns = {str(key): ["" if cell is None or cell is np.nan else str(cell) for cell in cells] for key, cells in source.items()}
     rows = {len(cells) for cells in columns.values()}
     if len(rows) != 1 or 0 in rows:
         raise GraphError(

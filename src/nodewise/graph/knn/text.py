@@ -1,15 +1,16 @@
-"""Texts as features: TF-IDF."""
+"""Texts as features: TF-IDF, or what an encoder of one's own makes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.ground.errors import GraphError
+from nodewise.ground.errors import GraphError, InputError
 
-__all__ = ["text_features"]
+__all__ = ["encoded", "text_features"]
 
 
 def text_features(texts: Sequence[str], max_words: int = 2000) -> sp.csr_matrix[np.float32]:
@@ -38,3 +39,29 @@ def text_features(texts: Sequence[str], max_words: int = 2000) -> sp.csr_matrix[
         kept = np.sort(np.argsort(-total, kind="stable")[:max_words])
         return sp.csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts[:, kept]), dtype=np.float32)
     raise GraphError(f"none of the {len(texts)} texts holds a word of two letters or more: check that the text column is the right one")
+
+
+def encoded(texts: list[str], encoder: Callable[[list[str]], Any]) -> Any:
+    """What an encoder makes of texts: an array [text, feature], dense or scipy sparse.
+
+    Args:
+        texts: one a node.
+        encoder: a function list of texts -> array (numpy, torch or a list of rows), or an object with such a method ``encode``, as of
+            sentence-transformers, or ``fit_transform``, as of scikit-learn's vectorizers.
+
+    Raises:
+        InputError: if it is none of these, or does not give one row of numbers for each text.
+    """
+    work = getattr(encoder, "encode", None) or getattr(encoder, "fit_transform", None) or encoder
+    if isinstance(encoder, str) or not callable(work):
+        raise InputError(f"an encoder is a function from a list of texts to an array [text, feature], received {encoder!r}")
+    given = work(texts)
+    if hasattr(given, "detach"):
+        given = given.detach().cpu().numpy()
+    rows: Any = given if sp.issparse(given) else np.asarray(given)
+    if rows.ndim != 2 or rows.shape[0] != len(texts) or not rows.shape[1] or (not sp.issparse(rows) and rows.dtype.kind not in "biuf"):
+        raise InputError(
+            f"the encoder must give one row of numbers for each of the {len(texts)} texts, received an array of shape {list(rows.shape)} of "
+            f"{rows.dtype}: give a function that takes a list of texts and returns [text, feature]"
+        )
+    return rows

@@ -124,7 +124,7 @@ def _build(new: NewSession, nodes: Path, edges: Path | None, reporter: Reporter)
     from nodewise.graph import Graph
     from nodewise.graph.knn.knn import knn_from_table
 
-    columns = {"label": new.label or "", "text": new.text, "id": new.id}
+    columns: dict[str, Any] = {"label": new.label or "", "text": new.text, "id": new.id}
     if edges is None:
         graph = knn_from_table(nodes, new.knn, new.metric, reporter=reporter, name=new.name, **columns)
     else:
