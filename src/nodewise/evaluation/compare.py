@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from nodewise.contracts import Classifier, Strategy
-from nodewise.datasets import default_budget, load_graph
+from nodewise.datasets import as_graph, default_budget, load_graph
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
 from nodewise.evaluation.evaluate import check_counts
@@ -150,10 +150,9 @@ def _contest(
     graph: str | Path | Graph, budgets: tuple[int, ...], methods: tuple[Method, ...], runs: int,
     classifiers: tuple[str | Classifier | None, ...], features: str | None, splits: TestNodes | None, data_dir: str | Path | None,
 ) -> Contest:  # fmt: skip
-    if isinstance(graph, Graph):
-        return Contest(graph.name, lambda: graph, budgets, methods, runs, classifiers, features, splits)
     if not isinstance(graph, (str, Path)):
-        raise InputError(f"compare takes names, files and graphs, got {type(graph).__name__}: Graph.from_pyg and from_networkx make one")
+        held = as_graph(graph)
+        return Contest(held.name, lambda: held, budgets, methods, runs, classifiers, features, splits)
     folder = None if data_dir is None else str(data_dir)
     return Contest(
         str(graph), lambda: load_graph(graph, data_dir=data_dir), budgets, methods, runs, classifiers, features, splits, str(graph), folder
@@ -166,7 +165,7 @@ class _Play:
     def __init__(self, contest: Contest, seed: int, device: str, store: ChunkStore, engine: Engine, report: Reporter) -> None:
         self._contest, self._seed, self._device, self._store, self._engine, self._report = contest, seed, device, store, engine, report
         self._graph = contest.load()
-        self._budgets = contest.budgets or (default_budget(self._graph),)
+        self._budgets = contest.budgets or (default_budget(self._graph, simulated=True),)
         self._splits = contest.splits or default_splits(self._graph)
         self._local = Player()  # sizes of chunks follow from the graph's tensors
         self._done = 0

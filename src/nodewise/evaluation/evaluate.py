@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.contracts import Classifier, Strategy
-from nodewise.datasets import default_budget
+from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.methods import choose_classifier, policy_name
 from nodewise.evaluation.statistics import Interval, confidence_interval
@@ -126,7 +126,7 @@ def evaluate(
             raise InputError("both splits and test_nodes were given: sizes of random test sets, or test nodes of your own")
         held_out = TestNodes.of(test_nodes)  # type: ignore[assignment]
     if budget is None:  # a graph without classes is refused by the splits, which say more
-        budget = default_budget(graph) if graph.num_classes else 1
+        budget = default_budget(graph, simulated=True) if graph.num_classes else 1
     begin, report = time.perf_counter(), reporter or Silent()
     player, reference = Player(), GraphReference.of(graph)
     player.hold(graph, reference)
@@ -153,17 +153,3 @@ def check_counts(runs: int, budget: int | None, seed: int) -> None:
             continue
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise InputError(f"the {name} must be a whole number, at least {least}, got {value!r}")
-
-
-def as_graph(graph: Graph | str | Path) -> Graph:
-    """The graph itself, or the one of that name or file."""
-    if isinstance(graph, Graph):
-        return graph
-    from nodewise.datasets import load_graph
-
-    if isinstance(graph, (str, Path)):
-        return load_graph(graph)
-    raise InputError(
-        f"a graph was expected, got {type(graph).__name__}: give a nodewise Graph, a data set's name or a file; Graph.from_pyg and "
-        "Graph.from_networkx turn other libraries' graphs into one"
-    )

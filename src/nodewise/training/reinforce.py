@@ -123,7 +123,7 @@ def train_policy(
     if settings is not None and options:
         raise InputError(f"train_policy got settings and {', '.join(options)}: give a TrainingSettings or its fields, not both")
     if settings is None:
-        settings = TrainingSettings(**{"budgets": tuple(default_budget(graph) for graph in graphs), **options})
+        settings = TrainingSettings(**{"budgets": tuple(default_budget(graph, simulated=True) for graph in graphs), **options})
     wanted = settings.features or (None,) * len(graphs)
     if len(wanted) not in (1, len(graphs)):
         raise InputError(f"{len(graphs)} source graphs but {len(wanted)} kinds of features: give one for all, or one a graph")

@@ -75,7 +75,7 @@ def train(
         raise InputError(f"--budget got {len(given)} numbers for {len(graphs)} graphs: give one for all, or one for each")
     with screen.reporting() as reporter, nullcontext() if tensorboard is None else tensorboard_log(tensorboard) as each_episode:
         loaded = [load_labelled(name, features, data_dir, reporter) for name in graphs]
-        budgets = given * len(graphs) if len(given) == 1 else given or tuple(default_budget(one) for one in loaded)
+        budgets = given * len(graphs) if len(given) == 1 else given or tuple(default_budget(one, simulated=True) for one in loaded)
         settings = TrainingSettings(
             budgets=budgets, episodes=episodes, batch=batch, reward=reward, seed=seed,
             policy=PolicySettings(architecture=architecture, state=state), features=() if features is None else (features,),
