@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from nodewise.ground.parts import part_path
+
 __all__ = ["compact_json", "rounded", "write_json"]
 
 _WIDTH = 160
@@ -21,7 +23,7 @@ def write_json(path: str | Path, record: Any, *, compact: bool = False) -> None:
         compact: as `compact_json` gives it, for files that are kept and compared: a tenth of the lines.
     """
     path = Path(path)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = part_path(path)
     text = compact_json(record) if compact else json.dumps(record, indent=1, allow_nan=False)
     try:
         with part.open("w", encoding="utf-8") as file:

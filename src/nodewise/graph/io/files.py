@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from nodewise.ground.errors import GraphError
+from nodewise.ground.parts import part_path, remove_dead_parts
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
@@ -117,7 +117,8 @@ def check_claim(path: Path, number: int, what: str) -> int:
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """Gives a file to write bytes to, and puts it at `path` when all is written; after a failure what was there before is untouched."""
-    part = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.part")
+    remove_dead_parts(path.absolute().parent)
+    part = part_path(path)
     try:
         handle = part.open("xb")
     except OSError as error:
@@ -139,7 +140,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
     """Gives a new folder to write files to, and puts them into `path` when all are written; other files that are there stay."""
-    part = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.part")
+    part = part_path(path)
     try:
         part.mkdir(parents=True)
         yield part

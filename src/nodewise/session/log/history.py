@@ -259,7 +259,9 @@ class _Builder:
         self._declare(number, name)
         before = self._ballots.get(node, {})
         old = before.get(who)
-        if old is not None and self._resolve(old.number) == self._resolve(
+        if not before:
+            self._ballots[node] = {who: Vote(number, bulk)}
+        elif old is not None and self._resolve(old.number) == self._resolve(
             number
         ):  # no new vote, but perhaps one that is now meant for this node
             self._ballots[node] = {**before, who: Vote(number, old.bulk and bulk)}
