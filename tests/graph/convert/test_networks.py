@@ -80,6 +80,16 @@ def test_a_graphml_file_of_ours_that_networkx_has_read(tmp_path: Path) -> None:
     assert again.dense_features().tolist() == np.eye(3).tolist()
 
 
+def test_an_attribute_that_differs_on_every_node_is_no_class() -> None:
+    other = nx.path_graph(12)
+    nx.set_node_attributes(other, {i: {"label": f"node {i}", "topic": "ab"[i % 2]} for i in other})
+    graph = Graph.from_networkx(other)
+    assert graph.class_names == ("a", "b")
+    assert graph.attributes["label"][3] == "node 3"
+    assert "the node attribute 'label' differs on every node" in graph.notes[0]
+    assert Graph.from_networkx(other, label="label").num_classes == 12
+
+
 def test_empty_graphs_and_clashing_names_are_refused() -> None:
     with pytest.raises(GraphError, match="has no nodes"):
         Graph.from_networkx(nx.Graph())

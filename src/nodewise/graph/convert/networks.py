@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.column_names import LABEL
+from nodewise.graph.labels import are_classes
 from nodewise.ground.errors import GraphError
 from nodewise.ground.wording import listed
 
@@ -46,8 +47,13 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
     told = graph.graph.get("nodewise", {})
     if not isinstance(told, Mapping):  # a GraphML file of ours that networkx has read
         told = {}
-    if label is None:
-        label = next((key for key in (("label",) if told else LABEL) if key in held), None)
+    notes: list[str] = []
+    for key in [] if label is not None else ("label",) if told else LABEL:
+        if key in held and (told or are_classes(["" if row.get(key) is None else str(row[key]) for row in rows])):
+            label = key
+            break
+        if key in held:
+            notes.append(f"the node attribute {key!r} differs on every node, or holds long texts, and was not taken as classes")
     features = features if features is not None else "x" if "x" in held else None
     y = None if label is None else np.array([*(row.get(label) for row in rows), None], dtype=object)[:-1]
     if y is None and told.get("labelled"):
@@ -56,6 +62,8 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
     used = {label, *([features] if isinstance(features, str) else features or [])}
     texts = [key for key in held if key not in used and all(isinstance(row.get(key, ""), str) for row in rows)]
     dropped = [key for key in held if key not in used and key not in texts]
+    if dropped:
+        notes.append(f"the node attributes {listed(dropped)} are no texts and were dropped: name those to use as features or label")
     edges = np.array([(position[a], position[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2).T
     plain = nodes == list(range(len(nodes))) and all(type(node) is int for node in nodes)
     return Graph.build(
@@ -69,9 +77,7 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
         name=str(graph.name or "graph"),
         x_offset=told.get("x_offset"),
         features=told.get("feature_preprocessing", "raw"),
-        notes=[f"the node attributes {listed(dropped)} are no texts and were dropped: name those to use as features or label"]
-        if dropped
-        else [],
+        notes=notes,
     )
 
 

@@ -41,13 +41,13 @@ def create_log(
     """
     from nodewise import __version__
     from nodewise.classifiers import make_classifier
-    from nodewise.datasets import load_graph
+    from nodewise.datasets import as_graph
 
     report = reporter or Silent()
     if path.exists():  # told before anything is loaded or trained
         raise InputError(f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it")
     if not isinstance(graph, Graph):
-        graph = load_graph(graph, reporter=report)
+        graph = as_graph(graph, reporter=report)
     labelled = 0 if graph.y is None else int((graph.y >= 0).sum())
     if use_labels is None:
         use_labels = labelled < graph.num_nodes

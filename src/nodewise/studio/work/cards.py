@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from nodewise.graph.io.column_names import LINK, TEXT, TITLE
 from nodewise.studio.work.pictures import Pictures
 
 if TYPE_CHECKING:
@@ -19,11 +20,7 @@ LONGEST = 20_000
 _SHORT = 2_000
 _ATTRIBUTES = 100
 _CAPTION = 80
-_ROLES = {
-    "title": ("title", "headline", "subject", "heading"),
-    "text": ("text", "body", "abstract", "content", "description", "message", "selftext"),
-    "link": ("link", "url", "href", "permalink", "website"),
-}
+_ROLES = {"title": TITLE, "text": TEXT, "link": LINK}
 
 
 def roles(graph: Graph) -> dict[str, str]:

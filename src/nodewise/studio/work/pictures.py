@@ -15,12 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nodewise.graph import Graph
+from nodewise.graph.io.column_names import PICTURE
 from nodewise.ground.errors import InputError
 
 __all__ = ["Picture", "Pictures"]
-
-NAMES = ("picture", "image", "img", "photo")
-"""What the attribute may be called, in any case; the first of these that there is."""
 
 _URI = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
@@ -56,7 +54,7 @@ class Pictures:
     def attribute(graph: Graph) -> str | None:
         """The attribute that holds pictures, or None."""
         folded = {name.casefold(): name for name in reversed(list(graph.attributes))}
-        return next((folded[name] for name in NAMES if name in folded), None)
+        return next((folded[name] for name in PICTURE if name in folded), None)
 
     def shows(self, graph: Graph, node: int) -> bool:
         """Whether there is a picture of the node that may be shown; reads no more than its beginning."""
