@@ -200,3 +200,12 @@ def test_bad_input_gets_one_line_and_2_and_writes_nothing(
 def test_a_folder_that_does_not_exist_is_no_place_to_write(source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(source), str(tmp_path / "no" / "such" / "out.npz")]) == 2
     assert "cannot be written" in capfd.readouterr().err
+
+
+def test_features_are_preprocessed_once(source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    once, again = tmp_path / "once.npz", tmp_path / "again.npz"
+    assert main(["convert", str(source), str(once), "--features", "unit", "-q"]) == 0
+    assert main(["convert", str(once), str(again), "--features", "unit", "-q"]) == 0
+    assert read_graph(again).equals(read_graph(once))
+    assert main(["convert", str(once), str(tmp_path / "c.npz"), "--features", "row", "-q"]) == 2
+    assert "preprocessed already (unit), so row can no longer be done" in " ".join(capfd.readouterr().err.split())

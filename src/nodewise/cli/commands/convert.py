@@ -75,8 +75,8 @@ def convert(
 
     What the form of OUT cannot hold is told.
     """
-    from nodewise.graph import preprocess, write_graph
-    from nodewise.graph.features import canonical_features
+    from nodewise.graph import write_graph
+    from nodewise.graph.features import canonical_features, prepared
 
     spec = features or "raw"
     _check_ending(out)
@@ -84,11 +84,11 @@ def convert(
     with screen.reporting() as reporter:
         how = _How(knn, metric, text, images, label, edges)
         graph = _from_graph(source, how, data_dir, reporter) if knn is None else _from_things(source, knn, how, reporter)
-    graph = preprocess(graph, spec)
+    graph = prepared(graph, spec, "raw")
     dropped = write_graph(graph, out)
     if json:
         told = {"notes": list(graph.notes), "dropped": dropped}
-        screen.json({"schema": 1, "out": str(out), "features": canonical_features(spec, graph.name), **describe(graph), **told})
+        screen.json({"schema": 1, "out": str(out), "features": graph.features, **describe(graph), **told})
         return
     for note in graph.notes:
         screen.note(f"note: {note}")
