@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -148,3 +149,21 @@ def test_a_log_from_before_there_were_numbers_means_what_it_meant(tmp_path: Path
         session.rename_class("d", "dee")
         assert numbered(session) == {1: "a", 2: "b", 4: "dee", 5: "e", 6: "f"}
         assert session.predict().classes == ("a", "b", "dee", "e", "f")
+
+
+def test_a_file_of_the_first_form_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    """``first_form.nodewise.gz`` was written when classes had no numbers, by ten answers of two people."""
+    path = tmp_path / "job"
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("first_form.nodewise.gz").read_bytes()))
+    with Session.open(path) as session:
+        assert session.labels == {51: "a", 56: "c", 31: "b", 39: "c"} and session.history == [(51, "a"), (31, "b"), (39, "c")]
+        assert numbered(session) == {1: "a", 2: "b", 3: "c", 4: "extra"} and session.status().told == 3 and session.rules().budget == 20
+        query = session.ask(annotator="bob")
+        assert (query.node, query.event) == (39, 22)  # the query that was open
+        expected = [0.8564112186431885, 0.9999966621398926, 0.9575515389442444, 0.9999971389770508, 0.9986240863800049]
+        assert np.allclose(session.predict().confidence[:5], expected, atol=1e-5)
+        assert int.from_bytes(path.read_bytes()[60:64], "big") == 1
+        session.rename_class("c", "sea")
+        session.tell_bulk([1, 2], "sea", "bob")
+    with Session.open(path) as session:
+        assert session.labels[56] == session.labels[1] == "sea" and int.from_bytes(path.read_bytes()[60:64], "big") == 2

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nodewise.ground.errors import SessionError, SessionFileError
+from nodewise.ground.errors import InputError, SessionError, SessionFileError
 from nodewise.session.log import checks
 from nodewise.session.log.log import Draft, Log
 
@@ -231,6 +231,18 @@ def test_opening_a_session_again_takes_no_lock_from_a_write_of_the_same_process(
             return [tell(50)]
 
         assert log.append(decide)[0].id == 30
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_nothing_is_made_beside_the_journal_of_an_earlier_file(ending: str, path: Path, tmp_path: Path) -> None:
+    for name in ("new", "copy"):
+        (tmp_path / f"{name}{ending}").write_bytes(hot_journal(path, b"x"))
+    (tmp_path / "copy").write_bytes(b"an earlier file")
+    with pytest.raises(InputError, match=f"new{ending}' of an earlier file"):
+        Log.create(tmp_path / "new", {})
+    with Log.open(path) as log, pytest.raises(InputError, match=f"copy{ending}' of an earlier file"):
+        log.backup(tmp_path / "copy", overwrite=True)
+    assert not (tmp_path / "new").exists() and (tmp_path / "copy").read_bytes() == b"an earlier file"
 
 
 def test_text_that_cannot_be_decoded_is_damage_and_not_the_disk(path: Path) -> None:

@@ -13,10 +13,10 @@ import sqlite3
 import stat
 from pathlib import Path
 
-from nodewise.ground.errors import SessionError, SessionFileError
+from nodewise.ground.errors import InputError, SessionError, SessionFileError
 
 __all__ = [
-    "APPLICATION_ID", "FORM", "TABLES", "check_beside", "check_content", "check_header", "check_schema", "connect", "damaged", "failure",
+    "APPLICATION_ID", "FORM", "TABLES", "check_beside", "check_content", "check_header", "check_new_name", "check_schema", "connect", "damaged", "failure",
     "limit_steps", "replaced",
 ]  # fmt: skip
 
@@ -102,6 +102,21 @@ def check_beside(path: Path) -> None:
         return
     except OSError as error:
         raise SessionFileError(f"{str(journal)!r} cannot be read: {error.strerror or error}; check its permissions") from error
+
+
+def check_new_name(path: Path) -> None:
+    """Refuse a name for a new file beside which the journal of an earlier one lies: SQLite would play it into the new one.
+
+    Raises:
+        InputError: says which.
+    """
+    for ending in ("-journal", "-wal", "-shm"):
+        beside = path.with_name(path.name + ending)
+        if os.path.lexists(beside):
+            raise InputError(
+                f"beside {str(path)!r} lies {beside.name!r} of an earlier file, which would be played into the new one: "
+                "open that file once if it is still there, else move the journal away"
+            )
 
 
 def connect(path: Path, wait: float) -> sqlite3.Connection:

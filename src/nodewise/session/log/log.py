@@ -34,6 +34,7 @@ from nodewise.session.log.checks import (
     check_beside,
     check_content,
     check_header,
+    check_new_name,
     check_schema,
     connect,
     damaged,
@@ -85,6 +86,7 @@ class Log:
             raise InputError(f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it")
         if not path.absolute().parent.is_dir():
             raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the session {path.name!r}: make it first")
+        check_new_name(path)
         part = part_path(path)
         try:
             with _translated(path, "made", 0.0):
@@ -218,6 +220,7 @@ class Log:
         check_output(path, self)
         if not path.absolute().parent.is_dir():
             raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the backup {path.name!r}: make it first")
+        check_new_name(path)
         part = part_path(path)
         try:
             with self._lock, _translated(path, "written", self._wait):
