@@ -110,7 +110,9 @@ def lead_table(part: Record) -> Table:
         printed = {result["name"]: (result["paper"] or {}).get("micro_f1") for result in setting["results"]}
         for place, test in enumerate(setting["leads"]):
             first, second = printed.get(test["first"]), printed.get(test["second"])
-            theirs = "" if first is None or second is None else f"{first - second:+.2f}"
+            theirs = (
+                "" if first is None or second is None or first == second else f"{first - second:+.2f}"
+            )  # the same row leads itself by nothing
             rows.append((
                 "" if place else graph_title(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
                 f"{100 * test['win_rate']:.0f} %", p_value(test["corrected_p"]), p_value(test["permutation_p"]),
