@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +12,11 @@ import torch
 
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.errors import InputError
-from nodewise.policy import Policy, PolicySettings
+from nodewise.ground.errors import InputError, PolicyFileError
+from nodewise.policy import Policy, PolicySettings, load_policy, register_policy_network, save_policy
+from nodewise.policy.network import POLICY_NETWORKS
 from nodewise.policy.state import StateSettings
+from nodewise.training import train_policy
 from tests.small_graphs import random_graph, relabelled
 
 PAIR = Graph.build([[0], [1]], 3)  # 0 – 1, and 2 alone; Â is ½ everywhere between 0 and 1, and 1 at 2
@@ -133,3 +137,50 @@ def test_settings_survive_json() -> None:
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
         PolicySettings(**wrong)  # type: ignore[arg-type]
+
+
+class Linear(torch.nn.Module):
+    """A score that is linear in the state: nothing hidden, no neighbours."""
+
+    def __init__(self, features: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(features).uniform_(-1, 1, generator=generator))
+
+    def forward(self, graph: GraphTensors, states: torch.Tensor) -> torch.Tensor:
+        return states @ self.weight
+
+
+@pytest.fixture
+def linear() -> Iterator[str]:
+    """A network of one's own, registered by name."""
+
+    @register_policy_network("linear")
+    def make(features: int, hidden: int, layers: int, generator: torch.Generator) -> torch.nn.Module:
+        return Linear(features, generator)
+
+    yield "linear"
+    del POLICY_NETWORKS["linear"]
+
+
+def test_a_registered_network_is_trained_kept_and_read_again(linear: str, tmp_path: Path) -> None:
+    settings = PolicySettings(linear)
+    fresh = Policy(settings, seed=3)
+    assert torch.equal(fresh(GraphTensors(PAIR), states(3).float()), states(3).float() @ fresh.network.weight)  # type: ignore[union-attr]
+    policy = train_policy([random_graph()], budgets=(2,), episodes=12, batch=2, policy=settings, device="cpu")
+    save_policy(policy, tmp_path / "linear.safetensors")
+    again = load_policy(tmp_path / "linear.safetensors")
+    assert again.settings.architecture == "linear" and again.digest() == policy.digest()
+    assert sum(parameter.numel() for parameter in again.parameters()) == 5
+
+
+def test_a_network_that_nobody_registered_is_not_imported_for_a_file(linear: str, tmp_path: Path) -> None:
+    save_policy(Policy(PolicySettings(linear)), tmp_path / "linear.safetensors")
+    network = POLICY_NETWORKS.pop("linear")
+    with pytest.raises(PolicyFileError, match="unknown policy architecture 'linear'"):
+        load_policy(tmp_path / "linear.safetensors")
+    POLICY_NETWORKS["tests.policy.test_network:Linear"] = network
+    save_policy(Policy(PolicySettings("tests.policy.test_network:Linear")), tmp_path / "named.safetensors")
+    del POLICY_NETWORKS["tests.policy.test_network:Linear"]
+    with pytest.raises(PolicyFileError, match="opening a file imports no code"):
+        load_policy(tmp_path / "named.safetensors")
+    POLICY_NETWORKS["linear"] = network

@@ -135,6 +135,27 @@ def test_features_can_be_added(share_used: str) -> None:
     assert (got[..., 1] == 0.5).all()
 
 
+def test_a_feature_that_would_be_frozen_in_a_recorded_step_is_refused(share_used: str) -> None:
+    environment = environment_of(EDGES, [PREDICTED])
+    environment.is_recording = True
+    with pytest.raises(InputError, match="the step's number, read in Python, would stay the same: use observation.step, a tensor"):
+        state(environment.observe(), StateSettings(features=("degree", share_used)))
+
+
+def test_a_feature_that_reads_the_step_as_a_tensor_can_be_recorded() -> None:
+    @register_state_feature("share used, recorded")
+    def used(observation: Observation, settings: StateSettings) -> torch.Tensor:
+        return (observation.step / observation.budget)[None].to(observation.graph.dtype)
+
+    try:
+        environment = environment_of(EDGES, [PREDICTED, PREDICTED])
+        environment.query(torch.tensor([2, 0]))
+        environment.is_recording = True
+        assert (column("share used, recorded", environment.observe()) == 0.5).all()
+    finally:
+        del STATE_FEATURES["share used, recorded"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

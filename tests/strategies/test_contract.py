@@ -8,12 +8,13 @@ import torch
 
 from nodewise.classifiers import Gcn
 from nodewise.contracts import Strategy
-from nodewise.environment import Environment, Splits, SplitSizes, draw_splits, rollout
+from nodewise.environment import Environment, Splits, draw_splits, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import STRATEGIES
+from nodewise.testing import check_strategy
 from tests.learners import learner
-from tests.small_graphs import KINDS, Kind, block_graph, random_graph, relabelled, with_labels
+from tests.small_graphs import block_graph
 from tests.strategies.stages import strategy_named
 
 NAMES = sorted(STRATEGIES)
@@ -32,47 +33,18 @@ def play(
     return rollout(environment, strategy, splits or draw_splits(tensors, runs, 0), seed).cpu()
 
 
-def narrow_splits(tensors: GraphTensors, runs: int, pool: int, seed: int = 0) -> Splits:
-    """Splits that leave only so many nodes in the pool."""
-    held_out = tensors.num_nodes - pool
-    return draw_splits(tensors, runs, seed, sizes=SplitSizes(held_out // 2, held_out - held_out // 2))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", NAMES)
-def test_asks_nodes_of_the_pool_each_once(name: str, kind: Kind, device: str) -> None:
-    tensors = GraphTensors(random_graph(kind), device)
-    splits = draw_splits(tensors, 3, 0)
-    asked = play(tensors, name, budget=8, splits=splits)
-    assert asked.shape == (3, 8)
-    assert splits.pool.cpu().gather(1, asked).all()
-    assert all(len(set(row)) == 8 for row in asked.tolist())
-
-
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", NAMES)
-def test_follows_from_the_seed(name: str, device: str) -> None:
-    graph = block_graph()
-    used = strategy_named(name)
-    first = play(graph, used, device=device, settings=Gcn())
-    play(graph, used, device=device, runs=2, budget=3)  # an episode of another size in between leaves nothing behind
-    assert torch.equal(play(graph, used, device=device, settings=Gcn()), first)
-    assert torch.equal(play(graph, name, device=device, settings=Gcn()), first)
-    if name not in ("centrality", "centrality-pagerank"):
-        assert not torch.equal(play(graph, name, device=device, seed=1, settings=Gcn()), first)
+def test_every_strategy_keeps_the_contract(name: str, device: str) -> None:
+    check_strategy(strategy_named(name), device)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_runs_do_not_see_each_other(name: str) -> None:
-    tensors = GraphTensors(block_graph())
-    one, other = draw_splits(tensors, 3, 0), draw_splits(tensors, 3, 99)
-    mixed = Splits(
-        *(torch.cat([a[:1], b[1:]]) for a, b in ((one.test, other.test), (one.validation, other.validation), (one.pool, other.pool)))
-    )
-    together, apart = play(tensors, name, splits=one), play(tensors, name, splits=mixed)
-    assert torch.equal(together[0], apart[0])
-    assert not torch.equal(together[1:], apart[1:])
+def test_another_seed_asks_other_nodes(name: str) -> None:
+    if name in ("centrality", "centrality-pagerank"):
+        pytest.skip("asks the best connected nodes whatever the seed")
+    first, other = (play(block_graph(), name, seed=seed, settings=Gcn()) for seed in (0, 1))
+    assert not torch.equal(first, other)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,57 +54,6 @@ def test_runs_with_the_same_labels_in_another_order_of_runs(name: str) -> None:
     splits = draw_splits(tensors, 3, 0)
     swapped = Splits(*(part[[0, 2, 1]] for part in (splits.test, splits.validation, splits.pool)))
     assert torch.equal(play(tensors, name, splits=splits)[0], play(tensors, name, splits=swapped)[0])
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", NAMES)
-def test_labels_that_were_not_asked_for_change_nothing(name: str, device: str) -> None:
-    graph = block_graph()
-    asked = play(graph, name, device=device)
-    others = np.setdiff1d(np.arange(graph.num_nodes), asked.numpy())
-    assert graph.y is not None
-    y = graph.y.copy()
-    y[others] = np.random.default_rng(0).permutation(y[others])
-    assert (y != graph.y).sum() > 50
-    assert torch.equal(play(with_labels(graph, y), name, device=device), asked)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", NAMES)
-def test_works_without_features(name: str, device: str) -> None:
-    whole = block_graph()
-    graph = Graph.build(whole.edge_index, whole.num_nodes, y=whole.y)
-    assert play(graph, name, device=device).shape == (3, 6)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("edges", [0, 1, 5])
-@pytest.mark.parametrize("name", NAMES)
-def test_works_where_most_nodes_are_isolated(name: str, edges: int, device: str) -> None:
-    whole = random_graph("dense")
-    tensors = GraphTensors(Graph.build(whole.edge_index[:, :edges], whole.num_nodes, x=whole.x, y=whole.y), device)
-    splits = draw_splits(tensors, 3, 0)
-    assert splits.pool.cpu().gather(1, play(tensors, name, splits=splits)).all()
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", NAMES)
-def test_takes_the_last_node_of_the_pool(name: str, device: str) -> None:
-    tensors = GraphTensors(random_graph("dense"), device)
-    splits = narrow_splits(tensors, 3, 4)
-    asked = play(tensors, name, budget=4, splits=splits)
-    assert torch.equal(torch.zeros(3, 40, dtype=torch.bool).scatter_(1, asked, True), splits.pool.cpu())
-    splits = narrow_splits(tensors, 3, 1)
-    assert torch.equal(play(tensors, name, budget=1, splits=splits)[:, 0], splits.pool.cpu().int().argmax(1))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", NAMES)
-def test_works_with_one_class(name: str, device: str) -> None:
-    graph = random_graph("dense")
-    tensors = GraphTensors(Graph.build(graph.edge_index, graph.num_nodes, x=graph.x, y=np.zeros(40, dtype=np.int64)), device)
-    splits = draw_splits(tensors, 3, 0)
-    assert splits.pool.cpu().gather(1, play(tensors, name, splits=splits)).all()
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -148,47 +69,6 @@ def test_works_where_all_nodes_are_alike(name: str, device: str) -> None:
     if name != "policy":  # whose argmax is the paper's, ties and all
         places = splits.pool.cpu().cumsum(1).gather(1, asked[:, :1])  # 1 would be the first node of the pool
         assert len(places.unique()) > 3
-
-
-class Reordered(Environment):
-    """The environment of a reordered graph, with every node's own noise."""
-
-    order: torch.Tensor
-
-    def uniform(self, purpose: str, shape: tuple[int, ...]) -> torch.Tensor:
-        drawn = super().uniform(purpose, shape)
-        return drawn[..., self.order] if shape[-1] == len(self.order) else drawn
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_order_of_nodes_does_not_matter(name: str) -> None:
-    graph = block_graph()
-    order = np.random.default_rng(1).permutation(graph.num_nodes)
-    tensors, turned = (GraphTensors(g, dtype=torch.float64) for g in (graph, relabelled(graph, order)))
-    splits, place = draw_splits(tensors, 3, 0), torch.from_numpy(np.argsort(order))
-    moved = Splits(place[splits.test], place[splits.validation], splits.pool[:, torch.from_numpy(order)])
-    asked = play(tensors, name, splits=splits, budget=8)
-    environment = Reordered(turned, learner("gcn", turned, 3, EXACT), 3, 8)
-    environment.order = torch.from_numpy(order)
-    assert torch.equal(rollout(environment, strategy_named(name), moved, 0), place[asked])
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", NAMES)
-def test_scores_are_numbers_of_the_graphs_kind(name: str, device: str) -> None:
-    tensors = GraphTensors(block_graph(), device)
-    environment = Environment(tensors, learner("gcn", tensors, 2, EXACT), 2, 4)
-    strategy = strategy_named(name)
-    with torch.no_grad():
-        environment.reset(0, draw_splits(tensors, 2, 0))
-        environment.begin(strategy)
-        for _ in range(4):
-            scores = strategy.scores(environment.observe())
-            assert scores.shape == (2, tensors.num_nodes)
-            assert scores.dtype == torch.float32 and scores.device == tensors.degree.device
-            assert torch.isfinite(scores[environment.pool]).all()
-            environment.query(scores.masked_fill(~environment.pool, -torch.inf).argmax(1))
-            environment.learner.fit()
 
 
 @pytest.mark.gpu

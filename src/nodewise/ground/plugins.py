@@ -13,7 +13,7 @@ from typing import Any
 
 from nodewise.ground.errors import InputError, UnknownNameError
 
-__all__ = ["code_digest", "list_plugins", "plugin_settings", "read_settings", "resolve_plugin"]
+__all__ = ["code_digest", "find_plugin", "list_plugins", "plugin_settings", "read_settings", "resolve_plugin"]
 
 
 def list_plugins(registry: Mapping[str, Any], group: str) -> list[str]:
@@ -44,25 +44,31 @@ def resolve_plugin(
         UnknownNameError: there is none of that name.
         InputError: it could not be made with these settings, or may not be imported.
     """
+    return _made(kind, name, find_plugin(kind, name, registry, group, imports=imports), settings or {})
+
+
+def find_plugin(kind: str, name: str, registry: Mapping[str, Any], group: str, *, imports: bool = True) -> Any:
+    """What is registered under a name, offered by an installed package under it, or named by ``package.module:Name``; nothing is made of it.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+        InputError: it could not be imported, or may not be.
+    """
     if name in registry:
-        return _made(kind, name, registry[name], settings or {})
+        return registry[name]
     for point in entry_points(group=group):
         if point.name == name:
-            return _made(kind, name, point.load(), settings or {})
+            return point.load()
     if ":" in name and not imports:
         raise InputError(
             f"the file names the {kind} {name!r}, which is somebody's own: opening a file imports no code, so give it, as in {kind}=…"
         )
-    return _made(kind, name, _imported(kind, name, registry, group), settings or {})
+    return _imported(kind, name, registry, group)
 
 
 def plugin_settings(kind: str, name: str, registry: Mapping[str, Callable[..., Any]], group: str) -> set[str]:
     """The names of the settings that a thing of that name can be made with."""
-    maker = registry.get(name)
-    if maker is None:
-        maker = next((point.load() for point in entry_points(group=group) if point.name == name), None)
-    if maker is None:
-        maker = _imported(kind, name, registry, group)
+    maker = find_plugin(kind, name, registry, group)
     if not callable(maker) or (not inspect.isclass(maker) and not inspect.isroutine(maker)):
         return set()
     return {key for key, parameter in inspect.signature(maker).parameters.items() if parameter.kind is not inspect.Parameter.VAR_KEYWORD}

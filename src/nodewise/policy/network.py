@@ -13,13 +13,17 @@ import torch
 from torch import nn
 
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.errors import InputError
+from nodewise.ground.plugins import find_plugin
 from nodewise.policy.state import StateSettings
 
 __all__ = ["POLICY_NETWORKS", "Policy", "PolicySettings", "register_policy_network"]
 
 
 PolicyNetwork = Callable[[int, int, int, torch.Generator], nn.Module]
+GROUP = "nodewise.policy_networks"
+"""The group of entry points under which installed packages offer policy networks."""
+
 POLICY_NETWORKS: dict[str, PolicyNetwork | None] = {"gcn": None, "mlp": None}
 """Every architecture by name; the paper's two are `Policy` itself."""
 
@@ -55,8 +59,12 @@ class PolicySettings:
     state: StateSettings = field(default_factory=StateSettings)
 
     def __post_init__(self) -> None:
-        if self.architecture not in POLICY_NETWORKS:
-            raise UnknownNameError("policy architecture", str(self.architecture), POLICY_NETWORKS)
+        if (
+            self.architecture not in POLICY_NETWORKS
+        ):  # or offered by an installed package; nothing else is imported, since policy files name it
+            POLICY_NETWORKS[self.architecture] = find_plugin(
+                "policy architecture", str(self.architecture), POLICY_NETWORKS, GROUP, imports=False
+            )
         if self.hidden < 1 or self.layers < 1:
             raise InputError(f"a policy needs at least one hidden layer of at least one unit, got {self.layers} of {self.hidden}")
 

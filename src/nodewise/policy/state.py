@@ -11,6 +11,7 @@ import torch
 
 from nodewise.contracts import Observation
 from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.plugins import find_plugin
 
 __all__ = ["PAPER_FEATURES", "STATE_FEATURES", "StateSettings", "register_state_feature", "state"]
 
@@ -36,8 +37,8 @@ class StateSettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
         for name in self.features:
-            if name not in STATE_FEATURES:
-                raise UnknownNameError("state feature", name, STATE_FEATURES)
+            if name not in STATE_FEATURES:  # or offered by an installed package; nothing else is imported, since policy files name features
+                STATE_FEATURES[name] = find_plugin("state feature", str(name), STATE_FEATURES, GROUP, imports=False)
         if not self.features or len(set(self.features)) < len(self.features):
             raise InputError(f"state features must be at least one and each only once, got {self.features}")
         if not self.degree_alpha > 0 or self.kl_scaling not in ("max", "none"):
@@ -56,6 +57,9 @@ class StateSettings:
 
 
 StateFeature = Callable[[Observation, StateSettings], torch.Tensor]
+GROUP = "nodewise.state_features"
+"""The group of entry points under which installed packages offer state features."""
+
 STATE_FEATURES: dict[str, StateFeature] = {}
 """Every feature by name: a function of the observation and the settings that gives [run, node] (or what broadcasts to it)."""
 

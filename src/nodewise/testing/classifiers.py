@@ -1,0 +1,270 @@
+"""The contract suite of classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from nodewise.classifiers import make_classifier
+from nodewise.contracts import Classifier, Learner
+from nodewise.graph import Graph
+from nodewise.graph.features import canonical_features
+from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Silent
+from nodewise.testing.promises import Suite, close, odd_graphs, reordered, small_graph
+
+__all__ = ["check_classifier"]
+
+_RUNS, _LABELS = 3, 6
+
+
+def check_classifier(classifier: Classifier | str, device: str = "cpu", *, node_order: bool | None = None) -> None:
+    """Plays a classifier on small graphs and looks whether it keeps the contract of `nodewise.contracts`.
+
+    Args:
+        classifier: an object, or a name as `make_classifier` takes it.
+        device: where: ``"cpu"`` or ``"cuda"``.
+        node_order: whether predictions must not depend on the order of the nodes; by default they must not where the classifier is in closed form.
+
+    Raises:
+        ContractError: it does not; the sentence says which promise.
+    """
+    _ClassifierSuite(make_classifier(classifier), device, node_order).run()
+
+
+class _ClassifierSuite(Suite):
+    """Every promise of a classifier and its learners."""
+
+    def __init__(self, classifier: Classifier, device: str, node_order: bool | None) -> None:
+        super().__init__("classifier", classifier)
+        self._classifier, self._device = classifier, device
+        self._node_order = not classifier.trained if node_order is None else node_order
+
+    def run(self) -> None:
+        """All promises, the plainest first."""
+        self.identity(self._classifier)
+        for promise, check in (
+            ("it answers what it needs and prefers", self._preferences),
+            ("its learners give numbers of the right shape and kind", self._numbers),
+            ("it works on any graph", self._odd),
+            ("the same seed gives the same result", self._seed),
+            ("runs do not see each other's labels", self._runs),
+            ("a snapshot is come back to as if nothing had happened", self._snapshot),
+            ("classes may come while it learns", self._classes),
+            ("predictions for left-out labels are probabilities", self._leave_one_out),
+            ("without epochs, predictions follow from the labels alone", self._closed_form),
+            ("the order of the nodes does not matter", self._order),
+            ("it learns", self._learns),
+        ):
+            with torch.no_grad(), self.own_randomness():
+                self.attempt(promise, check)
+
+    def _tensors(self, graph: Graph) -> GraphTensors:
+        return GraphTensors(graph, self._device)
+
+    def _started(self, graph: GraphTensors, runs: int = _RUNS, seed: int = 7, classes: int | None = None, budget: int = _LABELS) -> Learner:
+        """Fresh learners, which are given no labels but those that are told: the graph has none."""
+        prepared = graph.prepared_by(self._classifier)
+        known = graph.num_classes if classes is None else classes
+        learner = self._classifier.start(graph.unlabelled, prepared, runs, known, budget)
+        learner.reset(seed)
+        return learner
+
+    def _taught(
+        self, graph: GraphTensors, learner: Learner, labels: int = _LABELS, shift: Callable[[torch.Tensor], None] | None = None
+    ) -> Learner:
+        """The learner after labels, one at a time, each with its fit."""
+        for step in range(labels):
+            nodes = _nodes(graph, step)
+            answers = graph.y[nodes]
+            if shift is not None:
+                shift(answers)
+            learner.add(nodes, answers)
+            learner.fit()
+        return learner
+
+    def _preferences(self) -> None:
+        graph = small_graph()
+        wanted = self._classifier.default_features(graph)
+        canonical_features(wanted, graph.name)
+        size = self._classifier.bytes_per_run(self._tensors(graph), 10)
+        self.expect(isinstance(size, int) and size > 0, "bytes_per_run() gives a whole number above 0", f"got {size!r}")
+        for name in ("trained", "recordable"):
+            flag = getattr(self._classifier, name)
+            self.expect(isinstance(flag, bool), f"{name} is True or False", f"got {flag!r}")
+
+    def _numbers(self) -> None:
+        graph = self._tensors(small_graph())
+        learner = self._started(graph)
+        self._look(learner, graph, "before the first label")
+        learner = self._taught(graph, learner, 2)
+        self._look(learner, graph, "after two labels")
+        given = learner.logits()
+        kept = given.clone()
+        self.expect(close(learner.logits(), kept), "looking twice at logits() shows the same")
+        self._taught(graph, learner, 1)
+        self.expect(torch.equal(given, kept), "logits that were handed out are not overwritten later")
+        learner.add(torch.tensor([[3, 4]] * _RUNS, device=graph.device), graph.y[torch.tensor([[3, 4]] * _RUNS, device=graph.device)])
+        learner.fit()
+        self._look(learner, graph, "after two labels at once")
+        learner.finish(Silent())
+        self._look(learner, graph, "after finish()")
+
+    def _look(self, learner: Learner, graph: GraphTensors, when: str) -> None:
+        logits, embedding = learner.logits(), learner.embedding()
+        wanted = (_RUNS, graph.num_nodes, max(1, graph.num_classes))
+        self.expect(
+            tuple(logits.shape) == wanted, f"logits() is [run, node, class] {when}", f"got {list(logits.shape)}, not {list(wanted)}"
+        )
+        self.expect(learner.num_classes == wanted[2], f"num_classes is the number of classes {when}", f"got {learner.num_classes}")
+        self.expect(embedding.dim() == 3 and embedding.shape[:2] == wanted[:2], f"embedding() is [run, node, width] {when}")
+        for name, tensor in (("logits", logits), ("embedding", embedding)):
+            kind = tensor.dtype == graph.dtype and tensor.device == graph.device
+            self.expect(kind, f"{name}() has the graph's kind and device {when}", f"got {tensor.dtype} on {tensor.device}")
+            self.expect(torch.isfinite(tensor).all(), f"{name}() is finite {when}")
+            self.expect(not tensor.requires_grad, f"{name}() carries no gradient {when}")
+
+    def _odd(self) -> None:
+        for name, graph in odd_graphs().items():
+            tensors = self._tensors(graph)
+
+            def play(tensors: GraphTensors = tensors, name: str = name) -> None:
+                learner = self._taught(tensors, self._started(tensors))
+                learner.finish()
+                self._look(learner, tensors, f"on {name}")
+
+            self.attempt(f"it works on {name}", play)
+
+    def _seed(self) -> None:
+        graph = self._tensors(small_graph())
+        learner = self._started(graph)
+        first = self._taught(graph, learner).logits().clone()
+        learner.finish()
+        learner.reset(7)
+        again = self._taught(graph, learner).logits()
+        self.expect(close(first, again), "after reset() with the same seed everything is as it was the first time")
+        fresh = self._taught(graph, self._started(graph)).logits()
+        self.expect(close(first, fresh), "the same seed gives the same predictions in other learners")
+
+    def _runs(self) -> None:
+        graph = self._tensors(small_graph())
+
+        def other(labels: torch.Tensor) -> None:
+            labels[1] = (labels[1] + 1) % graph.num_classes
+
+        plain = self._taught(graph, self._started(graph)).logits()
+        shifted = self._taught(graph, self._started(graph), shift=other).logits()
+        self.expect(close(plain[[0, 2]], shifted[[0, 2]]), "other labels in one run leave the other runs as they are")
+        self.expect(not torch.equal(plain[1], shifted[1]), "other labels give other predictions")
+
+    def _snapshot(self) -> None:
+        graph = self._tensors(small_graph())
+        straight, disturbed = (self._taught(graph, self._started(graph), 2) for _ in range(2))
+        kept = disturbed.snapshot()
+        if kept is None:
+            return
+        for _ in range(2):
+            self._taught(graph, disturbed, 3)
+            disturbed.finish()
+            disturbed.restore(kept)
+            self.expect(
+                close(disturbed.logits(), straight.logits()), "restore() brings the predictions of the snapshot back, as often as wanted"
+            )
+        for learner in (straight, disturbed):
+            nodes = _nodes(graph, 4)
+            learner.add(nodes, graph.y[nodes])
+            learner.fit()
+        self.expect(close(disturbed.logits(), straight.logits()), "after restore() learning goes on as if nothing had happened")
+
+    def _classes(self) -> None:
+        graph = self._tensors(small_graph())
+        learner = self._started(graph, runs=1, classes=0)
+        self.expect(
+            learner.num_classes >= 1 and learner.logits().shape[-1] == learner.num_classes, "with no class known there is one to predict"
+        )
+        try:
+            learner.add_classes(["a", "b"])
+        except InputError:
+            return  # who cannot take in classes says so, and a session tells the user
+        node, label = (torch.tensor([[number]], device=graph.device) for number in (0, 1))
+        learner.add(node, label)
+        learner.fit()
+        kept = learner.snapshot()
+        for names, count in ((["c"], 3), (["d", "e"], 5), ([], 5)):
+            learner.add_classes(names)
+            learner.add(node + count, torch.tensor([[count - 1]], device=graph.device))
+            learner.fit()
+            self.expect(learner.num_classes == count, "num_classes counts the classes that came", f"got {learner.num_classes}, not {count}")
+            self.expect(tuple(learner.logits().shape) == (1, graph.num_nodes, count), "logits() has a column for each class that came")
+            self.expect(torch.isfinite(learner.logits()).all(), "logits() is finite after classes came")
+        if kept is not None:
+            learner.restore(kept)
+            self.expect(learner.num_classes == 2 and learner.logits().shape[-1] == 2, "restore() brings back the classes that there were")
+
+    def _leave_one_out(self) -> None:
+        graph = self._tensors(small_graph())
+        found = self._taught(graph, self._started(graph)).leave_one_out()
+        if found is None:
+            return
+        wanted = (_RUNS, _LABELS, graph.num_classes)
+        self.expect(tuple(found.shape) == wanted, "leave_one_out() is [run, label, class]", f"got {list(found.shape)}, not {list(wanted)}")
+        ones = torch.allclose(found.sum(-1), torch.ones_like(found[..., 0]), atol=1e-4)
+        self.expect(ones and bool((found >= 0).all()), "leave_one_out() gives probabilities")
+
+    def _closed_form(self) -> None:
+        if self._classifier.trained:
+            return
+        graph = self._tensors(small_graph())
+        nodes = torch.cat([_nodes(graph, step) for step in range(_LABELS)], 1)
+        predictions = []
+        for order in (range(_LABELS), reversed(range(_LABELS))):
+            learner = self._started(graph)
+            for step in order:
+                learner.add(nodes[:, [step]], graph.y[nodes[:, [step]]])
+                learner.fit()
+            predictions.append(learner.logits().softmax(-1))
+        together = self._started(graph)
+        together.add(nodes, graph.y[nodes])
+        together.fit()
+        together.fit()
+        predictions.append(together.logits().softmax(-1))
+        for other in predictions[1:]:
+            same = torch.allclose(predictions[0], other, rtol=1e-3, atol=1e-3)
+            self.expect(same, "where it is not trained, predictions do not depend on the order of the labels, nor on how often it fits")
+
+    def _order(self) -> None:
+        if not self._node_order or self._device != "cpu":
+            return
+        graph = small_graph()
+        order = np.random.default_rng(3).permutation(graph.num_nodes)
+        index = torch.from_numpy(np.argsort(order))
+        plain, turned = GraphTensors(graph, dtype=torch.float64), reordered(graph, order, torch.float64)
+        one, other = self._started(plain), self._started(turned)
+        for step in range(_LABELS):
+            nodes = _nodes(plain, step)
+            one.add(nodes, plain.y[nodes])
+            other.add(index[nodes], plain.y[nodes])
+        one.fit()
+        other.fit()
+        same = torch.allclose(one.logits().softmax(-1), other.logits().softmax(-1)[:, index], rtol=1e-4, atol=1e-5)
+        self.expect(same, "the nodes in another order are predicted as before")
+
+    def _learns(self) -> None:
+        graph = self._tensors(small_graph(nodes=90))
+        learner = self._started(graph, budget=15)
+        for step in range(15):
+            nodes = torch.full((_RUNS, 1), step, device=graph.device)
+            learner.add(nodes, graph.y[nodes])
+            learner.fit()
+        learner.finish()
+        right = float((learner.logits().argmax(-1) == graph.y).float().mean())
+        self.expect(right > 0.5, "five labels of each of three easy classes teach it something", f"{100 * right:.0f} % are predicted right")
+
+
+def _nodes(graph: GraphTensors, step: int) -> torch.Tensor:
+    """The node that each run is told in a step, int64 [run, 1]; all differ, and one stands alone."""
+    nodes = torch.tensor([[step], [step + _LABELS], [step + 2 * _LABELS]], device=graph.device)
+    return torch.where(nodes == 2 * _LABELS + 1, graph.num_nodes - 1, nodes)
