@@ -10,7 +10,18 @@ import pytest
 
 import nodewise as nw
 
-PUBLIC = ["Graph", "NodewiseError", "Policy", "Session", "__version__", "evaluate", "list_datasets", "load_graph", "train_policy"]
+PUBLIC = [
+    "Graph",
+    "NodewiseError",
+    "Policy",
+    "Session",
+    "__version__",
+    "compare",
+    "evaluate",
+    "list_datasets",
+    "load_graph",
+    "train_policy",
+]
 
 
 def test_the_public_names_are_these() -> None:

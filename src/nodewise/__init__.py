@@ -8,6 +8,7 @@ from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
     from nodewise.datasets import list_datasets, load_graph
+    from nodewise.evaluation.compare import compare
     from nodewise.evaluation.evaluate import evaluate
     from nodewise.graph import Graph
     from nodewise.ground.errors import NodewiseError
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Graph", "NodewiseError", "Policy", "Session", "__version__", "evaluate", "list_datasets", "load_graph", "train_policy"]
+__all__ = [
+    "Graph",
+    "NodewiseError",
+    "Policy",
+    "Session",
+    "__version__",
+    "compare",
+    "evaluate",
+    "list_datasets",
+    "load_graph",
+    "train_policy",
+]
 
 # A room is imported when one of its names is first used, so that `import nodewise` stays light.
 __getattr__ = lazy_names(
@@ -27,6 +39,7 @@ __getattr__ = lazy_names(
         "NodewiseError": "ground.errors",
         "Policy": "policy",
         "Session": "session",
+        "compare": "evaluation",
         "evaluate": "evaluation",
         "list_datasets": "datasets",
         "load_graph": "datasets",

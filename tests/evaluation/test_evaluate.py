@@ -17,7 +17,7 @@ from sklearn.metrics import f1_score
 import nodewise as nw
 from nodewise.classifiers import Gcn
 from nodewise.datasets import default_budget, default_features, load_graph
-from nodewise.environment import Environment, SplitSizes, draw_splits, rollout
+from nodewise.environment import Environment, SplitSizes, TestNodes, draw_splits, rollout
 from nodewise.evaluation import evaluate, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -152,6 +152,53 @@ def test_large_graphs_are_played_fewer_runs_at_once() -> None:
 def test_other_splits_can_be_asked_for() -> None:
     result = evaluate(block_graph(), "random", runs=2, splits=SplitSizes(100, 40), **FEW)
     assert (np.round(result.micro_f1, 3) == np.round(result.micro_f1)).all()  # a hundred test nodes: whole percents
+
+
+def test_test_nodes_of_one_s_own_are_never_asked_and_alone_scored() -> None:
+    graph = block_graph(signal=3)
+    mask = np.zeros(graph.num_nodes, dtype=bool)
+    mask[20:60] = True
+    for given in (mask, torch.from_numpy(mask), np.flatnonzero(mask), np.flatnonzero(mask).tolist()):
+        result = evaluate(graph, "random", runs=3, budget=8, device="cpu", test_nodes=given, classifier="gcn", features="raw")
+        assert not mask[result.queries].any()
+        assert np.allclose(result.micro_f1 * 40 / 100, np.round(result.micro_f1 * 40 / 100)), "forty nodes are scored"
+    splits = draw_splits(GraphTensors(graph), 3, 0, sizes=TestNodes.of(mask))
+    environment = Environment.of(GraphTensors(graph), Gcn(), 3, 8)
+    rollout(environment, Random(), splits, derive_seed(0, "chunk", 0))
+    assert np.array_equal(100 * environment.score(splits.test).micro.double().numpy(), result.micro_f1)
+    assert splits.pool.sum(1).tolist() == [110] * 3, "all other labelled nodes are the pool"
+
+
+def test_masks_of_pytorch_geometric_are_understood() -> None:
+    """One mask as Planetoid has it, and [node, split] as the data sets with ten splits have it: run r is played on split r, in turn."""
+    graph = block_graph()
+    data = graph.to_pyg()
+    data.test_mask = torch.zeros(graph.num_nodes, dtype=torch.bool)
+    data.test_mask[:50] = True
+    one = evaluate(Graph.from_pyg(data), "random", runs=2, test_nodes=data.test_mask, **FEW)
+    assert (one.queries >= 50).all()
+    several = torch.stack([data.test_mask, data.test_mask.roll(50)], 1)
+    result = evaluate(graph, "random", runs=4, test_nodes=several, **FEW)
+    assert (result.queries[[0, 2]] >= 50).all() and not ((result.queries[[1, 3]] >= 50) & (result.queries[[1, 3]] < 100)).any()
+    assert (result.queries[[1, 3]] < 50).any()
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ([], "at least one node"),
+        ([-1, 3], "negative"),
+        ([3, 150], "test node 150 is not in graph 'blocks', whose nodes are 0 to 149"),
+        (np.zeros(150, dtype=bool), "at least one node"),
+        (np.zeros((2, 3, 4)), "must be a mask"),
+        ([0.5], "must be a mask"),
+    ],
+)
+def test_test_nodes_that_are_none_are_refused(nodes: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        evaluate(block_graph(), "random", runs=1, test_nodes=nodes, **FEW)
+    with pytest.raises(InputError, match="both splits and test_nodes"):
+        evaluate(block_graph(), "random", runs=1, test_nodes=[1, 2], splits=SplitSizes(5, 5), **FEW)
 
 
 def test_a_validation_or_test_set_that_lacks_a_class_is_scored_over_the_classes_there() -> None:

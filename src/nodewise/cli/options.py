@@ -18,6 +18,8 @@ __all__ = [
     "GraphArgument",
     "GraphsArgument",
     "JsonFlag",
+    "OwnClassifierOption",
+    "OwnStrategyOption",
     "PolicyOption",
     "RunsOption",
     "SeedOption",
@@ -91,6 +93,19 @@ ClosingOption = Annotated[
     typer.Option(
         "--closing-epochs", metavar="N|converged", show_default="35, as in the released code",
         help="How long the GCN trains after the last label: so many epochs, or until its training loss stops falling.",
+    ),
+]  # fmt: skip
+OwnClassifierOption = Annotated[
+    str | None,
+    typer.Option(
+        "--classifier", metavar="MODULE:NAME", show_default=False,
+        help="Where the session was begun with a classifier of your own: package.module:Name, since opening a file imports no code.",
+    ),
+]  # fmt: skip
+OwnStrategyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy", metavar="MODULE:NAME", show_default=False, help="Where the session was begun with a strategy of your own: package.module:Name.",
     ),
 ]  # fmt: skip
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON, for a machine.")]

@@ -57,7 +57,7 @@ class TestNodes:
         array = np.asarray(nodes.cpu() if isinstance(nodes, torch.Tensor) else nodes)
         if array.dtype == bool and array.ndim in (1, 2):
             columns = [np.flatnonzero(column) for column in np.atleast_2d(array.T)]
-        elif array.ndim == 1 and array.dtype.kind in "iu":
+        elif array.ndim == 1 and (array.dtype.kind in "iu" or not len(array)):
             columns = [np.unique(array)]
         else:
             raise InputError(

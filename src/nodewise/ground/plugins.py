@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from nodewise.ground.errors import InputError, UnknownNameError
 
@@ -141,7 +142,18 @@ def code_digest(thing: Any) -> str | None:
     version = getattr(thing, "version", None)
     if version is not None:
         return f"version {version}"
-    module = sys.modules.get(type(thing).__module__)
+    kind = type(thing)
+    if kind not in _DIGESTS:
+        _DIGESTS[kind] = _file_digest(kind)
+    return _DIGESTS[kind]
+
+
+_DIGESTS: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
+"""Taken once for a class: a file that is edited afterwards is not the code that runs."""
+
+
+def _file_digest(kind: type) -> str | None:
+    module = sys.modules.get(kind.__module__)
     file = getattr(module, "__file__", None)
     if module is None or file is None or not Path(file).is_file():
         return None

@@ -60,7 +60,11 @@ class Session:
     """
 
     def __init__(
-        self, log: Log, clock: Callable[[], float] = time.time, classifier: Classifier | None = None, strategy: Strategy | None = None
+        self,
+        log: Log,
+        clock: Callable[[], float] = time.time,
+        classifier: str | Classifier | None = None,
+        strategy: str | Strategy | None = None,
     ) -> None:
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
@@ -122,14 +126,15 @@ class Session:
 
     @classmethod
     def open(
-        cls, path: str | Path, *, classifier: Classifier | None = None, strategy: Strategy | None = None, wait: float = 10.0,
+        cls, path: str | Path, *, classifier: str | Classifier | None = None, strategy: str | Strategy | None = None, wait: float = 10.0,
         clock: Callable[[], float] = time.time,
     ) -> Session:  # fmt: skip
         """Go on with a session.
 
         Args:
             path: its file.
-            classifier, strategy: those that it was begun with, where they are your own: opening a file imports no code.
+            classifier, strategy: those that it was begun with, where they are your own: opening a file imports no code. A name, such as
+                ``package.module:Name``, is made with the settings that the session was begun with.
             wait: seconds to wait for another process that is writing to it.
             clock: tells the time.
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from nodewise.cli.command import add_command
+from nodewise.cli.options import OwnClassifierOption, OwnStrategyOption
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
 
@@ -71,6 +72,8 @@ def studio(
         typer.Option("--pictures", metavar="DIR", help="The only folder whose pictures are shown.", show_default="none is shown"),
     ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser.")] = True,
+    classifier: OwnClassifierOption = None,
+    strategy: OwnStrategyOption = None,
 ) -> None:
     """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the session's file."""
     import sys
@@ -92,7 +95,7 @@ def studio(
     elif token is None and not is_loopback(host):
         token = new_token()
     where = folder if folder is not None else session.absolute().parent if session is not None else Path()
-    opened = None if session is None else Session.open(session)
+    opened = None if session is None else Session.open(session, classifier=classifier, strategy=strategy)
     try:
         listening = bind(host, _PORT if port is None else port, exactly=port is not None)
         number: int = listening.getsockname()[1]

@@ -79,12 +79,13 @@ def choose_strategy(
         if reason:
             return Choice("age", None, None, reason, make_strategy("age"))
         return Choice(
-            "policy", name, _packed(chosen), f"the default: the policy {name}, whose training graphs are about as dense as this one"
-        )
-    return Choice("policy", name, _packed(chosen), "chosen by hand")
+            "policy", name, _packed(chosen), f"the default: the policy {name}, whose training graphs are about as dense as this one",
+            trained_with=chosen.classifier,
+        )  # fmt: skip
+    return Choice("policy", name, _packed(chosen), "chosen by hand", trained_with=chosen.classifier)
 
 
-def stored_strategy(settings: SessionSettings, weights: bytes | None, given: Strategy | None = None) -> Strategy:
+def stored_strategy(settings: SessionSettings, weights: bytes | None, given: str | Strategy | None = None) -> Strategy:
     """The strategy of a session from what its file holds; nothing is imported for it.
 
     Args:
@@ -95,7 +96,12 @@ def stored_strategy(settings: SessionSettings, weights: bytes | None, given: Str
     from nodewise.strategies import Learned, make_strategy
 
     if given is not None:
-        return _same("strategy", make_strategy(given), settings.strategy, settings.strategy_settings)
+        return _same(
+            "strategy",
+            make_strategy(given, settings=_kept(given, settings.strategy_settings)),
+            settings.strategy,
+            settings.strategy_settings,
+        )
     if settings.strategy != "policy" or weights is None:
         return _resolved("strategy", lambda: make_strategy(settings.strategy, settings=settings.strategy_settings, imports=False))
     with scratch_folder() as folder:
@@ -104,12 +110,17 @@ def stored_strategy(settings: SessionSettings, weights: bytes | None, given: Str
         return Learned(load_policy(file))
 
 
-def stored_classifier(settings: SessionSettings, given: Classifier | None = None) -> Classifier:
+def stored_classifier(settings: SessionSettings, given: str | Classifier | None = None) -> Classifier:
     """The classifier of a session from what its file holds; nothing is imported for it."""
     from nodewise.classifiers import make_classifier
 
     if given is not None:
-        return _same("classifier", make_classifier(given), settings.classifier, settings.classifier_settings)
+        return _same(
+            "classifier",
+            make_classifier(given, _kept(given, settings.classifier_settings)),
+            settings.classifier,
+            settings.classifier_settings,
+        )
     return _resolved("classifier", lambda: make_classifier(settings.classifier, settings.classifier_settings, imports=False))
 
 
@@ -118,8 +129,13 @@ def _resolved(kind: str, make: Callable[[], Plugged]) -> Plugged:
         return make()
     except InputError as error:
         raise SessionError(
-            f"the session's {kind} is not to be had here: {error} In Python, Session.open(…, {kind}=…) takes your own."
+            f"the session's {kind} is not to be had here: {error} Session.open(…, {kind}=…) takes your own, as does --{kind} package.module:Name."
         ) from None
+
+
+def _kept(given: object, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The settings that the session was begun with, for what is given by name."""
+    return settings if isinstance(given, str) else None
 
 
 def _same(kind: str, thing: Plugged, name: str, settings: Mapping[str, Any]) -> Plugged:

@@ -62,7 +62,13 @@ class SessionLearner:
             self._start(tuple(given))
 
     def _new_learner(self) -> Learner:
-        return self.classifier.start(self.tensors.unlabelled, self._prepared, 1, 0, self._settings.budget)
+        """A learner to which classes are added by name; one that cannot take in classes knows those of the start."""
+        learner = self._started(0)
+        self._grows = getattr(type(learner), "add_classes", Learner.add_classes) is not Learner.add_classes
+        return learner if self._grows else self._started(len(self._settings.classes))
+
+    def _started(self, classes: int) -> Learner:
+        return self.classifier.start(self.tensors.unlabelled, self._prepared, 1, classes, self._settings.budget)
 
     @property
     def learner(self) -> Learner:
@@ -207,7 +213,8 @@ class SessionLearner:
     def _know(self, names: Sequence[str]) -> None:
         """Take in the classes that are new."""
         fresh = [name for name in dict.fromkeys(names) if name not in self._classes]
-        self.learner.add_classes(fresh)
+        if fresh and (self._grows or not set(fresh) <= set(self._settings.classes)):
+            self.learner.add_classes(fresh)
         self._classes = (*self._classes, *fresh)
 
     def _number(self, name: str) -> int:

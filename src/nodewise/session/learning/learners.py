@@ -40,7 +40,7 @@ class Learners:
         classifier, strategy: the caller's own, where the settings name one that nobody has registered.
     """
 
-    def __init__(self, contents: Contents, classifier: Classifier | None = None, strategy: Strategy | None = None) -> None:
+    def __init__(self, contents: Contents, classifier: str | Classifier | None = None, strategy: str | Strategy | None = None) -> None:
         self._contents, self._classifier, self._strategy = contents, classifier, strategy
         self._made: dict[Purpose, SessionLearner] = {}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import JsonFlag, SessionArgument
+from nodewise.cli.options import JsonFlag, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -31,11 +31,13 @@ def ask(
     count: Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many nodes to ask about at once.")] = 1,
     annotator: AnnotatorOption = "me",
     json: JsonFlag = False,
+    classifier: OwnClassifierOption = None,
+    strategy: OwnStrategyOption = None,
 ) -> None:
     """Say which node to label next, why, and what is predicted for it now."""
     from nodewise.session import Session
 
-    with Session.open(file) as session:
+    with Session.open(file, classifier=classifier, strategy=strategy) as session:
         queries = session.ask(count, annotator)
         status = session.status()
         if json:

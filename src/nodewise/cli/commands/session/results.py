@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import JsonFlag, SessionArgument
+from nodewise.cli.options import JsonFlag, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -28,11 +28,13 @@ def status(
     brief: Annotated[
         bool, typer.Option("--brief", help="Counts only: nothing is trained to tell whether more labels are worth it.")
     ] = False,
+    classifier: OwnClassifierOption = None,
+    strategy: OwnStrategyOption = None,
 ) -> None:
     """Show how far the job is, and whether more labels are worth it."""
     from nodewise.session import Session
 
-    with Session.open(file) as session:
+    with Session.open(file, classifier=classifier, strategy=strategy) as session:
         now = session.status()
         report = None
         if not brief and now.told + now.given:
@@ -53,12 +55,14 @@ def predict(
     file: SessionArgument,
     out: Annotated[Path | None, typer.Option("--out", metavar="F", help="Where to; else standard output.", show_default=False)] = None,
     keep_formulas: KeepFormulasFlag = False,
+    classifier: OwnClassifierOption = None,
+    strategy: OwnStrategyOption = None,
 ) -> None:
     """Predict every node's class from the labels so far, as CSV with every class's probability."""
     from nodewise.session import Session
     from nodewise.session.files.export import write_predictions
 
-    with Session.open(file) as session:
+    with Session.open(file, classifier=classifier, strategy=strategy) as session:
         if out is not None and out.suffix.lower() in (".json", ".npz", ".pt"):
             session.predict()
             session.export(out)
@@ -75,11 +79,13 @@ def export(
     file: SessionArgument,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .json, .npz or .pt.", show_default=False)],
     keep_formulas: KeepFormulasFlag = False,
+    classifier: OwnClassifierOption = None,
+    strategy: OwnStrategyOption = None,
 ) -> None:
     """Write labels and predictions to a file: CSV, JSON, npz (the graph with its labels) or plain tensors for PyTorch Geometric."""
     from nodewise.session import Session
 
-    with Session.open(file) as session:
+    with Session.open(file, classifier=classifier, strategy=strategy) as session:
         screen.line(f"{out}: {', '.join(session.export(out, keep_formulas=keep_formulas))}")
 
 

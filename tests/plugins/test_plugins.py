@@ -1,0 +1,314 @@
+"""A classifier and a strategy from a file outside the package, exactly as docs/plugins.md shows them, through every door."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nodewise as nw
+from nodewise.classifiers import list_classifiers, make_classifier
+from nodewise.evaluation.task import Player
+from nodewise.graph import Graph
+from nodewise.ground.errors import InputError, SessionError
+from nodewise.policy import load_policy
+from nodewise.strategies import list_strategies, make_strategy
+from nodewise.testing import check_classifier, check_strategy
+from nodewise.training import search_age_weights
+from tests.small_graphs import block_graph
+from tests.test_documents import ROOT, blocks
+
+PAGE = ROOT / "docs" / "plugins.md"
+FILE, SUITES, USE = blocks(PAGE, "python")
+SHORT: dict[str, Any] = {"runs": 3, "seed": 1, "device": "cpu"}
+OFFERED = """[nodewise.classifiers]
+diffused = mine:Diffused
+
+[nodewise.strategies]
+margin = mine:Margin
+"""
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with the page's file in it, which is on Python's path."""
+    (tmp_path / "mine.py").write_text(FILE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a file that is corrected within a second looks unchanged to the cache
+    importlib.invalidate_caches()
+    sys.modules.pop("mine", None)
+    yield tmp_path
+    sys.modules.pop("mine", None)
+
+
+@pytest.fixture
+def mine(folder: Path) -> ModuleType:
+    """The page's file, imported."""
+    return importlib.import_module("mine")
+
+
+@pytest.fixture
+def installed(folder: Path) -> Path:
+    """The same with the folder of an installed package that offers both by entry points."""
+    info = folder / "mine-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(OFFERED)
+    return folder
+
+
+def graph() -> Graph:
+    return block_graph(80, signal=3.0)
+
+
+def truth(one: Graph, node: int) -> str:
+    assert one.y is not None
+    return one.class_names[one.y[node]]
+
+
+def test_they_are_as_short_as_the_page_says_and_keep_their_contracts(mine: ModuleType) -> None:
+    code = [line for line in FILE.splitlines() if line.strip() and not line.startswith(("import", "from"))]
+    strategy = code[code.index("class Margin(Strategy):") :]
+    assert len(strategy) == 5 and len(code) - len(strategy) <= 20
+    check_classifier(mine.Diffused())
+    check_strategy(mine.Margin())
+    exec(SUITES, {})
+
+
+def test_the_page_s_python_runs(folder: Path) -> None:
+    space: dict[str, Any] = {}
+    exec(USE, space)
+    assert space["result"].classifier == "diffused" and space["result"].strategy == "margin"
+    assert space["result"].micro.mean > 60
+    assert {(setting.classifier, setting.budget) for setting in space["table"].settings} == {
+        (name, budget) for name in ("gcn", "diffused") for budget in (6, 9)
+    }
+    assert space["policy"].origin["training"]["classifier"] == {"name": "diffused", "settings": {"ridge": 0.1}}
+
+
+def test_evaluate(mine: ModuleType) -> None:
+    one = nw.evaluate(graph(), mine.Margin(), classifier=mine.Diffused(), budget=6, **SHORT)
+    assert (one.strategy, one.classifier, one.policy) == ("margin", "diffused", None)
+    named = nw.evaluate(graph(), "mine:Margin", classifier="mine:Diffused", budget=6, **SHORT)
+    assert np.array_equal(one.micro_f1, named.micro_f1) and np.array_equal(one.queries, named.queries)
+    other = nw.evaluate(graph(), "mine:Margin", classifier="mine:Diffused", settings={"ridge": 50.0}, budget=6, **SHORT)
+    assert not np.array_equal(one.micro_f1, other.micro_f1)
+    by_class = nw.evaluate(graph(), mine.Margin, classifier=mine.Diffused, budget=6, **SHORT)
+    assert np.array_equal(one.micro_f1, by_class.micro_f1)
+
+
+def test_a_corrected_strategy_gives_no_stale_score(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[str] = []
+    play = Player.play
+    monkeypatch.setattr(Player, "play", lambda player, task: (played.append(task.strategy.name), play(player, task))[1])
+
+    def scores(module: ModuleType) -> np.ndarray:
+        played.clear()
+        table = nw.compare(
+            graph(), ["random", module.Margin()], classifiers=[module.Diffused()], budgets=[4, 7], store=folder / "kept", **SHORT
+        )
+        return np.concatenate([setting.outcomes["margin"].micro_f1 for setting in table.settings])
+
+    wrong = FILE.replace("best[..., -1] - best[..., 0]", "best[..., 0] - best[..., -1]")
+    assert wrong != FILE
+    (folder / "mine.py").write_text(wrong)
+    first = importlib.import_module("mine")
+    mistaken = scores(first)
+    assert played == ["random", "margin"]
+    assert np.array_equal(scores(first), mistaken) and played == [], "what is finished is not played again"
+    (folder / "mine.py").write_text(FILE)
+    assert np.array_equal(scores(first), mistaken) and played == [], "the file was edited, but not what runs"
+    corrected = importlib.reload(first)
+    right = scores(corrected)
+    assert "margin" in played
+    assert np.array_equal(right, np.concatenate([
+        nw.evaluate(graph(), corrected.Margin(), classifier=corrected.Diffused(), budget=budget, **SHORT).micro_f1 for budget in (4, 7)
+    ]))  # fmt: skip
+    assert not np.array_equal(right, mistaken)
+
+
+def test_a_comparison_goes_on_where_it_was_stopped(mine: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stopped(Exception):
+        pass
+
+    how: dict[str, Any] = {
+        "classifiers": [mine.Diffused()],
+        "budgets": [5],
+        "runs": 23,
+        "seed": 1,
+        "device": "cpu",
+        "store": tmp_path / "kept",
+    }
+    play, count = Player.play, [0]
+
+    def stop_at_the_third(player: Player, task: Any) -> Any:
+        count[0] += 1
+        if count[0] == 3:
+            raise Stopped
+        return play(player, task)
+
+    monkeypatch.setattr(Player, "play", stop_at_the_third)
+    with pytest.raises(Stopped):
+        nw.compare(graph(), [mine.Margin()], **how)
+    assert len(list((tmp_path / "kept").rglob("*.json"))) == 2
+    resumed = nw.compare(graph(), [mine.Margin()], **how)
+    assert count[0] == 4, "the two finished chunks were not played again"
+    undisturbed = nw.compare(graph(), [mine.Margin()], **{**how, "store": None})
+    assert np.array_equal(resumed.settings[0].outcomes["margin"].micro_f1, undisturbed.settings[0].outcomes["margin"].micro_f1)
+
+
+def test_what_nothing_tells_the_code_of_is_kept_in_memory_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = ModuleType("typed")  # as in a shell: there is no file
+    monkeypatch.setitem(sys.modules, "typed", typed)
+    space = vars(typed)
+    exec(FILE, space)
+    nw.compare(graph(), [space["Margin"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT)
+    assert not list((folder / "kept").rglob("*.json"))
+    for kind in ("Margin", "Diffused"):
+        space[kind].version = 1
+    nw.compare(graph(), [space["Margin"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT)
+    assert len(list((folder / "kept").rglob("*.json"))) == 1
+
+
+def test_train_policy_and_a_policy_that_brings_its_classifier(installed: Path) -> None:
+    classifier = make_classifier("diffused")
+    policy = nw.train_policy(
+        [graph()], classifier=classifier, budgets=(3,), episodes=11, batch=2, seed=1, device="cpu", out="p.safetensors"
+    )
+    same = nw.train_policy([graph()], classifier="diffused", budgets=(3,), episodes=11, batch=2, seed=1, device="cpu")
+    assert policy.digest() == same.digest()
+    result = nw.evaluate(graph(), load_policy("p.safetensors"), budget=4, **SHORT)
+    assert result.classifier == "diffused", "the classifier that the policy was trained with"
+    assert nw.evaluate(graph(), policy, classifier="gcn", budget=4, **SHORT).classifier == "gcn"
+
+
+def test_a_policy_whose_classifier_is_not_to_be_had_says_so(mine: ModuleType) -> None:
+    policy = nw.train_policy([graph()], classifier=mine.Diffused(), budgets=(3,), episodes=1, batch=2, device="cpu")
+    with pytest.raises(InputError, match="unknown classifier 'diffused'"):
+        nw.evaluate(graph(), policy, budget=4, **SHORT)
+    assert nw.evaluate(graph(), policy, classifier=mine.Diffused(), budget=4, **SHORT).classifier == "diffused"
+
+
+def test_the_search_of_age_s_weights(mine: ModuleType) -> None:
+    result = search_age_weights(graph(), classifier=mine.Diffused(), budget=3, runs=1, parts=1, device="cpu")
+    assert len(result.scores) == 3 and 0 < max(result.scores) <= 100
+
+
+def test_a_session(mine: ModuleType, folder: Path) -> None:
+    one = graph()
+    own: dict[str, Any] = {"classifier": mine.Diffused(), "strategy": mine.Margin()}
+    with nw.Session.create("job", one, budget=6, use_labels=False, **own) as session:
+        assert (session.settings.classifier, session.settings.strategy) == ("diffused", "margin")
+        assert session.settings.classifier_settings == {"ridge": 0.1}
+        for _ in range(4):
+            node = session.ask().node
+            session.tell(node, truth(one, node))
+        expected = session.ask().node
+        predicted = session.predict().probabilities
+    with nw.Session.open("job", **own) as session:
+        assert session.ask().node == expected
+        assert np.array_equal(session.predict().probabilities, predicted)
+        gone = session.undo()
+        assert gone.kind == "tell"
+        session.tell(int(gone.body["node"]), str(gone.body["label"]))
+        assert np.array_equal(session.predict().probabilities, predicted), "an undo and the same label again leave nothing behind"
+    with nw.Session.open("job", classifier="mine:Diffused", strategy="mine:Margin") as session:
+        assert session.ask().node == expected
+
+
+def test_opening_a_session_imports_no_code(mine: ModuleType, folder: Path) -> None:
+    one = graph()
+    with nw.Session.create("job", one, budget=6, use_labels=False, classifier="mine:Diffused", strategy="mine:Margin") as session:
+        session.tell(3, truth(one, 3))
+    sys.modules.pop("mine")
+    with nw.Session.open("job") as session:
+        assert session.labels == {3: truth(one, 3)}, "what was told can be read without any code"
+        with pytest.raises(SessionError, match="the session's (classifier|strategy) is not to be had here.*takes your own"):
+            session.ask()
+    assert "mine" not in sys.modules
+    other = importlib.import_module("mine")
+    with (
+        nw.Session.open("job", classifier=other.Diffused(ridge=7.0), strategy=other.Margin()) as session,
+        pytest.raises(SessionError, match="give that one"),
+    ):
+        session.ask()
+
+
+def test_a_file_that_names_a_module_is_refused(mine: ModuleType, folder: Path) -> None:
+    """Whoever writes `os:system` into a session's file gains nothing."""
+    import sqlite3
+
+    nw.Session.create("job", graph(), budget=6, use_labels=False, strategy="random").close()
+    with sqlite3.connect("job") as file:
+        (table,) = [name for (name,) in file.execute("select name from sqlite_master where type = 'table'") if _holds_settings(file, name)]
+        column = next(row[1] for row in file.execute(f"pragma table_info({table})") if _names_strategy(file, table, row[1]))
+        file.execute(f"update {table} set {column} = replace({column}, '\"random\"', '\"mine:Margin\"')")
+    sys.modules.pop("mine")
+    with nw.Session.open("job") as session, pytest.raises(SessionError, match="opening a file imports no code"):
+        session.ask()
+    assert "mine" not in sys.modules
+
+
+def _names_strategy(file: Any, table: str, column: str) -> bool:
+    return any('"random"' in str(value) for (value,) in file.execute(f"select {column} from {table}"))
+
+
+def _holds_settings(file: Any, table: str) -> bool:
+    return any(_names_strategy(file, table, row[1]) for row in file.execute(f"pragma table_info({table})"))
+
+
+def test_names_that_an_installed_package_offers(installed: Path) -> None:
+    assert "diffused" in list_classifiers() and "margin" in list_strategies()
+    assert make_classifier("diffused", {"ridge": 0.3}).identity() == {"ridge": 0.3}
+    assert make_strategy("margin").name == "margin"
+    result = nw.evaluate(graph(), "margin", classifier="diffused", budget=4, **SHORT)
+    assert (result.strategy, result.classifier) == ("margin", "diffused")
+    with nw.Session.create("job", graph(), budget=6, use_labels=False, strategy="margin", classifier="diffused") as session:
+        asked = session.ask().node
+    with nw.Session.open("job") as session:
+        assert session.ask().node == asked, "entry points are resolved by name when a file is opened"
+
+
+@pytest.mark.slow
+def test_the_page_s_commands(folder: Path, nodewise: Run) -> None:
+    commands = [line for block in blocks(PAGE, "bash") for line in block.splitlines()]
+    assert len(commands) == 5
+    for command in commands:
+        done = nodewise(*shlex.split(command)[1:])
+        assert done.returncode == 0, done.stderr
+    comparison = json.loads((folder / "results" / "comparison.json").read_text())
+    assert {setting["classifier"] for setting in comparison["settings"]} == {"gcn", "diffused"}
+    assert nodewise("session", "tell", "own.nodewise", "0", "class_0").returncode == 0, "telling needs no code"
+    refused = nodewise("session", "predict", "own.nodewise")
+    assert refused.returncode in (1, 2) and "--classifier package.module:Name" in refused.stderr and refused.stderr.count("\n") == 1
+
+
+def test_what_cannot_be_imported_or_made_is_told(folder: Path) -> None:
+    for name, said in (
+        ("nowhere:Margin", "the strategy 'nowhere:Margin' could not be imported"),
+        ("mine:Margn", "could not be imported"),
+        ("mine:Diffused", "is no strategy"),
+        ("margin", "unknown strategy 'margin'.*package.module:Name"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make_strategy(name)
+    with pytest.raises(InputError, match="unknown setting of the classifier 'mine:Diffused' 'rigde': did you mean 'ridge'"):
+        make_classifier("mine:Diffused", {"rigde": 1.0})
+
+
+def test_a_registered_name_before_the_colon_wins(folder: Path) -> None:
+    (folder / "random.py.txt").write_text("")
+    with pytest.raises(InputError, match="only policy:NAME|FILE and age:A/B/C"):
+        make_strategy("random:Margin")
