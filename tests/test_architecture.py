@@ -210,3 +210,10 @@ def test_nothing_names_a_folder_of_one_machine() -> None:
 
 def test_no_file_is_too_large_for_a_repository() -> None:
     assert not [path.name for path in tracked_files() if path.stat().st_size > 1_000_000]
+
+
+def test_every_file_that_the_page_of_the_layout_names_is_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\d+\. `([\w/]+\.py)`", text, flags=re.MULTILINE))
+    assert len(named) > 40
+    assert not [name for name in sorted(named) if not (PACKAGE / name).is_file()]
