@@ -103,7 +103,7 @@ def test_settings_of_other_types_are_refused_in_words(change: dict[str, object],
         Session.open(tmp_path / "job")
 
 
-RUN = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1", " =1", "＝1+1", "=cmd"]
+RUN = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-inf", "+1_0", "\t=1", "\r=1", " =1", "＝1+1", "=cmd"]
 
 
 @pytest.mark.parametrize("text", RUN)

@@ -41,7 +41,7 @@ def test_order_is_that_of_the_first_vote_that_counts() -> None:
     assert read_history(log(told(4, "a"), undo(1))).labels == {}
 
 
-people, nodes = st.sampled_from(["ada", "bob"]), st.integers(0, 4)
+people, nodes, numbers = st.sampled_from(["ada", "bob"]), st.integers(0, 4), st.integers(1, 7)
 entries = st.one_of(
     st.builds(told, nodes, st.sampled_from("abc"), people),
     st.builds(asked, nodes, people),
@@ -49,15 +49,31 @@ entries = st.one_of(
     st.builds(lambda name: ("class", "me", {"name": name}), st.sampled_from("abcde")),
     st.builds(lambda budget: ("budget", "me", {"budget": budget}), st.integers(1, 9)),
     st.builds(undo, st.integers(1, 12)),
-)
+    st.builds(lambda node, who, number: ("tell", who, {"node": node, "label": f"n{number}", "class": number}), nodes, people, numbers),
+    st.builds(lambda node, who: ("tell", who, {"node": node, "label": "a", "overrule": True}), nodes, people),
+    st.builds(
+        lambda chosen, who, number: ("bulk", who, {"nodes": chosen, "labels": ["a"] * len(chosen), "classes": [number] * len(chosen)}),
+        st.lists(nodes, min_size=1, max_size=3), people, numbers,
+    ),
+    st.builds(lambda number, name: ("rename", "me", {"class": number, "name": name}), numbers, st.sampled_from("abxyz")),
+    st.builds(lambda number, into: ("merge", "me", {"class": number, "into": into}), numbers, numbers),
+    st.builds(lambda number: ("describe", "me", {"class": number, "text": "what it is"}), st.one_of(st.none(), numbers)),
+    st.builds(lambda order: ("order", "me", {"classes": order}), st.lists(numbers, max_size=4)),
+    st.builds(lambda node, who: ("note", who, {"node": node, "text": "odd"}), nodes, people),
+    st.builds(lambda who: ("release", "me", {"annotator": who}), people),
+)  # fmt: skip
 
 
 def spelt_out(history: History) -> list[object]:
     """All of a history, the order in its dictionaries included."""
+    ballots = [(node, list(by.items())) for node, by in history.ballots.items()]
     votes = [(node, list(by.items())) for node, by in history.votes.items()]
+    classes = history.classes
     return [
-        history.last, votes, list(history.labels.items()), list(history.skipped.items()), list(history.asked), history.classes, history.budget,
-        list(history.changes),
+        history.last, ballots, votes, list(history.numbers.items()), list(history.labels.items()), sorted(history.overruled.items()),
+        list(history.skipped.items()), list(history.asked), sorted(history.released.items()), list(classes), classes.in_order, classes.next_number,
+        sorted(classes.merged.items()), sorted(classes.aliases.items()), sorted(classes.first_names.items()), history.guideline,
+        sorted(history.notes.items()), history.budget, list(history.changes), history.bulk, [query.event for query in history.open_queries(2)],
     ]  # fmt: skip
 
 
@@ -73,6 +89,7 @@ def test_carried_on_the_history_is_what_it_is_read_at_once(listed: list[tuple[An
         following = extend_history(history, events[:seen])
         assert spelt_out(history) == before  # the earlier one is left as it was
         history = following
+        assert set(history.numbers) == set(history.ballots) and set(history.numbers.values()) <= set(history.classes.numbers)
         assert spelt_out(history) == spelt_out(read_history(events[:seen]))
 
 

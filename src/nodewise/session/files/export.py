@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["harmless", "prediction_rows", "write_export", "write_predictions"]
 
 
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
 
@@ -106,11 +108,7 @@ def harmless(cell: object) -> object:
     """
     if not isinstance(cell, str) or not (cell.lstrip().startswith(_FORMULA) or cell[:1] in ("\t", "\r", "\n")):
         return cell
-    try:
-        float(cell)
-    except ValueError:
-        return "'" + cell
-    return cell
+    return cell if _NUMBER.fullmatch(cell) else "'" + cell
 
 
 def _sources(session: Session) -> dict[int, str]:
