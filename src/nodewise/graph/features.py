@@ -151,7 +151,7 @@ def unscaled(graph: Graph) -> str | None:
     x = graph.x
     if not isinstance(x, np.ndarray) or graph.x_offset is not None or graph.features != "raw" or x.size == 0:
         return None
-    largest = np.maximum(x.max(axis=0), -x.min(axis=0))
+    largest = np.maximum(x.max(axis=0), -x.min(axis=0)).astype(np.float64)  # so that no product overflows
     used = np.flatnonzero(largest > 0)
     if len(used) < 2:
         return None
