@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,images,reddit,studio,tensorboard
+EXTRAS := cluster,dev,images,reddit,studio,tensorboard
 READY := $(VENV)/.ready
 ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
 # two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower

@@ -143,8 +143,8 @@ def test_several_graphs_are_loaded_one_after_another() -> None:
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(InputError, match="cluster room"):
-        compare([contest("random")], engine="ray")
+    with pytest.raises(InputError, match="unknown engine 'rya'"):
+        compare([contest("random")], engine="rya")
     with pytest.raises(InputError, match="each only once, got random, random"):
         contest("random", "random")
     with pytest.raises(InputError, match="at least 1, got 0"):

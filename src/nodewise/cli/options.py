@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from nodewise.ground.errors import InputError
 
+if TYPE_CHECKING:
+    from nodewise.evaluation.engines import Engine
+    from nodewise.ground.events import Reporter
+
 __all__ = [
+    "AddressOption",
     "BudgetOption",
     "ClassifierOption",
     "DataDirOption",
     "DeviceOption",
+    "EngineOption",
     "FeaturesOption",
+    "GpusOption",
     "GraphArgument",
     "GraphsArgument",
     "JsonFlag",
@@ -26,6 +34,7 @@ __all__ = [
     "SessionArgument",
     "SettingsOption",
     "StrategyOption",
+    "open_engine",
     "read_names",
     "read_numbers",
     "read_plugin_settings",
@@ -61,6 +70,17 @@ FeaturesOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Where all randomness comes from: same seed, same result.")]
 DeviceOption = Annotated[str, typer.Option("--device", metavar="D", help="auto, cpu, cuda or cuda:N.")]
+EngineOption = Annotated[Literal["local", "ray"], typer.Option("--engine", help="Where the runs are done.")]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--address", metavar="HOST:PORT", help="With --engine ray: the cluster's head node, or auto.",
+        show_default="RAY_ADDRESS, else this machine alone",
+    ),
+]  # fmt: skip
+GpusOption = Annotated[
+    float, typer.Option("--gpus-per-task", metavar="X", min=0, help="With --engine ray: share of a GPU for each chunk of runs.")
+]
 RunsOption = Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.")]
 BudgetOption = Annotated[
     int | None,
@@ -109,6 +129,24 @@ OwnStrategyOption = Annotated[
     ),
 ]  # fmt: skip
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON, for a machine.")]
+
+
+def open_engine(engine: str, address: str | None, gpus_per_task: float, reporter: Reporter) -> AbstractContextManager[Engine]:
+    """The engine that the options choose; the connection that it makes is closed with it.
+
+    Raises:
+        InputError: options of one engine were given for another, or Ray is not installed.
+    """
+    from nodewise.evaluation.engines import LocalEngine
+
+    if engine == "ray":
+        from nodewise.cluster import RayEngine
+
+        return RayEngine(address, gpus_per_task, reporter)
+    for option, given in (("--address", address), ("--gpus-per-task", gpus_per_task or None)):
+        if given is not None:
+            raise InputError(f"{option} {given} is for --engine ray: add that, or leave {option} out")
+    return nullcontext(LocalEngine())
 
 
 def read_plugin_settings(

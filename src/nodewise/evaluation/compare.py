@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +14,19 @@ from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget, load_graph
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
+from nodewise.evaluation.engines import Engine, LocalEngine, make_engine
 from nodewise.evaluation.evaluate import check_counts
 from nodewise.evaluation.methods import Method, choose_classifier
 from nodewise.evaluation.store import Chunk, ChunkStore
 from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
-from nodewise.ground.device import resolve_device
+from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.policy import Policy
 
-__all__ = ["Contest", "Engine", "LocalEngine", "compare"]
+__all__ = ["Contest", "compare"]
 
 
 @dataclass(frozen=True)
@@ -62,25 +64,6 @@ class Contest:
             raise InputError(f"give at least one strategy, and each only once, got {', '.join(names) or 'none'}")
 
 
-class Engine(Protocol):
-    """Where tasks are played: in this process, or on a cluster."""
-
-    def play(self, tasks: Sequence[Task]) -> Iterable[tuple[Task, dict[int, Chunk]]]:
-        """Plays all tasks and gives each one's chunks as soon as they are there, in whatever order."""
-
-
-@dataclass
-class LocalEngine:
-    """Plays one task after another in this process."""
-
-    player: Player = field(default_factory=Player)
-
-    def play(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[int, Chunk]]]:
-        """Each task's chunks, in order."""
-        for task in tasks:
-            yield task, self.player.play(task)
-
-
 def compare(
     graphs: str | Path | Graph | Contest | Sequence[str | Path | Graph | Contest],
     strategies: Sequence[str | Strategy | Policy | Method] | None = None,
@@ -93,7 +76,7 @@ def compare(
     seed: int = 0,
     device: str = "auto",
     store: ChunkStore | str | Path | None = None,
-    engine: Engine | Literal["local", "ray"] = "local",
+    engine: Engine | str = "local",
     data_dir: str | Path | None = None,
     reporter: Reporter | None = None,
 ) -> Comparison:
@@ -112,7 +95,7 @@ def compare(
         seed: everything random follows from it.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         store: finished chunks, or a folder for them; those that it holds are not played again. A folder outlives a kill.
-        engine: ``"local"`` plays one chunk after another in this process; or an engine of your own.
+        engine: ``"local"`` plays one chunk after another in this process, ``"ray"`` many at a time on a Ray cluster; or an engine of your own.
         data_dir: where names of graphs are looked for.
         reporter: told after every chunk, for each graph.
     """
@@ -131,19 +114,26 @@ def compare(
     contests = [
         one if isinstance(one, Contest) else _contest(one, asked, methods, runs, chosen, features, splits, data_dir) for one in given
     ]
-    where, report = resolve_device(device), reporter or Silent()
     kept = store if isinstance(store, ChunkStore) else ChunkStore(store)
-    used = _engine(engine)
-    settings = [setting for contest in contests for setting in _Play(contest, seed, str(where), kept, used, report).settings()]
-    return Comparison(tuple(settings), seed, where.type)
+    used, report = make_engine(engine), reporter or Silent()
+    where = used.device(device)
+    plays: list[_Play] = []
+    owners: dict[int, _Play] = {}  # by the task's identity: every play keeps its tasks
 
+    def missing() -> Iterator[Task]:
+        planned: set[Path] = set()
+        for contest in contests:
+            plays.append(play := _Play(contest, seed, where, kept, used, report))
+            for task in play.missing(planned):
+                owners[id(task)] = play
+                yield task
 
-def _engine(engine: Engine | str) -> Engine:
-    if not isinstance(engine, str):
-        return engine
-    if engine == "local":
-        return LocalEngine()
-    raise InputError(f"engine {engine!r} needs nodewise's cluster room, which this version does not have yet: use --engine local")
+    with closing(used.play(missing())) as played:  # an interrupt ends what the engine has under way
+        for task, chunks in played:
+            for budget, chunk in chunks.items():
+                kept.save(task.key(budget), chunk)
+            owners[id(task)].tell(task)
+    return Comparison(tuple(setting for play in plays for setting in play.settings()), seed, where.partition(":")[0])
 
 
 def _contest(
@@ -159,53 +149,79 @@ def _contest(
     )
 
 
+@dataclass(frozen=True)
+class _Job:
+    """One method with one classifier: all its chunks, those that were there before included."""
+
+    method: Method
+    strategy: Strategy
+    classifier: str
+    features: str
+    tasks: list[Task]
+
+
 class _Play:
     """One contest while it is played."""
 
     def __init__(self, contest: Contest, seed: int, device: str, store: ChunkStore, engine: Engine, report: Reporter) -> None:
         self._contest, self._seed, self._device, self._store, self._engine, self._report = contest, seed, device, store, engine, report
-        self._graph = contest.load()
-        self._budgets = contest.budgets or (default_budget(self._graph, simulated=True),)
-        self._splits = contest.splits or default_splits(self._graph)
-        self._local = Player()  # sizes of chunks follow from the graph's tensors
+        self._budgets = contest.budgets
+        self._splits = contest.splits
+        self._jobs: list[list[_Job]] = []  # by classifier
+        self._sizing = Player()
         self._done = 0
 
-    def settings(self) -> Iterator[Setting]:
-        """Every classifier and budget, with what all methods reached."""
+    def missing(self, planned: set[Path]) -> Iterator[Task]:
+        """The tasks of every classifier and method that are not in the store; the graph is let go at the end.
+
+        Args:
+            planned: chunks that somebody plays already; those of this contest are added.
+        """
+        graph = self._contest.load()
+        self._budgets = self._contest.budgets or (default_budget(graph, simulated=True),)
+        self._splits = self._contest.splits or default_splits(graph)
         for given in self._contest.classifiers:
-            groups: dict[tuple[str, str], dict[str, dict[int, Outcome]]] = {}
+            self._jobs.append([])
             for method in self._contest.methods:
                 strategy = method.make()
                 classifier = choose_classifier(given, strategy)
-                graph = prepared(self._graph, self._contest.features, classifier.default_features(self._graph))
-                outcomes = self._outcomes(method, strategy, classifier, graph)
-                groups.setdefault((classifier.name, graph.features), {})[method.name] = outcomes
-            for (name, features), reached in groups.items():
+                ready = prepared(graph, self._contest.features, classifier.default_features(graph))
+                tasks = self._shared_tasks(ready, classifier, strategy)
+                self._jobs[-1].append(_Job(method, strategy, classifier.name, ready.features, tasks))
+                lacking = {id(task) for task in tasks if any(self._store.load(task.key(budget)) is None for budget in task.budgets)}
+                fresh = [task for task in tasks if id(task) in lacking and not {task.key(b).path for b in task.budgets} <= planned]
+                planned |= {task.key(budget).path for task in fresh for budget in task.budgets}
+                there = {id(task) for task in tasks} - {id(task) for task in fresh}
+                for task in tasks:
+                    if id(task) in there:
+                        self.tell(task)
+                yield from fresh
+        self._sizing = Player()
+
+    def settings(self) -> Iterator[Setting]:
+        """Every classifier and budget, with what all methods reached."""
+        for jobs in self._jobs:
+            groups: dict[tuple[str, str], list[_Job]] = {}
+            for job in jobs:
+                groups.setdefault((job.classifier, job.features), []).append(job)
+            for (name, features), some in groups.items():
                 for budget in self._budgets:
-                    outcomes_at = {method: by_budget[budget] for method, by_budget in reached.items()}
-                    yield Setting(self._contest.name, features, name, budget, outcomes_at)
+                    outcomes = {job.method.name: _joined(job.method, job.strategy, self._chunks(job.tasks, budget)) for job in some}
+                    yield Setting(self._contest.name, features, name, budget, outcomes)
 
-    def _outcomes(self, method: Method, strategy: Strategy, classifier: Classifier, graph: Graph) -> dict[int, Outcome]:
-        contest = self._contest
-        reference = GraphReference.of(graph, contest.source, contest.data_dir)
-        player = self._engine.player if isinstance(self._engine, LocalEngine) else self._local
-        player.hold(graph, reference)
-        tasks = self._tasks(player, reference, classifier, strategy)
-        missing = [task for task in tasks if any(self._store.load(task.key(budget)) is None for budget in task.budgets)]
-        played = {id(task) for task in missing}
-        for task in tasks:
-            if id(task) not in played:
-                self._tell(task)
-        for task, chunks in self._engine.play(missing):
-            for budget, chunk in chunks.items():
-                self._store.save(task.key(budget), chunk)
-            self._tell(task)
-        return {budget: _joined(method, strategy, self._chunks(tasks, budget)) for budget in self._budgets}
+    def _shared_tasks(self, graph: Graph, classifier: Classifier, strategy: Strategy) -> list[Task]:
+        reference = GraphReference.of(graph, self._contest.source, self._contest.data_dir)
+        reference = self._engine.share(graph, reference, self._store.folder)
+        if isinstance(self._engine, LocalEngine):
+            tensors = self._engine.player.tensors(reference, self._device)
+        else:  # for the size of chunks alone
+            self._sizing.hold(graph, reference)
+            tensors = self._sizing.tensors(reference, "cpu")
+        return self._tasks(tensors, reference, classifier, strategy)
 
-    def _tasks(self, player: Player, reference: GraphReference, classifier: Classifier, strategy: Strategy) -> list[Task]:
+    def _tasks(self, tensors: GraphTensors, reference: GraphReference, classifier: Classifier, strategy: Strategy) -> list[Task]:
         """Chunks of runs; a strategy that does not read its budget plays all budgets that are missing in one episode."""
-        tensors = player.tensors(reference, self._device)
-        size = runs_at_once(tensors, classifier, strategy, max(self._budgets))
+        size = runs_at_once(tensors, classifier, strategy, max(self._budgets), self._device)
         together = [tuple(self._budgets)] if not strategy.reads_budget else [(budget,) for budget in self._budgets]
         tasks = []
         for first in range(0, self._contest.runs, size):
@@ -225,7 +241,8 @@ class _Play:
         assert all(chunk is not None for chunk in chunks)
         return [chunk for chunk in chunks if chunk is not None]
 
-    def _tell(self, task: Task) -> None:
+    def tell(self, task: Task) -> None:
+        """Reports that a task is done."""
         contest = self._contest
         self._done += task.runs * len(task.budgets)
         total = len(contest.classifiers) * len(contest.methods) * contest.runs * len(self._budgets)

@@ -130,20 +130,20 @@ class ChunkStore:
 
     A file appears whole or not at all, so that what was finished before a kill is there afterwards and is not done again.
 
-    Args:
+    Attributes:
         folder: where the files go; None: in memory.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        self._folder = None if folder is None else Path(folder)
+        self.folder = None if folder is None else Path(folder)
         self._memory: dict[Path, Chunk] = {}
 
     def load(self, key: ChunkKey) -> Chunk | None:
         """The chunk, or None if it is not there, not readable, or of other settings."""
-        if key.path in self._memory or self._folder is None or not key.storable:
+        if key.path in self._memory or self.folder is None or not key.storable:
             return self._memory.get(key.path)
         try:
-            record = json.loads((self._folder / key.path).read_text(encoding="utf-8"))
+            record = json.loads((self.folder / key.path).read_text(encoding="utf-8"))
             if record["key"] != key.as_dict():
                 return None
             micro, macro = (np.asarray(record[name], dtype=np.float64) for name in ("micro_f1", "macro_f1"))
@@ -158,8 +158,8 @@ class ChunkStore:
     def save(self, key: ChunkKey, chunk: Chunk) -> None:
         """Keep a finished chunk."""
         self._memory[key.path] = chunk
-        if self._folder is not None and key.storable:
-            path = self._folder / key.path
+        if self.folder is not None and key.storable:
+            path = self.folder / key.path
             path.parent.mkdir(parents=True, exist_ok=True)
             scores = {name: getattr(chunk, name).tolist() for name in ("micro_f1", "macro_f1", "queries")}
             write_json(path, {"schema": 1, "key": key.as_dict(), "seconds": chunk.seconds, **scores})

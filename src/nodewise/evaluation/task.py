@@ -119,12 +119,15 @@ class Task:
         )  # fmt: skip
 
 
-def runs_at_once(graph: GraphTensors, classifier: Classifier, strategy: Strategy, budget: int) -> int:
+def runs_at_once(graph: GraphTensors, classifier: Classifier, strategy: Strategy, budget: int, device: str | None = None) -> int:
     """How many runs make one chunk: 10 on the CPU, 50 on a GPU, fewer where they would need over 4 GB.
 
     It follows from graph, classifier, strategy and the kind of device alone, so that a result is the same however many workers made it.
+
+    Args:
+        device: where the runs will be done, if not where the graph's tensors are.
     """
-    most = 50 if graph.device.type == "cuda" else 10
+    most = 50 if (device or graph.device.type).startswith("cuda") else 10
     size = classifier.bytes_per_run(graph, budget) + strategy.bytes_per_run(graph, budget)
     return max(1, min(most, int(_MEMORY // max(1, size))))
 

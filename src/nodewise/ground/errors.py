@@ -6,6 +6,7 @@
     │   ├── UnknownNameError      a misspelt or unknown name; says what was probably meant
     │   ├── PolicyFileError       a policy file that cannot be used
     │   └── MissingExtraError     an optional dependency is not installed; says how to install it
+    ├── ClusterError              a cluster is out of reach, of another version, or lost what it was given
     ├── DownloadError             a data set could not be fetched; says what to do instead
     └── SessionError              a labelling session that cannot go on as asked
         ├── AlreadyLabelledError  somebody else has labelled the node otherwise; says who
@@ -21,6 +22,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "AlreadyLabelledError",
+    "ClusterError",
     "DownloadError",
     "GraphError",
     "InputError",
@@ -78,6 +80,10 @@ class MissingExtraError(InputError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"this needs {package}, which is not installed: run pip install 'nodewise[{extra}]'")
+
+
+class ClusterError(NodewiseError):
+    """A cluster is out of reach, its machines have other versions, or a task could not be played there."""
 
 
 class DownloadError(NodewiseError):

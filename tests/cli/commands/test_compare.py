@@ -61,7 +61,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(nodewise: Run, clean
     [
         (["--strategies", "randm"], "did you mean 'random'"),
         (["--strategies", "random,random"], "each only once"),
-        (["--strategies", "random", "--engine", "ray"], "cluster"),
+        (["--strategies", "random", "--address", "here:1"], "--address here:1 is for --engine ray"),
         (["--strategies", "random", "--budgets", "5,x"], "--budgets got '5,x'"),
         (["--strategies", "random", "--classifiers", "gcm"], "unknown classifier 'gcm'"),
         (["--strategies", "age:1/2"], "three numbers"),

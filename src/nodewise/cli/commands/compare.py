@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,13 +11,17 @@ from nodewise.cli.command import add_command
 from nodewise.cli.failures import complain
 from nodewise.cli.loading import load_labelled
 from nodewise.cli.options import (
+    AddressOption,
     ClosingOption,
     DataDirOption,
     DeviceOption,
+    EngineOption,
     FeaturesOption,
+    GpusOption,
     GraphsArgument,
     RunsOption,
     SeedOption,
+    open_engine,
     read_closing,
     read_names,
     read_numbers,
@@ -34,6 +38,7 @@ __all__ = ["compare", "register"]
 EXAMPLES = """
 nodewise compare cora pubmed --strategies random,age,policy --out results
 nodewise compare my.npz --strategies random,policy,policy:mine.safetensors --budgets 10,20,50 --runs 30 --out results
+nodewise compare cora pubmed --out results --engine ray --address auto
 """
 
 
@@ -65,14 +70,17 @@ def compare(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Keep results, tables and plots there; a second call goes on there.", show_default=False),
     ] = None,
-    engine: Annotated[Literal["local", "ray"], typer.Option("--engine", help="Where the runs are done.")] = "local",
+    engine: EngineOption = "local",
+    address: AddressOption = None,
+    gpus_per_task: GpusOption = 0.0,
     data_dir: DataDirOption = None,
 ) -> None:
     """Compare strategies on the same splits, with paired tests.
 
     A strategy is a name; policy:NAME|FILE is one of several policies, age:0.2/0.3/0.5 is AGE with fixed weights, package.module:Name is your own,
     as for classifiers.
-    With --out, every finished chunk of runs is kept: after a kill the same command goes on where it was.
+    With --out, every finished chunk of runs is kept: after a kill the same command goes on where it was. With --engine ray, chunks are played
+    side by side on a Ray cluster; the scores are the same.
     """
     from nodewise.classifiers import make_classifier
     from nodewise.evaluation import ChunkStore, Method
@@ -80,13 +88,9 @@ def compare(
     from nodewise.evaluation.comparison_files import write_comparison
     from nodewise.evaluation.comparison_tables import lead_table, score_table
     from nodewise.evaluation.tables import to_rows
-    from nodewise.ground.device import resolve_device
     from nodewise.ground.errors import InputError
     from nodewise.strategies import DEFAULT_STRATEGY
 
-    if engine != "local":
-        raise InputError("--engine ray needs nodewise's cluster room, which this version does not have yet: use --engine local")
-    resolve_device(device)  # what is misspelt or missing is told before any graph is read
     methods = tuple(Method(name) for name in (read_names(strategies, "--strategies") if strategies else ("random", DEFAULT_STRATEGY)))
     for method in methods:
         method.make()
@@ -97,12 +101,13 @@ def compare(
     if closing is not None and not names:
         learners = (make_classifier("gcn", read_closing(closing)),)
     wanted = read_numbers(budgets, "--budgets") if budgets else ()
-    with screen.reporting() as reporter:
+    with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task, reporter) as used:
+        used.device(device)  # what is misspelt or missing is told before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
         try:
-            found = run(contests, seed=seed, device=device, store=ChunkStore(out and out / "chunks"), reporter=reporter)
+            found = run(contests, seed=seed, device=device, store=ChunkStore(out and out / "chunks"), engine=used, reporter=reporter)
         except KeyboardInterrupt:
             complain(f"nodewise compare: interrupted; {_way_on(out)}")
             raise typer.Exit(130) from None

@@ -9,9 +9,21 @@ import typer
 
 from nodewise.cli.command import add_command
 from nodewise.cli.failures import complain
-from nodewise.cli.options import ClosingOption, DataDirOption, DeviceOption, SeedOption, read_closing, read_names
+from nodewise.cli.options import (
+    AddressOption,
+    ClosingOption,
+    DataDirOption,
+    DeviceOption,
+    EngineOption,
+    GpusOption,
+    SeedOption,
+    open_engine,
+    read_closing,
+    read_names,
+)
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import Event, Warned
 
 if TYPE_CHECKING:
     from nodewise.experiments.gpa import TrainingOutcome
@@ -55,6 +67,9 @@ def reproduce(
         float | None,
         typer.Option("--minutes", metavar="N", min=0, help="With trainings: stop then, to go on later.", show_default=False),
     ] = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
+    gpus_per_task: GpusOption = 0.0,
     data_dir: DataDirOption = None,
 ) -> None:
     """Redo the paper's tables and figures, theirs beside ours.
@@ -68,23 +83,30 @@ def reproduce(
     from nodewise.experiments.gpa import EXPERIMENTS, find_experiment
     from nodewise.ground.device import resolve_device
 
-    resolve_device(device)
     if experiment == "trainings":
+        resolve_device(device)
         _train(screen, policies, device, only, jobs, minutes, data_dir)
         return
     names = list(EXPERIMENTS) if experiment == "all" else [find_experiment(experiment).name]
     settings: dict[str, Any] = {"runs": runs, "quick": quick, "policies": policies, "data_dir": data_dir, "device": device, "seed": seed}
     settings["classifier"] = read_closing(closing)
-    for name in names:
-        try:
-            _run(screen, name, out, tables=len(names) == 1, settings=settings)
-        except InputError as error:
-            if len(names) == 1:
-                raise
-            screen.note(f"warning: {error}", style="yellow")
-        except KeyboardInterrupt:
-            complain(f"nodewise reproduce: interrupted; what is finished lies in {out}, and the same command goes on from there")
-            raise typer.Exit(130) from None
+
+    def warn(event: Event, /) -> None:
+        if isinstance(event, Warned):
+            screen.note(f"warning: {event.message}", style="yellow")
+
+    with open_engine(engine, address, gpus_per_task, warn) as used:
+        used.device(device)
+        for name in names:
+            try:
+                _run(screen, name, out, tables=len(names) == 1, settings={**settings, "engine": used})
+            except InputError as error:
+                if len(names) == 1:
+                    raise
+                screen.note(f"warning: {error}", style="yellow")
+            except KeyboardInterrupt:
+                complain(f"nodewise reproduce: interrupted; what is finished lies in {out}, and the same command goes on from there")
+                raise typer.Exit(130) from None
 
 
 def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from nodewise.classifiers import Gcn
 from nodewise.datasets import data_folder, default_budget, default_features, load_graph
 from nodewise.evaluation.compare import Contest, compare
 from nodewise.evaluation.comparison import Outcome, Setting
+from nodewise.evaluation.engines import Engine
 from nodewise.evaluation.methods import Method
 from nodewise.evaluation.statistics import PairedComparison, holm, paired_comparison
 from nodewise.evaluation.store import ChunkStore
@@ -37,6 +38,7 @@ class Arrangement:
         store: finished chunks, shared by all experiments: what two of them need is played once.
         classifier: what learns in all of them.
         policies: folder of policy files; None: ``policies`` in the present one, else those that come with nodewise.
+        engine: where chunks are played.
     """
 
     runs: int
@@ -48,6 +50,7 @@ class Arrangement:
     policies: Path | None = None
     data_dir: Path | None = None
     classifier: Gcn = field(default_factory=Gcn)
+    engine: Engine | str = "local"
 
 
 def play_part(part: Part, how: Arrangement) -> dict[str, Any]:
@@ -84,7 +87,7 @@ def settings_of(part: Part, how: Arrangement) -> tuple[list[Setting], list[dict[
             continue
         if not contests:
             continue
-        comparison = compare(contests, seed=how.seed, device=how.device, store=how.store, reporter=how.reporter)
+        comparison = compare(contests, seed=how.seed, device=how.device, store=how.store, engine=how.engine, reporter=how.reporter)
         for setting in comparison.settings:
             key = (setting.graph, setting.budget)
             outcomes = {**(found[key].outcomes if key in found else {}), **setting.outcomes}
@@ -103,7 +106,10 @@ def _contests(part: Part, name: str, how: Arrangement, missing: dict[str, dict[s
     for some, rows in groups:
         methods = tuple(method for row in rows if (method := _method(row, some[0], how, missing)) is not None)
         if methods:
-            yield Contest(name, partial(_same, graph), tuple(some), methods, runs, (how.classifier,), features)
+            folder = None if how.data_dir is None else str(how.data_dir)
+            yield Contest(
+                name, partial(_same, graph), tuple(some), methods, runs, (how.classifier,), features, source=name, data_dir=folder
+            )
 
 
 def _same(graph: Graph) -> Graph:

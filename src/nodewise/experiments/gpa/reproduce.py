@@ -12,6 +12,7 @@ from typing import Any
 
 from nodewise.classifiers import Gcn
 from nodewise.datasets import load_graph
+from nodewise.evaluation.engines import Engine, make_engine
 from nodewise.evaluation.store import ChunkStore
 from nodewise.experiments.gpa.case_study import case_study_record
 from nodewise.experiments.gpa.dataset_table import dataset_record
@@ -21,7 +22,6 @@ from nodewise.experiments.gpa.numbers import paper_statement
 from nodewise.experiments.gpa.parts import Arrangement, Prefixed, play_part, settings_of
 from nodewise.experiments.gpa.rendering import render
 from nodewise.experiments.gpa.statements import budget_statements
-from nodewise.ground.device import resolve_device
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter, Silent, Warned
 from nodewise.ground.files import rounded, write_json
@@ -46,6 +46,7 @@ def reproduce(
     device: str = "auto",
     seed: int = 0,
     classifier: Mapping[str, Any] | None = None,
+    engine: Engine | str = "local",
     reporter: Reporter | None = None,
 ) -> dict[str, Any]:
     """Runs one experiment and writes ``NAME.json``, ``NAME.md`` and, where the paper has a figure, ``NAME.png``.
@@ -59,6 +60,7 @@ def reproduce(
         quick: at most 10 runs, 2 on graphs above 10,000 nodes; the policies are the same.
         policies: folder of trained policies; None: ``policies`` in the present one, else those that come with nodewise.
         classifier: settings of the GCN that are not the protocol's, such as ``closing_epochs``.
+        engine: ``"local"``, ``"ray"``, or an engine of your own.
 
     Returns:
         The result file's record.
@@ -71,9 +73,11 @@ def reproduce(
     folder = Path(out)
     wanted = runs or int(paper_statement("protocol.runs"))
     small, large = (min(wanted, most) for most in QUICK) if quick else (wanted, wanted)
+    used = make_engine(engine)
+    used.device(device)
     how = Arrangement(
         small, large, seed, device, ChunkStore(folder / "chunks"), Prefixed(report, name), None if policies is None else Path(policies),
-        None if data_dir is None else Path(data_dir), Gcn(**(classifier or {})),
+        None if data_dir is None else Path(data_dir), Gcn(**(classifier or {})), used,
     )  # fmt: skip
     body = _body(experiment, how)
     missing = [one for part in body.get("parts", []) for one in part["missing"]] + body.get("missing", [])
@@ -94,12 +98,13 @@ def _head(experiment: Experiment, how: Arrangement, quick: bool) -> dict[str, An
 
     from nodewise import __version__
 
-    where = resolve_device(how.device)
+    where = make_engine(how.engine).device(how.device)
+    name = torch.cuda.get_device_name(where) if where != "cpu" and torch.cuda.is_available() else platform.machine()
     return {
         "schema": 1, "kind": "reproduction", "nodewise_version": __version__, "experiment": experiment.name, "title": experiment.title,
         "place": experiment.place, "about": experiment.about, "figure": experiment.figure, "quick": quick, "runs": how.runs, "large_runs": how.large_runs,
-        "seed": how.seed, "device": where.type, "device_name": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
-        "classifier": how.classifier.identity(), "torch": torch.__version__, "commit": os.environ.get("NODEWISE_COMMIT"),
+        "seed": how.seed, "device": where.partition(":")[0], "device_name": name, "classifier": how.classifier.identity(),
+        "torch": torch.__version__, "commit": os.environ.get("NODEWISE_COMMIT"),
     }  # fmt: skip
 
 

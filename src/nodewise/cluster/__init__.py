@@ -1,0 +1,8 @@
+"""Tasks on a Ray cluster: many chunks at a time, on many machines."""
+
+from nodewise.cluster.engine import RayEngine
+from nodewise.evaluation.engines import ENGINES
+
+__all__ = ["RayEngine"]
+
+ENGINES["ray"] = RayEngine

@@ -1,0 +1,129 @@
+"""A connection to a Ray cluster, or a cluster of this machine's own; what is wrong with it is told before any work begins."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from nodewise.cluster.versions import Versions
+from nodewise.ground.errors import ClusterError, InputError, MissingExtraError
+
+__all__ = ["check_machines", "connected", "import_ray"]
+
+_PATIENCE = 10.0
+"""Seconds for a connection to the head node."""
+
+_START = 180.0
+"""Seconds for a machine to start a worker and answer."""
+
+
+def import_ray() -> Any:
+    """Ray's module.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that we start tells nobody
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's coming default, which spares a warning
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError:
+        raise MissingExtraError("ray", "cluster") from None
+    return ray
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Ray's module while there is a connection.
+
+    A connection that the caller has made before is used and left open.
+
+    Args:
+        address: ``HOST:PORT`` of a head node, ``ray://HOST:PORT``, or ``"auto"`` for a cluster that this machine belongs to; None: what the
+            environment variable ``RAY_ADDRESS`` names, else a cluster of this machine alone, which ends with the work.
+
+    Raises:
+        ClusterError: there is no cluster at the address, or its Ray or Python differ.
+    """
+    ray = import_ray()
+    if ray.is_initialized():
+        yield ray
+        return
+    wanted = address or os.environ.get("RAY_ADDRESS") or None
+    if wanted is not None:
+        _check_reach(wanted)
+    own: dict[str, Any] = {"include_dashboard": False} if wanted is None else {}
+    try:
+        ray.init(address=wanted or "local", configure_logging=False, log_to_driver=False, logging_level=logging.ERROR, **own)
+    except Exception as error:  # Ray raises whatever its layers do
+        reason = " ".join(str(error).split())
+        if "ersion mismatch" in reason:
+            raise ClusterError(
+                f"the cluster at {wanted} runs another Python or Ray than this machine: use the same on both ({reason[:300]})"
+            ) from None
+        where = "a Ray cluster of this machine could not be started" if wanted is None else f"no Ray cluster answers at {wanted!r}"
+        raise ClusterError(f"{where} ({reason[:300]}): see ray status on its head node, or use --engine local") from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check_reach(address: str) -> None:
+    """Refuses an address that nothing listens at: Ray itself would try for minutes."""
+    if address in ("auto", "local"):
+        return
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit() or not host:
+        raise InputError(f"--address must be HOST:PORT, ray://HOST:PORT or auto, got {address!r}")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"no Ray cluster answers at {address!r} ({error}): is ray start --head running there, and the port open? Without --address, a "
+            "cluster of this machine alone is used"
+        ) from None
+
+
+def check_machines(ray: Any) -> None:
+    """Asks one worker on every machine of the cluster for its versions.
+
+    Raises:
+        ClusterError: a machine has no nodewise, or another version of it or of Python.
+    """
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    def versions() -> Any:  # pickled by value, so that it can tell that nodewise is not there
+        import platform
+
+        try:
+            from nodewise.cluster.versions import Versions
+        except ImportError as error:
+            return f"cannot import it ({error}; Python {platform.python_version()})"
+        there = Versions.here()
+        return there.python, there.nodewise, there.code
+
+    remote = ray.remote(num_cpus=0, max_retries=1)(versions)
+    asked = {
+        remote.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote(): node["NodeManagerHostname"]
+        for node in ray.nodes()
+        if node["Alive"]
+    }
+    here = Versions.here()
+    for answer, host in asked.items():
+        try:
+            told = ray.get(answer, timeout=_START)
+        except ray.exceptions.GetTimeoutError:
+            raise ClusterError(f"the machine {host} of the cluster did not start a worker in {_START:.0f} s: see ray status") from None
+        except ray.exceptions.RayError:
+            continue  # it died meanwhile: its work goes to the others
+        if isinstance(told, str):
+            raise ClusterError(f"the worker on {host} has no nodewise, it {told}: install nodewise {here.nodewise} on every machine")
+        difference = here.difference(Versions(*told), f"the worker on {host}")
+        if difference is not None:
+            raise ClusterError(difference)

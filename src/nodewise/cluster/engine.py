@@ -1,0 +1,166 @@
+"""The engine ``ray``: a chunk of runs is a Ray task."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Generator, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from nodewise.cluster.connection import check_machines, connected, import_ray
+from nodewise.cluster.versions import Versions
+from nodewise.cluster.worker import play_packed
+from nodewise.datasets import data_folder
+from nodewise.datasets.registry import find_info
+from nodewise.evaluation.store import Chunk
+from nodewise.evaluation.task import GraphReference, Task
+from nodewise.graph import Graph, write_graph
+from nodewise.ground.errors import ClusterError, InputError, NodewiseError
+from nodewise.ground.events import Reporter, Silent, Warned
+
+__all__ = ["RayEngine"]
+
+RETRIES = 5
+"""How often a chunk is begun again because its worker or its machine died. An error of the chunk's own is not retried: everything random is seeded,
+so it would come again."""
+
+_LEAST_AHEAD = 64
+"""Tasks that are given to Ray at least, so that a cluster that grows by demand sees some."""
+
+
+@dataclass
+class RayEngine:
+    """Plays tasks on a Ray cluster, each on one thread of one core, or on a share of a GPU.
+
+    A worker loads a graph by its reference and keeps it for the next task; chunks come back to this process alone, which keeps them. A worker or a
+    machine that dies costs the chunks that it was at, which others begin again; if this process dies, the same call goes on with what is stored.
+
+    Attributes:
+        address: ``HOST:PORT``, ``ray://HOST:PORT`` or ``"auto"``; None: ``RAY_ADDRESS``, else a cluster of this machine alone.
+        gpus_per_task: share of a GPU for each task, such as 0.5; 0: tasks run on the CPU.
+        reporter: told what a user should know.
+    """
+
+    address: str | None = None
+    gpus_per_task: float = 0.0
+    reporter: Reporter = field(default_factory=Silent)
+    _graphs: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
+    _open: ExitStack | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        share = self.gpus_per_task
+        if not math.isfinite(share) or share < 0 or (share > 1 and share != int(share)):
+            raise InputError(f"--gpus-per-task must be a share from 0 to 1 or a whole number, got {share}")
+        import_ray()
+
+    def __enter__(self) -> RayEngine:
+        """Keeps the connection, once it is needed, for several calls of `play`."""
+        self._open = ExitStack()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def device(self, name: str) -> str:
+        """A GPU where tasks have a share of one, else the CPU; this machine need not have one."""
+        if name == "auto":
+            name = "cuda" if self.gpus_per_task else "cpu"
+        if name == "cpu" and not self.gpus_per_task:
+            return "cpu"
+        if name == "cuda" and self.gpus_per_task:
+            return "cuda:0"  # Ray shows a task only its own
+        if name in ("cpu", "cuda"):
+            raise InputError(
+                f"--device {name} and --gpus-per-task {self.gpus_per_task:g} contradict each other: a task on a GPU needs a share of it"
+            )
+        raise InputError(f"unknown device {name!r} for a cluster: use auto, cpu or cuda, with --gpus-per-task for the GPU")
+
+    def share(self, graph: Graph, reference: GraphReference, folder: Path | None) -> GraphReference:
+        """A reference that workers can load: by name or absolute path; a graph that lies in memory is written to a file beside the chunks."""
+        if reference.source is None:
+            return replace(reference, source=str(self._written(graph, folder)))
+        path = Path(reference.source).expanduser()
+        named = find_info(reference.source) is not None
+        source = str(path.absolute()) if not named and path.exists() else reference.source
+        return replace(reference, source=source, data_dir=str(data_folder(reference.data_dir).absolute()))
+
+    def _written(self, graph: Graph, folder: Path | None) -> Path:
+        if folder is None:
+            if self._graphs is None:
+                self._graphs = tempfile.TemporaryDirectory(prefix="nodewise-graphs-")
+            folder = Path(self._graphs.name)
+        path = (folder / "graphs" / f"{graph.fingerprint}.npz").absolute()
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_graph(graph, path)
+        return path
+
+    def play(self, tasks: Iterable[Task]) -> Generator[tuple[Task, dict[int, Chunk]], None, None]:
+        """Each task's chunks, as they are done."""
+        waiting = iter(tasks)
+        first = next(waiting, None)
+        if first is None:
+            return  # everything is stored: no cluster is needed
+        if self._open is not None and not import_ray().is_initialized():
+            self._open.enter_context(connected(self.address))
+        with connected(self.address) as ray:
+            check_machines(ray)
+            room = self._room(ray)
+            remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_task, max_retries=RETRIES, retry_exceptions=False)(play_packed)
+            driver, pack = ray.put(Versions.here()), ray.cloudpickle.dumps
+            pending: dict[Any, Task] = {}
+            waiting = chain([first], waiting)
+            try:
+                while True:
+                    for task in islice(waiting, room - len(pending)):
+                        pending[remote.remote(driver, pack(task))] = task
+                    if not pending:
+                        return
+                    ready, _ = ray.wait(list(pending), num_returns=1, timeout=1.0)
+                    for answer in ready:
+                        task = pending.pop(answer)
+                        yield task, _chunks(ray, answer, task)
+            finally:
+                for answer in pending:
+                    ray.cancel(answer, force=True)
+
+    def _room(self, ray: Any) -> int:
+        """How many tasks Ray is given at a time: enough for every core or GPU to have its next one."""
+        there = ray.cluster_resources()
+        if self.gpus_per_task and there.get("GPU", 0) < min(1.0, self.gpus_per_task):
+            self.reporter(
+                Warned(f"the cluster has no GPU for --gpus-per-task {self.gpus_per_task:g}: the work waits until a machine with one joins")
+            )
+        slots: float = there.get("GPU", 0) / self.gpus_per_task if self.gpus_per_task else there.get("CPU", 0)
+        return max(_LEAST_AHEAD, 4 * math.ceil(slots))
+
+
+def _chunks(ray: Any, answer: Any, task: Task) -> dict[int, Chunk]:
+    """What a task gave.
+
+    Raises:
+        NodewiseError: what it failed with.
+    """
+    what = f"runs {task.first} to {task.first + task.runs - 1} of {task.strategy.name!r} on {task.graph.name!r}"
+    try:
+        chunks: dict[int, Chunk] = ray.get(answer)
+    except ray.exceptions.RayTaskError as error:
+        cause = error.cause
+        if isinstance(cause, NodewiseError):
+            kind = InputError if isinstance(cause, InputError) else ClusterError
+            raise kind(str(cause)) from None
+        raise ClusterError(
+            f"{what} failed on a worker, {type(cause).__name__}: {cause}; the same command on --engine local shows where"
+        ) from error
+    except ray.exceptions.RayError as error:
+        raise ClusterError(
+            f"{what} were given up after their worker or its machine died {RETRIES + 1} times ({type(error).__name__}): mostly too little memory; "
+            "what is finished is kept, and the same command goes on"
+        ) from error
+    return chunks
