@@ -163,7 +163,7 @@ def test_a_fingerprint_sees_edges_features_and_labels() -> None:
     ("text", "name", "strategy", "identity"),
     [
         ("random", "random", "random", {}),
-        ("age", "age", "age", {"weights": None}),
+        ("age", "age", "age", {"basef": 0.95}),
         ("age:0.2/0.3/0.5", "age 0.2/0.3/0.5", "age", {"weights": [0.2, 0.3, 0.5]}),
     ],
 )

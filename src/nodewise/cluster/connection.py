@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any
 
 from nodewise.cluster.versions import Versions
@@ -59,7 +60,8 @@ def connected(address: str | None) -> Iterator[Any]:
         _check_reach(wanted)
     own: dict[str, Any] = {"include_dashboard": False} if wanted is None else {}
     try:
-        ray.init(address=wanted or "local", configure_logging=False, log_to_driver=False, logging_level=logging.ERROR, **own)
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # Ray tells how it is set up
+            ray.init(address=wanted or "local", configure_logging=False, log_to_driver=False, logging_level=logging.ERROR, **own)
     except Exception as error:  # Ray raises whatever its layers do
         reason = " ".join(str(error).split())
         if "ersion mismatch" in reason:
