@@ -54,7 +54,7 @@ def test_all_rows_are_counted_and_examples_are_short_and_different(tmp_path: Pat
     path.write_text("a,b\n" + f"{'x' * 500},\n" * 1500 + "y,z\n", encoding="utf-8")
     found = preview_table(path)
     assert found["rows"] == 1501 and found["columns"][0]["examples"] == ["x" * 120] and found["columns"][1] == {
-        "name": "b", "kind": "other", "examples": [],
+        "name": "b", "kind": "other", "examples": [], "filled": 0.0,
     }  # fmt: skip
 
 

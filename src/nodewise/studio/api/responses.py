@@ -73,6 +73,7 @@ class Column(_Response):
     name: str
     kind: Literal["text", "number", "label", "id", "other"]
     examples: list[str]
+    filled: float = Field(description="share of the rows looked at that have something there")
 
 
 class Guess(_Response):
@@ -89,6 +90,9 @@ class PreviewResponse(_Response):
     columns: list[Column]
     rows: int
     guess: Guess
+    encoding: str = Field(description="what it was read as: an encoding, parquet, or graph")
+    header: bool = Field(description="whether the first line was taken for the columns' names")
+    form: Literal["table", "graph"]
 
 
 class NameResponse(_Response):
@@ -323,8 +327,17 @@ class Point(_Response):
     audit: AccuracyResponse | None
 
 
+class KeyScore(_Response):
+    """Predictions that are right by the answer key, of the nodes that nobody has labelled."""
+
+    right: int
+    of: int
+
+
 class ReportResponse(_Response):
     """Whether more labels are worth it."""
+
+    key: KeyScore | None
 
     labels: int
     change_rate: float | None

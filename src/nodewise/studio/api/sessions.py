@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Literal
 
@@ -43,6 +44,8 @@ forms = make_router("sessions")
 forms.route_class = _FormRoute
 
 _Column = Annotated[str | None, Form(max_length=500)]
+_Encoding = Annotated[str | None, Form(max_length=40, description="how the table is encoded; guessed by default")]
+_Header = Annotated[bool | None, Form(description="whether the first line names the columns; guessed by default")]
 _Names = Annotated[str, Field(max_length=20_000)]
 
 
@@ -59,10 +62,15 @@ async def open_session(request: OpenRequest, studio: CurrentStudio) -> Json:
 
 
 @forms.post("/preview", response_model=PreviewResponse, responses=refusals(415, 507))
-async def preview_upload(nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")], studio: CurrentStudio) -> Json:
+async def preview_upload(
+    nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node; or JSON lines, parquet, GraphML, edges, npz")],
+    studio: CurrentStudio,
+    encoding: _Encoding = None,
+    header: _Header = None,
+) -> Json:
     """What the columns of a table seem to hold. Nothing is kept."""
     upload = Upload(nodes.filename or "", nodes.file)
-    return Json(await studio.builder.run(Priority.READ, lambda: preview(upload, studio.scratch)))
+    return Json(await studio.builder.run(Priority.READ, lambda: preview(upload, studio.scratch, encoding, header)))
 
 
 @forms.post("/session", status_code=201, response_model=NameResponse, responses=refusals(409, 415, 507))
@@ -71,25 +79,38 @@ async def new_session(
     nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")],
     name: Annotated[str, Form(min_length=1, max_length=100, description="what the session is to be called")],
     edges: Annotated[UploadFile | None, File(description="a CSV file, a row for each edge; without it similar rows are joined")] = None,
-    text: _Column = None,
+    text: Annotated[list[str], Form(max_length=50, description="the columns of texts, repeated; several are joined")] = [],  # noqa: B006
     label: _Column = None,
+    labels_as: Annotated[
+        Literal["given", "key"] | None,
+        Form(
+            description="whether the labels count as given, or are kept out of sight to measure the accuracy; given unless every row has one"
+        ),
+    ] = None,
     id: _Column = None,
     knn: Annotated[int, Form(ge=1, le=1000, description="how many similar rows each row is joined to")] = 10,
     metric: Annotated[Literal["cosine", "euclidean"], Form()] = "cosine",
     budget: Annotated[int | None, Form(ge=1, le=2**53 - 1, description="labels to ask for; five a class by default")] = None,
-    classes: Annotated[list[_Names], Form(max_length=500, description="names, repeated or joined by commas")] = [],  # noqa: B006
+    classes: Annotated[
+        list[_Names], Form(max_length=500, description="names, repeated or joined by commas, semicolons or line breaks")
+    ] = [],  # noqa: B006
     audit: Annotated[int, Form(ge=0, le=2**53 - 1)] = 0,
     strategy: Annotated[str | None, Form(max_length=100)] = None,
     seed: Annotated[int, Form(ge=0, le=2**53 - 1)] = 0,
     redundancy: Annotated[int, Form(ge=1, le=100)] = 1,
+    encoding: _Encoding = None,
+    header: _Header = None,
 ) -> Json:
     """Make a session from a table and open it. ``text``, ``label`` and ``id`` name columns; the others are shown with the nodes.
 
     How far it is goes over the websocket meanwhile.
     """
-    named = [part.strip() for text_ in classes for part in text_.split(",") if part.strip()]
+    named = [part.strip() for listed in classes for part in re.split(r"[,;\n]", listed) if part.strip()]
     options = {"budget": budget, "classes": named or None, "audit": audit, "strategy": strategy, "seed": seed, "redundancy": redundancy}
-    new = NewSession(name.strip(), text, label, id, knn, metric, options)
+    if label:
+        options["use_labels"] = None if labels_as is None else labels_as == "given"
+    columns = tuple(column for column in text if column)
+    new = NewSession(name.strip(), columns, label, id, knn, metric, encoding, header, studio.settings.pictures, options)
     table = Upload(nodes.filename or "", nodes.file)
     # A browser sends an empty file of no name for a field that was left empty.
     ends = None if edges is None or (not edges.filename and not edges.size) else Upload(edges.filename or "", edges.file)

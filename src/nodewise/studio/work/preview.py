@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodewise.graph.io.column_names import ID, LABEL, TEXT, TITLE
 from nodewise.graph.io.csvfile import Table, numbers, read_rows
 from nodewise.ground.errors import GraphError
 
-__all__ = ["preview_table"]
+if TYPE_CHECKING:
+    from nodewise.graph import Graph
+
+__all__ = ["preview_graph", "preview_table"]
 
 _LOOKED_AT = 1000
 _COLUMNS = 500
@@ -38,10 +41,22 @@ def preview_table(path: Path) -> dict[str, Any]:
     if not first:
         raise GraphError(f"{path} names columns but holds no rows: check that the table is complete")
     count = len(first) + sum(1 for _ in rows)
+    if count == 1:
+        raise GraphError(
+            f"{path} holds one row, and what is to be labelled is told by its neighbours: give at least two, better a few dozen"
+        )
     cells = {name: [row[index] if index < len(row) else "" for row in first] for index, name in enumerate(header)}
     kinds = {name: _kind(name, column) for name, column in cells.items()}
     return {
-        "columns": [{"name": name, "kind": kinds[name], "examples": _examples(cells[name])} for name in cells],
+        "columns": [
+            {
+                "name": name,
+                "kind": kinds[name],
+                "examples": _examples(cells[name]),
+                "filled": sum(1 for cell in cells[name] if cell.strip()) / len(first),
+            }
+            for name in cells
+        ],
         "rows": count,
         "guess": {
             "text": _guess_text(cells, kinds),
@@ -49,6 +64,19 @@ def preview_table(path: Path) -> dict[str, Any]:
             "id": _named(cells, ID, [name for name, kind in kinds.items() if kind == "id"]),
         },
     }
+
+
+def preview_graph(graph: Graph) -> dict[str, Any]:
+    """The same of a graph that is one already: its attributes as columns."""
+    labelled = 0.0 if graph.y is None else float((graph.y >= 0).mean())
+    columns = [
+        {"name": name, "kind": _kind(name, cells := list(map(str, column[:_LOOKED_AT]))), "examples": _examples(cells), "filled": 1.0}
+        for name, column in graph.attributes.items()
+    ]
+    if labelled:
+        columns.append({"name": "label", "kind": "label", "examples": list(graph.class_names[:3]), "filled": labelled})
+    guess = {"text": None, "label": "label" if labelled else None, "id": None}
+    return {"columns": columns, "rows": graph.num_nodes, "guess": guess, "encoding": "graph", "header": True, "form": "graph"}
 
 
 def _kind(name: str, cells: Sequence[str]) -> str:

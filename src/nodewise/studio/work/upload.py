@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,11 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
+from nodewise.graph.io.csvfile import read_table
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Warned
 from nodewise.studio.api.failures import ConflictError
 from nodewise.studio.settings import ENDING
-from nodewise.studio.work.preview import preview_table
+from nodewise.studio.work.pictures import NAMES
+from nodewise.studio.work.preview import preview_graph, preview_table
+from nodewise.studio.work.table_files import GRAPHS, normalise_table
 
 if TYPE_CHECKING:
     from nodewise.graph import Graph
@@ -45,20 +51,26 @@ class NewSession:
 
     Attributes:
         name: what it will be called.
-        text: the column of texts that become features; None: the columns of numbers and categories.
+        text: the columns of texts that become features, joined; none: pictures, or the columns of numbers and categories.
         label: the column of labels that are known already; None: there is none.
         id: the column of the nodes' names; None: one of a usual name, if its cells differ.
         knn: how many nearest rows each row is joined to, where there is no table of edges.
         metric: what near means.
+        encoding: how the table is encoded; None: guessed.
+        header: whether its first line names the columns; None: guessed.
+        pictures: the folder that pictures may come from.
         options: further arguments of `Session.create`.
     """
 
     name: str
-    text: str | None = None
+    text: tuple[str, ...] = ()
     label: str | None = None
     id: str | None = None
     knn: int = 10
     metric: Metric = "cosine"
+    encoding: str | None = None
+    header: bool | None = None
+    pictures: Path | None = None
     options: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -71,10 +83,16 @@ class NewSession:
             )
 
 
-def preview(nodes: Upload, scratch: Path) -> dict[str, Any]:
-    """The columns of an uploaded table, see `preview_table`."""
-    with _kept(scratch, {"nodes.csv": nodes}) as folder:
-        return preview_table(folder / "nodes.csv")
+def preview(nodes: Upload, scratch: Path, encoding: str | None = None, header: bool | None = None) -> dict[str, Any]:
+    """The columns of an uploaded table or the attributes of an uploaded graph, see `preview_table`."""
+    from nodewise.graph import read_graph
+
+    with _kept(scratch, {_stored(nodes): nodes}) as folder:
+        stored = folder / _stored(nodes)
+        if stored.suffix in GRAPHS:
+            return preview_graph(read_graph(stored))
+        table = normalise_table(stored, nodes.name, folder / "table.csv", encoding, header)
+        return {**preview_table(table.path), "encoding": table.encoding, "header": table.header, "form": "table"}
 
 
 def create_session(new: NewSession, nodes: Upload, edges: Upload | None, folder: Path, scratch: Path, reporter: Reporter) -> Session:
@@ -97,10 +115,15 @@ def create_session(new: NewSession, nodes: Upload, edges: Upload | None, folder:
     path = folder / f"{new.name}{ENDING}"
     if path.exists() or path.is_symlink():
         raise ConflictError(f"there is a session {new.name!r} already: give the new one another name, or open that one")
-    files = {"nodes.csv": nodes} | ({} if edges is None else {"edges.csv": edges})
+    files = {_stored(nodes): nodes} | ({} if edges is None else {"edges.csv": edges})
     with _kept(scratch, files) as kept:
         reporter(Progress("build", 0, None))
-        graph = _build(new, kept / "nodes.csv", None if edges is None else kept / "edges.csv", reporter)
+        stored = kept / _stored(nodes)
+        if stored.suffix in GRAPHS:
+            graph = _take_graph(stored, new)
+        else:
+            table = normalise_table(stored, nodes.name, kept / "table.csv", new.encoding, new.header)
+            graph = _build(new, table.path, None if edges is None else kept / "edges.csv", reporter)
     for note in graph.notes:
         reporter(Note(note))
     reporter(Note(f"a graph of {graph.num_nodes} nodes and {graph.num_edges} edges"))
@@ -124,15 +147,73 @@ def _build(new: NewSession, nodes: Path, edges: Path | None, reporter: Reporter)
     from nodewise.graph import Graph
     from nodewise.graph.knn.knn import knn_from_table
 
-    columns: dict[str, Any] = {"label": new.label or "", "text": new.text, "id": new.id}
-    if edges is None:
+    nodes, text = _join_texts(nodes, new.text)
+    columns: dict[str, Any] = {"label": new.label or "", "text": text, "id": new.id}
+    if edges is None and text is None and (picture := _picture_column(nodes)) is not None and new.pictures is not None:
+        graph = _picture_graph(new, nodes, picture, reporter)
+    elif edges is None:
         graph = knn_from_table(nodes, new.knn, new.metric, reporter=reporter, name=new.name, **columns)
     else:
         graph = Graph.from_csv(nodes, edges, name=new.name, **columns)
     attributes = dict(graph.attributes)
-    if new.text is not None and new.text in attributes and "text" not in attributes:
-        attributes["text"] = attributes.pop(new.text)  # shown as the text, whatever the column is called
+    if text is not None and text in attributes and "text" not in attributes:
+        attributes["text"] = attributes.pop(text)  # shown as the text, whatever the column is called
     return replace(graph, attributes=attributes)
+
+
+def _stored(upload: Upload) -> str:
+    """The name under which an upload is kept: ours, with the ending that tells its form."""
+    ending = Path(upload.name).suffix.lower()
+    return f"nodes{ending}" if ending in GRAPHS else "nodes.csv"
+
+
+def _take_graph(path: Path, new: NewSession) -> Graph:
+    """A graph that was uploaded as it is; without a column of labels those in it stay out of sight."""
+    from nodewise.graph import read_graph
+
+    graph = replace(read_graph(path), name=new.name)
+    return graph if new.label else replace(graph, y=None, class_names=())
+
+
+def _join_texts(path: Path, columns: tuple[str, ...]) -> tuple[Path, str | None]:
+    """The table and its one column of texts; several are joined, a blank line between them, in a column of their own."""
+    if len(columns) < 2:
+        return path, columns[0] if columns else None
+    table = read_table(path)
+    joined = ["\n\n".join(cell for cell in cells if cell.strip()) for cells in zip(*map(table.column, columns), strict=True)]
+    kept = {name: cells for name, cells in table.columns.items() if name not in columns}
+    name = "text" if "text" not in kept else "joined text"
+    target = path.with_name("joined.csv")
+    with target.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.writer(handle)
+        writer.writerow([*kept, name])
+        writer.writerows(zip(*kept.values(), joined, strict=True))
+    return target, name
+
+
+def _picture_column(path: Path) -> str | None:
+    return read_table(path).find(NAMES)
+
+
+def _picture_graph(new: NewSession, path: Path, column: str, reporter: Reporter) -> Graph:
+    """Rows joined by how alike their pictures look; only files in the studio's folder of pictures are opened.
+
+    Raises:
+        GraphError: a row names no picture there.
+    """
+    from nodewise.graph.knn.knn import knn_from_images
+
+    assert new.pictures is not None
+    table, folder = read_table(path), new.pictures.resolve()
+    paths = [(folder / cell.strip()).resolve() for cell in table.column(column)]
+    for line, cell, file in zip(table.lines, table.column(column), paths, strict=True):
+        if not file.is_relative_to(folder) or not file.is_file():
+            raise GraphError(f"{path}, line {line}: there is no picture {cell[:100]!r} in the studio's folder of pictures: see --pictures")
+    label = None if not new.label else table.column(new.label)
+    others = {name: cells for name, cells in table.columns.items() if name not in (column, new.label)}
+    graph = knn_from_images(paths, new.knn, new.metric, reporter=reporter, y=label, attributes=others, name=new.name)
+    names = [file.relative_to(folder).as_posix() for file in paths]
+    return replace(graph, attributes={**graph.attributes, "picture": np.array(names, dtype=object)})
 
 
 def _copy(upload: Upload, file: BinaryIO) -> None:
@@ -177,4 +258,6 @@ def _kept(scratch: Path, files: dict[str, Upload]) -> Iterator[Path]:
             said = str(error)
             for ours, upload in files.items():
                 said = said.replace(str(folder / ours), upload.name[:_LONGEST] or ours)
+            for made in ("table.csv", "joined.csv"):  # the table in another form
+                said = said.replace(str(folder / made), next(iter(files.values())).name[:_LONGEST] or "the table")
             raise GraphError(said) from error
