@@ -155,17 +155,22 @@ class Visit:
 
 
 @contextmanager
-def visit(browser: Browser, address: str, *, allowed: Sequence[str] = (), **options: Any) -> Iterator[Visit]:
+def visit(browser: Browser, address: str, *, allowed: Sequence[str] = (), annotator: str | None = "me", **options: Any) -> Iterator[Visit]:
     """Open an address in a fresh profile; at the end nothing may have gone wrong on the page.
 
     Args:
         browser: Chromium.
         address: where to go.
         allowed: parts of console messages that the test provokes itself.
+        annotator: the name that this browser remembers; None: it has never been here.
         **options: of Playwright's context, such as viewport or color_scheme.
     """
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options})
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(120_000)
+    if annotator is not None:
+        context.add_init_script(
+            f"if (!localStorage.getItem('nodewise.annotator')) localStorage.setItem('nodewise.annotator', {annotator!r})"
+        )
     page = context.new_page()
     seen = Visit(page, context)
     own = urlsplit(address).netloc

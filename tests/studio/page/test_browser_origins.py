@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+KNOWN = "localStorage.setItem('nodewise.annotator', 'me')"
+"""A browser that has been here before."""
 TOKEN = "correct-horse_battery.staple"
 ATTACK = """async (target) => {
   const found = {};
@@ -148,6 +150,7 @@ def test_a_link_on_another_site_opens_the_studio(browser: Browser, tmp_path: Pat
         own = str(client.base_url)
         text = f'<a id="first" href="{own}/?token={TOKEN}">first</a> <a id="again" href="{own}/">again</a>'
         with foreign_site(tmp_path / "site", text) as port, browser.new_context() as context:
+            context.add_init_script(KNOWN)
             page = context.new_page()
             page.goto(f"http://mail.test:{port}/")
             page.click("#again")
@@ -164,6 +167,7 @@ def test_a_link_on_another_site_opens_the_studio(browser: Browser, tmp_path: Pat
 
 def test_the_token_can_be_typed(browser: Browser, tmp_path: Path) -> None:
     with running(tmp_path, job(tmp_path), token=TOKEN) as client, browser.new_context() as context:
+        context.add_init_script(KNOWN)
         page = context.new_page()
         answer = page.goto(str(client.base_url))
         assert answer is not None and answer.status == 401

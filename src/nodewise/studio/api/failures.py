@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from nodewise.ground.errors import InputError, NodewiseError, SessionError
+from nodewise.ground.errors import AlreadyLabelledError, InputError, NodewiseError, SessionError
 from nodewise.studio.work.worker import BusyError, StoppedError
 
 __all__ = ["ConflictError", "Json", "MissingError", "NoSessionError", "TypoError", "answer_failures", "status_of"]
@@ -87,6 +87,8 @@ def answer_failures(app: FastAPI) -> None:
         body: dict[str, Any] = {"error": _sentence(error)}
         if isinstance(error, TypoError):
             body["suggestion"] = error.suggestion
+        if isinstance(error, AlreadyLabelledError):
+            body |= {"labelled_by": error.annotator, "suggestion": error.label}
         return Json(body, status, headers={"Retry-After": "1"} if status == 503 else None)
 
     async def invalid(request: Request, error: Exception) -> Json:

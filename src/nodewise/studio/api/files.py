@@ -15,6 +15,7 @@ from starlette.background import BackgroundTask
 from nodewise.studio.api.requests import SessionName
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
 from nodewise.studio.settings import ENDING
+from nodewise.studio.work.full_export import write_full_table
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
@@ -23,7 +24,13 @@ __all__ = ["router"]
 
 router = make_router("files")
 
-_KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "npz": "application/octet-stream", "pt": "application/octet-stream"}
+_KINDS = {
+    "csv": "text/csv; charset=utf-8",
+    "full": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "npz": "application/octet-stream",
+    "pt": "application/octet-stream",
+}
 
 
 def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
@@ -39,15 +46,22 @@ def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
     responses={**_file(["text/csv", "application/json", "application/octet-stream"]), **refusals(404, 409, 507)},
 )
 async def export(
-    form: Annotated[Literal["csv", "json", "npz", "pt"], InPath()], studio: CurrentStudio, session: SessionName = None
+    form: Annotated[Literal["csv", "full", "json", "npz", "pt"], InPath()], studio: CurrentStudio, session: SessionName = None
 ) -> FileResponse:
-    """Labels and predictions: a table, JSON with votes and settings, the graph as npz, or tensors for PyTorch Geometric."""
+    """Labels and predictions in one of five forms.
+
+    A table, the same with the original columns, texts, every vote and note (``full``), JSON with votes and settings, the
+    graph as npz, or tensors for PyTorch Geometric.
+    """
 
     def write(opened: OpenSession, path: Path) -> None:
         opened.views.predict()
-        opened.session.export(path)
+        if form == "full":
+            write_full_table(opened.session, path)
+        else:
+            opened.session.export(path)
 
-    return await _send(studio, session, form, _KINDS[form], write)
+    return await _send(studio, session, "csv" if form == "full" else form, _KINDS[form], write)
 
 
 @router.get("/backup", response_class=FileResponse, responses={**_file(["application/octet-stream"]), **refusals(404, 409, 507)})

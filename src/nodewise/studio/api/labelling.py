@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodewise.studio.api.failures import Json
 from nodewise.studio.api.requests import (
     Annotator,
     AskRequest,
     BudgetRequest,
+    BulkRequest,
     Change,
     ClassRequest,
+    DescribeRequest,
+    MergeRequest,
+    NoteRequest,
+    OrderRequest,
+    ReleaseRequest,
+    RenameRequest,
     SessionName,
     SkipRequest,
     TellRequest,
     UndoRequest,
 )
-from nodewise.studio.api.responses import AskResponse, EventNumberResponse, StatusResponse, TellResponse, UndoResponse
+from nodewise.studio.api.responses import AskResponse, CountResponse, EventNumberResponse, StatusResponse, TellResponse, UndoResponse
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
+
+if TYPE_CHECKING:
+    from nodewise.session import Session
 
 __all__ = ["router"]
 
@@ -55,7 +65,9 @@ async def ask(request: AskRequest, studio: CurrentStudio) -> Json:
 async def tell(request: TellRequest, studio: CurrentStudio) -> Json:
     """Give nodes their labels, asked for or not; again, to change them. They are on the disk when the answer arrives."""
     labels = [(each.node, each.label) for each in request.labels]
-    return await _change(studio, "events", request, lambda opened: opened.tell(request.annotator, labels, request.new_class))
+    return await _change(
+        studio, "events", request, lambda opened: opened.tell(request.annotator, labels, request.new_class, request.overrule)
+    )
 
 
 @router.post("/skip", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
@@ -70,13 +82,87 @@ async def undo(request: UndoRequest, studio: CurrentStudio) -> Json:
     return await _change(studio, "undone", request, lambda opened: opened.undo(request.annotator, request.event))
 
 
+@router.post("/bulk", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+async def bulk(request: BulkRequest, studio: CurrentStudio) -> Json:
+    """Label many nodes in one go. They train, spend no budget, are taken back as one, and no accuracy is measured on them."""
+    labels = [(each.node, each.label) for each in request.labels]
+    return await _change(
+        studio, "event", request, lambda opened: opened.tell_bulk(request.annotator, labels, request.new_class, request.overrule)
+    )
+
+
+@router.post("/notes", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+async def add_note(request: NoteRequest, studio: CurrentStudio) -> Json:
+    """Write something to a node for everybody to read."""
+    return await _change(
+        studio,
+        "event",
+        request,
+        lambda opened: opened.change(lambda session: session.add_note(opened.node(request.node), request.text, request.annotator)),
+    )
+
+
+@router.post("/release", response_model=CountResponse, responses=refusals(404, 409, 415, 507))
+async def release(request: ReleaseRequest, studio: CurrentStudio) -> Json:
+    """Free the queries that an annotator has not answered: they have left, or go by another name."""
+    return await _change(
+        studio, "count", request, lambda opened: opened.change(lambda session: session.release(request.released, request.annotator))
+    )
+
+
 @router.post("/classes", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
 async def add_class(request: ClassRequest, studio: CurrentStudio) -> Json:
     """Declare a class that nobody has used yet."""
-    return await _change(studio, "event", request, lambda opened: opened.add_class(request.name, request.annotator))
+    return await _change(
+        studio, "event", request, lambda opened: opened.change(lambda session: session.add_class(request.name, request.annotator))
+    )
+
+
+@router.post("/classes/rename", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+async def rename_class(request: RenameRequest, studio: CurrentStudio) -> Json:
+    """Call a class something else: its labels, its number and every prediction stay."""
+    return await _change(
+        studio,
+        "event",
+        request,
+        lambda opened: opened.change(lambda session: session.rename_class(request.name, request.new_name, request.annotator)),
+    )
+
+
+@router.post("/classes/merge", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+async def merge_classes(request: MergeRequest, studio: CurrentStudio) -> Json:
+    """Let the labels of one class count as another's."""
+    return await _change(
+        studio,
+        "event",
+        request,
+        lambda opened: opened.change(lambda session: session.merge_classes(request.name, request.into, request.annotator)),
+    )
+
+
+@router.post("/classes/describe", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+async def describe_class(request: DescribeRequest, studio: CurrentStudio) -> Json:
+    """Say what belongs to a class; without a name, what everybody should know of the job."""
+
+    def change(session: Session) -> int:
+        if request.name is None:
+            return session.set_guideline(request.text, request.annotator)
+        return session.describe_class(request.name, request.text, request.annotator)
+
+    return await _change(studio, "event", request, lambda opened: opened.change(change))
+
+
+@router.post("/classes/order", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+async def order_classes(request: OrderRequest, studio: CurrentStudio) -> Json:
+    """Put the classes in an order for the screen; keys and colours stay."""
+    return await _change(
+        studio, "event", request, lambda opened: opened.change(lambda session: session.order_classes(request.names, request.annotator))
+    )
 
 
 @router.post("/budget", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
 async def set_budget(request: BudgetRequest, studio: CurrentStudio) -> Json:
     """Raise or lower the budget."""
-    return await _change(studio, "event", request, lambda opened: opened.set_budget(request.budget, request.annotator))
+    return await _change(
+        studio, "event", request, lambda opened: opened.change(lambda session: session.set_budget(request.budget, request.annotator))
+    )

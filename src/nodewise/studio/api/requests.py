@@ -11,11 +11,18 @@ __all__ = [
     "Annotator",
     "AskRequest",
     "BudgetRequest",
+    "BulkRequest",
     "Change",
     "ClassRequest",
+    "DescribeRequest",
     "Labelled",
+    "MergeRequest",
     "NodeId",
+    "NoteRequest",
     "OpenRequest",
+    "OrderRequest",
+    "ReleaseRequest",
+    "RenameRequest",
     "SessionName",
     "SkipRequest",
     "TellRequest",
@@ -25,6 +32,7 @@ __all__ = [
 _LARGEST = 2**53 - 1  # what a JavaScript number holds exactly
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, Field(max_length=20_000)]
 Node = Annotated[int, Field(ge=0, le=_LARGEST)]
 NodeId = Annotated[int, Path(ge=0, le=_LARGEST, description="the node's index")]
 Annotator = Annotated[
@@ -76,6 +84,58 @@ class TellRequest(Change):
     annotator: Name = "me"
     labels: Annotated[list[Labelled], Field(min_length=1, max_length=1000)]
     new_class: bool = Field(False, description="take a label as a new class, even if it looks like a misspelt one")
+    overrule: bool = Field(False, description="let it count whatever others have said of the node")
+
+
+class BulkRequest(TellRequest):
+    """Many labels that are told, counted and taken back as one."""
+
+    labels: Annotated[list[Labelled], Field(min_length=1, max_length=20_000)]
+
+
+class NoteRequest(Change):
+    """What to write to a node."""
+
+    annotator: Name = "me"
+    node: Node
+    text: Text
+
+
+class ReleaseRequest(Change):
+    """Whose unanswered queries to free."""
+
+    released: Name
+
+
+class RenameRequest(Change):
+    """A class and its new name."""
+
+    annotator: Name = "me"
+    name: Name
+    new_name: Name
+
+
+class MergeRequest(Change):
+    """A class, and the one that its labels are to count as."""
+
+    annotator: Name = "me"
+    name: Name
+    into: Name
+
+
+class DescribeRequest(Change):
+    """What belongs to a class, or without one what everybody should know."""
+
+    annotator: Name = "me"
+    name: Name | None = None
+    text: Text
+
+
+class OrderRequest(Change):
+    """The classes in the order of the screen."""
+
+    annotator: Name = "me"
+    names: Annotated[list[Name], Field(max_length=5000)]
 
 
 class SkipRequest(Change):

@@ -10,6 +10,7 @@ __all__ = [
     "AskResponse",
     "CardResponse",
     "ColoursResponse",
+    "CountResponse",
     "EventResponse",
     "EventsResponse",
     "Failure",
@@ -21,6 +22,7 @@ __all__ = [
     "SearchResponse",
     "StatusResponse",
     "StudioResponse",
+    "TableResponse",
     "TellResponse",
     "Typo",
     "UndoResponse",
@@ -41,6 +43,7 @@ class Typo(Failure):
     """A state that does not allow it; for a label that looks like a misspelt class, the class that was probably meant."""
 
     suggestion: str | None = None
+    labelled_by: str | None = Field(None, description="whose label stands, where it would be overruled")
 
 
 class OpenSession(_Response):
@@ -150,10 +153,20 @@ class StatusResponse(_Response):
     bulk: int
     kappa: KappaResponse | None
     notes: int
+    guideline: str
+    descriptions: dict[str, str]
     left: int
     name: str
     last: int
     predictions_from: int | None
+
+
+class NoteResponse(_Response):
+    """What somebody wrote to a node."""
+
+    annotator: str
+    text: str
+    time: float
 
 
 class CardResponse(_Response):
@@ -172,6 +185,8 @@ class CardResponse(_Response):
     source: Literal["told", "audit", "given", "bulk"] | None = Field(alias="from")
     votes: dict[str, str]
     skipped_by: list[str]
+    heading: str
+    notes: list[NoteResponse]
     predicted: list[tuple[str, float]] | None
 
 
@@ -223,6 +238,9 @@ class EventResponse(_Response):
     node: int | None
     name: str | None
     label: str | None
+    nodes: int | None = Field(description="how many were labelled in bulk")
+    into: str | None
+    text: str | None
     budget: int | None
     undoes: int | None
 
@@ -232,6 +250,13 @@ class LoggedEvent(EventResponse):
 
     time: float
     undone: bool
+
+
+class CountResponse(_Response):
+    """How many, and how far the job is now."""
+
+    count: int
+    status: StatusResponse
 
 
 class UndoResponse(_Response):
@@ -253,6 +278,7 @@ class Found(_Response):
     node: int
     name: str
     title: str | None
+    match: str | None = Field(description="what stands around the place where its text holds what was looked for")
     label: str | None
 
 
@@ -260,6 +286,28 @@ class SearchResponse(_Response):
     """The nodes found: the one called so, those whose names begin so, those whose names hold it."""
 
     nodes: list[Found]
+
+
+class TableRow(_Response):
+    """A node in the table."""
+
+    node: int
+    name: str
+    title: str | None
+    label: str | None
+    predicted: str | None
+    sure: float | None
+    bulk: bool
+    by: str | None
+    time: float | None
+
+
+class TableResponse(_Response):
+    """A window of the rows, and how many there are."""
+
+    total: int
+    offset: int
+    rows: list[TableRow]
 
 
 class Neighbour(_Response):
@@ -273,6 +321,7 @@ class Neighbour(_Response):
     hop: int
     degree: int
     label: str | None
+    picture: bool
     predicted: str | None
     sure: float | None
 

@@ -46,6 +46,7 @@ forms.route_class = _FormRoute
 _Column = Annotated[str | None, Form(max_length=500)]
 _Encoding = Annotated[str | None, Form(max_length=40, description="how the table is encoded; guessed by default")]
 _Header = Annotated[bool | None, Form(description="whether the first line names the columns; guessed by default")]
+_Text = Annotated[str, Field(max_length=500)]
 _Names = Annotated[str, Field(max_length=20_000)]
 
 
@@ -59,6 +60,13 @@ async def describe(studio: CurrentStudio) -> Json:
 async def open_session(request: OpenRequest, studio: CurrentStudio) -> Json:
     """See that one of the sessions in the studio's folder can be opened; whoever works on another one is not disturbed."""
     return Json({"name": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(request.name).name)})
+
+
+@router.post("/session/cancel", response_model=NameResponse, responses=refusals(415))
+async def cancel_session(request: OpenRequest, studio: CurrentStudio) -> Json:
+    """End the making of a session at its next step; nothing is left of it."""
+    studio.cancelled.add(request.name)
+    return Json({"name": request.name})
 
 
 @forms.post("/preview", response_model=PreviewResponse, responses=refusals(415, 507))
@@ -79,7 +87,7 @@ async def new_session(
     nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")],
     name: Annotated[str, Form(min_length=1, max_length=100, description="what the session is to be called")],
     edges: Annotated[UploadFile | None, File(description="a CSV file, a row for each edge; without it similar rows are joined")] = None,
-    text: Annotated[list[str], Form(max_length=50, description="the columns of texts, repeated; several are joined")] = [],  # noqa: B006
+    text: Annotated[list[_Text], Form(max_length=50, description="the columns of texts, repeated; several are joined")] = [],  # noqa: B006
     label: _Column = None,
     labels_as: Annotated[
         Literal["given", "key"] | None,
@@ -114,7 +122,8 @@ async def new_session(
     table = Upload(nodes.filename or "", nodes.file)
     # A browser sends an empty file of no name for a field that was left empty.
     ends = None if edges is None or (not edges.filename and not edges.size) else Upload(edges.filename or "", edges.file)
-    reporter = told_to_pages(studio.updates.publish, studio.builder.give_way, new.name)
+    studio.cancelled.discard(new.name)
+    reporter = told_to_pages(studio.updates.publish, studio.builder.give_way, new.name, lambda: new.name in studio.cancelled)
     session = await studio.builder.run(
         Priority.BACKGROUND, lambda: create_session(new, table, ends, studio.settings.folder, studio.scratch, reporter)
     )

@@ -17,8 +17,10 @@ from nodewise.studio.api.responses import (
     NeighbourhoodResponse,
     ReportResponse,
     SearchResponse,
+    TableResponse,
 )
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
+from nodewise.studio.work.node_table import Filter, Sort, TableQuery
 from nodewise.studio.work.pictures import Picture
 from nodewise.studio.work.worker import Priority
 
@@ -37,6 +39,30 @@ async def search(
 ) -> Json:
     """Find nodes by their names."""
     return Json({"nodes": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).views.search(q, limit, annotator))})
+
+
+@router.get("/table", response_model=TableResponse, responses=refusals(404, 409))
+async def table(
+    studio: CurrentStudio,
+    filter: Filter = "all",
+    label: Annotated[str | None, Query(max_length=200)] = None,
+    q: Annotated[str, Query(max_length=200)] = "",
+    sort: Sort = "node",
+    descending: bool = False,
+    offset: Annotated[int, Query(ge=0, le=2**53 - 1)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    session: SessionName = None,
+    annotator: Annotator = None,
+) -> Json:
+    """All nodes as a table, a window of rows at a time."""
+    query = TableQuery(filter, label, q, sort, descending, offset, limit)
+
+    def job() -> dict[str, Any]:
+        views = studio.sessions.get(session).views
+        views.predictions.want()
+        return views.table.rows(query, annotator)
+
+    return Json(await studio.worker.run(Priority.READ, job))
 
 
 @router.get("/nodes/{node}", response_model=CardResponse, responses=refusals(404, 409))

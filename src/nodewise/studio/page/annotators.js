@@ -29,6 +29,8 @@ function draw() {
   renew(parts.apart, [status.agreement, apart, status.classes], () => [h("h3", {}, "Agreement"),
     h("p", {}, status.agreement === null ? h("span", { class: "quiet" }, "No node has labels of two people yet. With “labels for each node” above 1, every node is asked of several.")
       : [h("b", {}, percent(status.agreement)), h("span", { class: "quiet" }, " of the pairs of labels on one node say the same")]),
+    status.kappa?.cohen.length > 0 && h("ul", { class: "people" }, status.kappa.cohen.slice(0, 20).map((pair) => h("li", {}, h("span", { class: "name" }, pair.annotators.join(" and ")),
+      h("span", { class: "quiet" }, `${pair.kappa === null ? "no kappa" : `kappa ${pair.kappa.toFixed(2)}`} on ${count(pair.nodes, "node")}`)))),
     apart.length > 0 && [h("h3", {}, `${count(apart.length, "disagreement")}`), h("ul", { class: "apart" }, apart.slice(0, SHOWN).map(([name, votes]) =>
       h("li", {}, h("button", { type: "button", class: "link", on: { click: () => lookAt(name) } }, /^\d+$/.test(name) ? `node ${name}` : short(name, 60)),
         h("span", { class: "votes" }, Object.entries(votes).map(([who, label]) => h("span", {}, `${short(who, 20)}: `, classMark(label), short(label, 30)))))))],

@@ -14,10 +14,11 @@ const PATIENCE = 90_000;
 
 /** A request that failed. `status` is 0 where no answer came, so that nobody knows whether it was done. */
 export class ApiError extends Error {
-  constructor(status, message, suggestion = null) {
+  constructor(status, message, suggestion = null, labelledBy = null) {
     super(message);
     this.status = status;
     this.suggestion = suggestion;
+    this.labelledBy = labelledBy;
   }
 }
 
@@ -50,7 +51,7 @@ async function call(method, path, body = undefined, signal = undefined) {
 async function failure(answer) {
   let told = {};
   try { told = await answer.json(); } catch { /* an answer without JSON is told by its number */ }
-  return new ApiError(answer.status, words(answer.status, told.error), told.suggestion ?? null);
+  return new ApiError(answer.status, words(answer.status, told.error), told.suggestion ?? null, told.labelled_by ?? null);
 }
 
 function words(status, said) {

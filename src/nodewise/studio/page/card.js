@@ -1,13 +1,10 @@
 // The node that is shown: title, text, link, picture, further attributes; where one is, and what is known of its label.
 
 import { at } from "./api.js";
-import { byId, count, h, icon, short, show } from "./dom.js";
-import { back, home, look } from "./flow.js";
+import { ago, byId, count, h, icon, short, show } from "./dom.js";
+import { addNote, back, home, look } from "./flow.js";
 import { classMark } from "./marks.js";
 import { atHome, on, state } from "./store.js";
-
-/** What a node is called in one line: its title, its name, or "node 17" where the graph has no names. */
-export const called = (card) => card.title || (/^\d+$/.test(card.name) ? `Node ${card.name}` : card.name);
 
 export function startCard() {
   on("card nothing query", draw);
@@ -25,14 +22,15 @@ function draw() {
   view.classList.toggle("looking", !atHome());
   if (card === null) return; // the closing view draws itself here
   view.scrollTop = 0;
-  const title = called(card);
+  const title = card.heading;
+  const text = rest(card.text, title);
   show(view, eyebrow(card),
     h("h1", { class: title.length > 90 ? "long" : null, dir: "auto" }, title),
     h("p", { class: "facts" }, facts(card), card.link && link(card.link)),
     card.picture && picture(card, title),
-    card.text && h("div", { class: "text", role: "region", "aria-label": "Text", tabindex: "0", dir: "auto" }, card.text),
+    text && h("div", { class: "text", role: "region", "aria-label": "Text", tabindex: "0", dir: "auto" }, linked(text)),
     card.cut && h("p", { class: "quiet" }, "It is longer than this; what is beyond is not shown."),
-    attributes(card.attributes),
+    attributes(card.attributes), noteList(card),
     !card.text && !card.picture && !card.title && Object.keys(card.attributes).length === 0
       && h("p", { class: "quiet" }, "The graph holds no text, picture or other attribute for this node: its place among its neighbours is all there is."));
 }
@@ -51,7 +49,7 @@ function eyebrow(card) {
 /** What the label of a node that is looked at is, and who said so. */
 function label(card) {
   if (card.label === null) return h("span", { class: "quiet" }, "not labelled yet");
-  const from = { told: "labelled", audit: "labelled for the audit", given: "came with the graph" }[card.from] ?? "labelled";
+  const from = { told: "labelled", bulk: "labelled in bulk", audit: "labelled for the audit", given: "came with the graph" }[card.from] ?? "labelled";
   const voters = Object.entries(card.votes);
   const split = new Set(voters.map(([, said]) => said)).size > 1;
   return h("span", { class: "known" }, classMark(card.label), h("b", {}, card.label), h("span", { class: "quiet" },
@@ -61,10 +59,40 @@ function label(card) {
 
 function facts(card) {
   const said = [];
-  if (card.title && card.title !== card.name) said.push(/^\d+$/.test(card.name) ? `node ${card.name}` : short(card.name, 80));
+  if (card.heading !== card.name) said.push(/^\d+$/.test(card.name) ? `row ${Number(card.name) + 1}` : short(card.name, 80));
   said.push(count(card.degree, "neighbour"));
   if (card.skipped_by.length) said.push(`skipped by ${short(card.skipped_by.join(", "), 60)}`);
   return h("span", {}, said.join(" · "));
+}
+
+/** The text without its first line, where that is the heading already. */
+const rest = (text, title) => (text?.startsWith(title) && /^\s*(\n|$)/.test(text.slice(title.length)) ? text.slice(title.length).replace(/^(\s*\n)+/, "").trim() : text);
+
+const ADDRESS = /https?:\/\/[^\s<>"'`{}|\\^]+/g;
+
+/** A text whose addresses can be followed; all the rest stays text. */
+function linked(text) {
+  const parts = [];
+  let from = 0;
+  for (const match of text.matchAll(ADDRESS)) {
+    const address = match[0].replace(/[.,;:!?)\]]+$/, "");
+    if (!URL.canParse(address)) continue;
+    parts.push(text.slice(from, match.index), h("a", { href: address, rel: "noopener noreferrer", target: "_blank" }, address));
+    from = match.index + address.length;
+  }
+  return [...parts, text.slice(from)];
+}
+
+/** What people wrote to the node, and a line to write more. */
+function noteList(card) {
+  const field = h("input", { class: "note-field", maxlength: "2000", placeholder: "A note for everybody", "aria-label": "A note on this node for everybody", autocomplete: "off" });
+  const form = h("form", { class: "note-form" }, field, h("button", { class: "small" }, "Add note"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (field.value.trim()) addNote(card.node, field.value.trim());
+  });
+  return h("details", { class: "node-notes", open: card.notes.length > 0 }, h("summary", {}, card.notes.length ? count(card.notes.length, "note") : "Add a note"),
+    h("ul", {}, card.notes.map((note) => h("li", {}, h("b", {}, `${short(note.annotator, 30)}: `), h("span", { dir: "auto" }, linked(note.text)), h("span", { class: "quiet" }, ` ${ago(note.time)}`)))), form);
 }
 
 function link(address) {
@@ -79,7 +107,7 @@ function picture(card, title) {
 
 function attributes(values) {
   const entries = Object.entries(values);
-  return entries.length > 0 && h("dl", { class: "attributes" }, entries.map(([name, text]) => [h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, text)]));
+  return entries.length > 0 && h("dl", { class: "attributes" }, entries.map(([name, text]) => [h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, linked(text))]));
 }
 
 /** The way back: the asked node, then every node looked at since. */

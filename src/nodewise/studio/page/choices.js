@@ -15,7 +15,7 @@ const parts = {};
 export function startChoices() {
   parts.buttons = h("div", { class: "classes", role: "group", "aria-label": "Give this class" });
   parts.head = h("p", { class: "dock-head" });
-  parts.filter = h("input", { type: "search", class: "filter", placeholder: "Type to choose a class, Enter takes it", "aria-label": "Filter the classes; Enter takes the marked one",
+  parts.filter = h("input", { type: "search", class: "filter", placeholder: "Type to choose", "aria-label": "Filter the classes; Enter takes the marked one",
     autocomplete: "off", spellcheck: "false", on: { input: filtered, keydown: filterKey } });
   parts.filterRow = h("div", { class: "filter-row", hidden: true }, parts.filter, key("f"));
   parts.add = h("button", { type: "button", class: "ghost", on: { click: () => openNaming() } }, icon("plus"), "Class", key("n"));
@@ -29,7 +29,7 @@ export function startChoices() {
 
 function put() {
   const dock = byId("choices");
-  dock.prepend(h("div", { class: "dock-top" }, parts.head, h("div", { class: "actions" }, parts.skip, parts.undo, parts.add)), parts.filterRow, parts.buttons, parts.form);
+  dock.prepend(h("div", { class: "dock-top" }, parts.head, parts.filterRow, h("div", { class: "actions" }, parts.skip, parts.undo, parts.add)), parts.buttons, parts.form);
 }
 
 function shown() {
@@ -50,6 +50,7 @@ function draw() {
   if (!many && filter) { filter = ""; parts.filter.value = ""; }
   const mine = card.votes[state.me] ?? (Object.keys(card.votes).length ? null : card.label);
   show(parts.head, classes().length === 0 ? "There is no class yet: name the first one" : atHome() ? "Which class is it?" : mine ? "Change its label" : "Label it too");
+  parts.buttons.classList.toggle("many", many);
   parts.skip.hidden = !atHome();
   const focused = focusedLabel();
   const list = shown();
@@ -65,7 +66,7 @@ function draw() {
 
 function classButton(name, number, { chosen, aimed: marked }) {
   const shortcut = keyOf(number);
-  return h("button", { type: "button", class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`, title: name, data: { label: name },
+  return h("button", { type: "button", class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`, title: state.status.descriptions[name] ? `${name}: ${state.status.descriptions[name]}` : name, data: { label: name },
     "aria-pressed": chosen ? "true" : null, "aria-keyshortcuts": shortcut || null, on: { click: () => choose(name) } },
   mark(number), h("span", { class: "name", dir: "auto" }, name), shortcut && key(shortcut));
 }

@@ -13,16 +13,20 @@ const STRATEGIES = [
  * @param {object} table the answer of /preview.
  * @param {string[]} taken names of sessions that there are.
  * @param {(form: FormData, name: string) => void} create called with what to send.
+ * @param {{encoding?: string, header?: string}} reading how the table is to be read, where that was chosen.
  */
-export function creationForm(file, table, taken, create) {
+export function creationForm(file, table, taken, create, reading = {}) {
   const names = table.columns.map((column) => column.name);
   let edges = null;
+  const graphs = table.form === "graph";
+  const likely = table.guess.label ? null : table.columns.find((column) => column.kind === "label")?.name ?? null;
   const fields = {
     name: input("name", "text", freeName(file.name, taken), { maxlength: "80", required: true }),
-    text: select("text", [["", "none: compare the columns of numbers"], ...names.map((name) => [name, name])], table.guess.text ?? ""),
+    text: manyOf("text", table.columns.filter((column) => column.kind !== "number").map((column) => column.name), table.guess.text),
     label: select("label", [["", "none: nothing is labelled yet"], ...names.map((name) => [name, name])], table.guess.label ?? ""),
     id: select("id", [["", "none: rows are numbered"], ...names.map((name) => [name, name])], table.guess.id ?? ""),
-    classes: input("classes", "text", "", { placeholder: "for example: spam, fine" }),
+    labels_as: select("labels_as", [["given", "given: these rows count as labelled"], ["key", "an answer key: kept out of sight, to measure how many predictions are right"]], labelledShare(table, table.guess.label) === 1 ? "key" : "given"),
+    classes: h("textarea", { id: "classes", name: "classes", rows: "2", placeholder: "for example: spam, fine", autocomplete: "off" }),
     budget: input("budget", "number", Math.max(1, Math.min(50, Math.floor(table.rows / 4))), { min: "1", max: table.rows, required: true }),
     audit: input("audit", "number", table.rows >= 200 ? 20 : 0, { min: "0", max: table.rows, required: true }),
     strategy: select("strategy", STRATEGIES, ""),
@@ -34,9 +38,21 @@ export function creationForm(file, table, taken, create) {
   const near = h("div", { class: "pair" }, row(fields.knn, "Neighbours of each row", "Every row is joined to this many that are most alike."), row(fields.metric, "Alike by", ""));
   const zone = dropZone({ id: "edges-file", title: "Edges CSV (optional)", hint: "Two columns that name the rows of each edge. Without it, similar rows are joined.", small: true,
     chosen: (given) => { edges = given; near.hidden = true; } });
+  const told = h("p", { class: "notice", role: "status" });
+  const keyRow = h("div", { class: "labels-as" }, told, row(fields.labels_as, "What are these labels?", ""));
+  const drawKey = () => {
+    const share = labelledShare(table, fields.label.value);
+    keyRow.hidden = share === 0;
+    if (share === 1) fields.labels_as.value = "key";
+    show(told, share === 1 ? "Every row of this table is labelled already, so there is nothing left to ask unless they serve as an answer key."
+      : `About ${Math.round(100 * share)} % of the rows are labelled already.`);
+  };
+  fields.label.addEventListener("change", drawKey);
+  drawKey();
   const form = h("form", { class: "creation", novalidate: false },
-    h("div", { class: "pair" }, row(fields.text, "Text to show and compare", "Rows with similar texts become neighbours."), row(fields.label, "Column of labels", "Rows that have one count as labelled already.")),
-    row(fields.classes, "Classes", "Separated by commas. More can be added at any time, so this may stay empty."),
+    h("div", { class: "pair" }, row(fields.text, "Text to show and compare", graphs ? "The graph is taken as it is." : "Rows with similar texts become neighbours. Several columns are joined; without one, pictures or numbers are compared."), row(fields.label, "Column of labels", likely ? `If some rows, or all, are labelled already; “${likely}” looks like it.` : "If some rows, or all, are labelled already.")),
+    keyRow,
+    row(fields.classes, "Classes", "Separated by commas, semicolons or line breaks. More can be added at any time, so this may stay empty."),
     h("div", { class: "pair" }, row(fields.budget, "Budget: labels to spend", "How many rows you are willing to label; it can be raised later."),
       row(fields.audit, "Audit: rows drawn at random, on top", "Their labels train nothing, so they tell how accurate the predictions are, without bias. 0 for none.")),
     row(fields.name, "Name of the session", "Its file gets this name."),
@@ -46,22 +62,35 @@ export function creationForm(file, table, taken, create) {
     h("div", { class: "buttons" }, h("button", { class: "primary big", id: "create" }, "Make the session")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    create(packed(file, edges, fields), fields.name.value.trim());
+    create(packed(file, edges, fields, reading), fields.name.value.trim());
   });
   return form;
 }
 
-function packed(file, edges, fields) {
+function packed(file, edges, fields, reading) {
   const form = new FormData();
   form.append("nodes", file);
   if (edges) form.append("edges", edges);
+  for (const [name, value] of Object.entries(reading)) if (value !== undefined) form.append(name, value);
+  for (const box of fields.text.querySelectorAll("input:checked")) form.append("text", box.value);
   for (const [name, field] of Object.entries(fields)) {
-    const value = field.value.trim();
-    if (value === "" || name === "classes" || (edges && (name === "knn" || name === "metric"))) continue;
+    const value = name === "text" ? "" : field.value.trim();
+    if (value === "" || (edges && (name === "knn" || name === "metric")) || (name === "labels_as" && !fields.label.value)) continue;
     form.append(name, value);
   }
-  for (const name of new Set(fields.classes.value.split(",").map((each) => each.trim()).filter(Boolean))) form.append("classes", name);
   return form;
+}
+
+/** What share of the rows have something in a column; 0 without one. */
+const labelledShare = (table, name) => table.columns.find((column) => column.name === name)?.filled ?? 0;
+
+/** Boxes to choose several columns with. */
+function manyOf(id, names, chosen) {
+  return h("div", { id, class: "many-of", role: "group", "aria-label": "Columns of text" }, names.map((name) => {
+    const box = h("input", { type: "checkbox", value: name });
+    box.checked = name === chosen;
+    return h("label", { class: "choice" }, box, h("span", { dir: "auto" }, name));
+  }), names.length === 0 && h("span", { class: "quiet" }, "There is no column of text."));
 }
 
 function input(id, type, value, more) {
@@ -76,7 +105,7 @@ function select(id, options, chosen) {
 
 function row(field, label, hint) {
   if (hint) field.setAttribute("aria-describedby", `${field.id}-hint`);
-  return h("div", { class: "field" }, h("label", { for: field.id }, label), field, hint && h("p", { class: "quiet", id: `${field.id}-hint` }, hint));
+  return h("div", { class: "field" }, field.tagName === "DIV" ? h("span", { class: "label" }, label) : h("label", { for: field.id }, label), field, hint && h("p", { class: "quiet", id: `${field.id}-hint` }, hint));
 }
 
 /** A name for the session that is not taken, from the file's. */
@@ -92,7 +121,7 @@ function freeName(file, taken) {
  * @param {{id: string, title: string, hint: string, chosen: (file: File) => void, small?: boolean}} options 
  */
 export function dropZone({ id, title, hint, chosen, small = false }) {
-  const field = h("input", { type: "file", id, accept: ".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain", class: "file-field" });
+  const field = h("input", { type: "file", id, accept: ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.graphml,.edges,.edgelist,.npz,text/csv,text/tab-separated-values,text/plain", class: "file-field" });
   const words = h("span", { class: "drop-title" }, title);
   const zone = h("label", { class: small ? "drop small" : "drop", for: id }, icon("file"), h("span", {}, words, h("span", { class: "quiet" }, hint)), field);
   const take = (file) => {

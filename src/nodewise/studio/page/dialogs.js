@@ -24,7 +24,7 @@ export function showHelp() {
 
 /** Ask for the annotator's name. */
 export function askName(now, rename) {
-  dialog("Who is labelling?", (close) => {
+  return dialog("Who is labelling?", (close) => {
     const field = h("input", { id: "annotator-name", value: now, maxlength: "200", required: true, autocomplete: "off", spellcheck: "false" });
     const form = h("form", { class: "dialog-body" }, h("label", { for: "annotator-name" }, "Your name, as it is kept with every label"), field,
       h("p", { class: "quiet" }, "Several people can work on one session; each gets other nodes, and disagreements are shown. The name is remembered in this browser."),

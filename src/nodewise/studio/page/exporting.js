@@ -6,6 +6,7 @@ import { set } from "./store.js";
 
 const FORMS = [
   ["/export/csv", "CSV", "one row a node: label, prediction, probabilities"],
+  ["/export/full", "Full CSV", "the original columns and texts, labels, every vote, notes"],
   ["/export/json", "JSON", "the same, for programs"],
   ["/export/npz", "npz", "the graph with labels and predictions, for numpy"],
   ["/export/pt", "PyTorch", "tensors, for PyTorch Geometric"],

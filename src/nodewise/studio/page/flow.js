@@ -28,7 +28,7 @@ export async function ask() {
     const query = queries[0];
     const moved = state.query?.event !== query.event;
     set({ query, nothing: "", gone: null, ...(atHome() ? { card: query.card } : {}) });
-    if (atHome() && moved) announce(`${state.saved ? `${state.saved.undo ? "Saved" : "Undone"}: ${state.saved.words}. ` : ""}Next node: ${short(query.card.title || query.name, 120)}`);
+    if (atHome() && moved) announce(`${state.saved ? `${state.saved.undo ? "Saved" : "Undone"}: ${state.saved.words}. ` : ""}Next node: ${short(query.card.heading, 120)}`);
     rest();
     refresh();
   } catch (error) {
@@ -63,13 +63,25 @@ export function free() {
 export function choose(label, newClass = false) {
   const node = target();
   if (node === null || !free()) return;
-  const words = `“${short(state.card.title || state.card.name, 60)}” is ${short(label, 60)}`;
+  const words = `“${short(state.card.heading, 60)}” is ${short(label, 60)}`;
   send({ path: "/tell", body: { annotator: state.me, labels: [{ node, label }], new_class: newClass }, words, node, home: atHome() });
+}
+
+/** Give the node the class that is predicted for it; never where the prediction is hidden. */
+export function accept() {
+  const offered = acceptable();
+  if (offered !== null) choose(offered);
+}
+
+/** The class that Enter gives to the node that is shown, or null: not on questions of the audit, nor where another opinion is wanted. */
+export function acceptable() {
+  if (!atHome()) return state.card?.label === null && state.card.predicted?.length ? state.card.predicted[0][0] : null;
+  return state.query && !state.query.audit && state.query.predicted.length && !state.query.second ? state.query.predicted[0][0] : null;
 }
 
 export function skip() {
   if (state.query === null || !atHome() || !free()) return;
-  const words = `skipped “${short(state.card.title || state.card.name, 60)}”`;
+  const words = `skipped “${short(state.card.heading, 60)}”`;
   send({ path: "/skip", body: { annotator: state.me, node: state.query.node }, words, node: state.query.node, home: true });
 }
 
@@ -81,6 +93,18 @@ export function undo(event = null) {
 
 export function addClass(name) {
   return send({ path: "/classes", body: { annotator: state.me, name }, words: `new class ${short(name, 60)}`, node: null, home: false });
+}
+
+/** Label many nodes as one change: it trains, spends no budget, and is undone as one. */
+export function tellBulk(labels, words) {
+  return labels.length ? send({ path: "/bulk", body: { annotator: state.me, labels }, words, node: null, home: false }) : Promise.resolve(false);
+}
+
+/** Write something to a node; the card shows it once it is saved. */
+export async function addNote(node, text) {
+  if (!(await send({ path: "/notes", body: { annotator: state.me, node, text }, words: "your note", node: null, home: false }))) return;
+  const fresh = await card(node);
+  if (state.card?.node === node) set(atHome() && state.query ? { query: { ...state.query, card: fresh }, card: fresh } : { card: fresh });
 }
 
 export function setBudget(budget) {
@@ -105,6 +129,10 @@ export async function send(request) {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     set({ phase: before === "idle" ? "idle" : "ready", sending: null });
+    if (error.labelledBy) {
+      set({ error: { words: `${short(error.labelledBy, 40)} has labelled it ${short(error.suggestion, 60)}. Nothing was changed.`, overrule: request } });
+      return false;
+    }
     const lasting = error.status >= 400 && error.status < 500; // the same again would be refused again
     const again = request.path === "/undo" && request.body.event === null; // it may have been done: the same again would take back one more
     if (lasting || again) set({ error: { words: `Not saved: ${error.message}`, suggestion: error.suggestion, request } });
@@ -136,9 +164,9 @@ export async function look(node) {
   try {
     const fresh = await card(node);
     if (mine !== turn) return;
-    const trail = index >= 0 ? state.trail.slice(0, index + 1) : [...state.trail, { node, name: fresh.title || fresh.name }];
+    const trail = index >= 0 ? state.trail.slice(0, index + 1) : [...state.trail, { node, name: fresh.heading }];
     set({ trail, card: fresh });
-    announce(`Looking at ${short(fresh.title || fresh.name, 120)}`);
+    announce(`Looking at ${short(fresh.heading, 120)}`);
     rest();
   } catch (error) {
     if (mine === turn) set({ phase: "ready", error: { words: `The node could not be shown: ${error.message}.` } });
@@ -149,7 +177,7 @@ export function home() {
   if (atHome()) return;
   turn++;
   set({ trail: [], card: state.query?.card ?? null });
-  announce(state.query ? `Back at the node to label: ${short(state.card.title || state.card.name, 120)}` : "Back");
+  announce(state.query ? `Back at the node to label: ${short(state.card.heading, 120)}` : "Back");
   rest();
 }
 
@@ -166,10 +194,14 @@ async function reload() {
   } catch { if (mine === turn) rest(); }
 }
 
-/** Work under another name; the query of the other one stays theirs. */
+/** Work under another name; what the former one was asked and has not answered is free again. */
 export async function rename(name) {
-  set({ me: name, trail: [], saved: null });
+  const before = state.me;
   kept.write("annotator", name);
+  set({ me: name, trail: [], saved: null });
+  if (before) {
+    try { await post("/release", { annotator: name, released: before }); } catch { /* it is free after a while by itself */ }
+  }
   await ask();
 }
 

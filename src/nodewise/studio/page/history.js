@@ -55,11 +55,18 @@ function row(event) {
     skip: () => ["skipped ", node],
     undo: () => [event.undoes ? `undo of #${event.undoes}` : "undo", event.label ? [": ", h("b", {}, short(event.label, 40))] : "", node ? [" at ", node] : ""],
     class: () => ["new class ", h("b", {}, short(event.label ?? name ?? "", 60))],
+    bulk: () => [`${event.nodes ?? "many"} nodes are `, h("b", {}, short(event.label ?? "", 60)), " (in bulk)"],
+    rename: () => ["a class is called ", h("b", {}, short(event.label ?? "", 60)), " now"],
+    merge: () => ["class ", h("b", {}, short(event.label ?? "", 40)), " counts as ", h("b", {}, short(event.into ?? "", 40))],
+    describe: () => ["guideline ", event.label ? ["of ", h("b", {}, short(event.label, 40))] : "of the job", " written"],
+    order: () => ["classes put in order"],
+    note: () => ["note on ", node, ": ", short(event.text ?? "", 60)],
+    release: () => ["open questions were freed"],
     budget: () => ["budget set", event.budget ? ` to ${event.budget}` : ""],
   }[event.kind]?.() ?? [event.kind];
   return h("li", { class: event.undone ? "undone" : null }, h("span", { class: "what" }, said),
     h("span", { class: "quiet who" }, `${short(event.annotator, 20)} · ${when(event.time)}${event.undone ? " · undone" : ""}`),
-    !event.undone && h("button", { type: "button", class: "small", "aria-label": `Undo event ${event.event}`, on: { click: () => undo(event.event) } }, event.kind === "undo" ? "Redo" : "Undo"));
+    !event.undone && event.kind !== "release" && h("button", { type: "button", class: "small", "aria-label": `Undo event ${event.event}`, on: { click: () => undo(event.event) } }, event.kind === "undo" ? "Redo" : "Undo"));
 }
 
 /** A time of the API: seconds since 1970, or as ISO 8601 writes it. */

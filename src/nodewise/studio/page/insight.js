@@ -1,11 +1,11 @@
 // Why the node was asked, in words, and what is predicted now.
 
-import { byId, count, h, percent, renew, short } from "./dom.js";
-import { ask } from "./flow.js";
+import { byId, count, h, kept, key, percent, renew, short } from "./dom.js";
+import { accept, acceptable, ask } from "./flow.js";
 import { bar, mark } from "./marks.js";
 import { atHome, classes, numberOf, on, secret, state } from "./store.js";
 
-const SHOWN = 4;
+const SHOWN = 3;
 
 export function startInsight() {
   on("card query gone trail nothing", draw);
@@ -19,7 +19,7 @@ function draw() {
   const asked = atHome() ? state.query : null;
   const facts = [asked?.event, state.card.node, state.card.predicted, state.gone, classes(), Boolean(state.status && state.status.told + state.status.given)];
   renew(view, facts, () => [state.gone && atHome() && gone(), h("section", { class: "predicted", "aria-label": "Predicted now" }, h("h2", {}, asked ? "Predicted now" : "Predicted"), predicted(asked)),
-    asked && h("section", { class: "why", "aria-label": "Why this node" }, h("h2", {}, "Why this node"), why(asked))]);
+    asked && why(asked)]);
 }
 
 function predicted(asked) {
@@ -32,16 +32,24 @@ function predicted(asked) {
     return h("p", { class: "quiet" }, state.status && state.status.told + state.status.given === 0
       ? "Nothing yet: predictions begin with the first label." : "No prediction is shown for this node.");
   }
+  const others = classes().length - Math.min(SHOWN, chances.length); // the studio tells the likeliest five alone
   return h("ul", { class: "bars" }, chances.slice(0, SHOWN).map(([name, chance]) => {
     const number = numberOf(name);
     return h("li", {}, mark(number, true), h("span", { class: "name", title: name }, name), bar(chance, number), h("span", { class: "figure" }, percent(chance)));
-  }), chances.length > SHOWN && h("li", { class: "quiet rest" }, `${count(chances.length - SHOWN, "other class", "other classes")} less likely`));
+  }), others > 0 && h("li", { class: "quiet rest" }, `${count(others, "other class", "other classes")} less likely`),
+  acceptable() !== null && h("li", { class: "rest" }, h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", key("Enter"))));
 }
 
+/** The reasons, folded away; whether they are open is remembered. */
 function why(asked) {
-  const [first, ...rest] = asked.why;
-  return h("ul", { class: "reasons" }, first && h("li", {}, capital(first)), rest.map((reason) => h("li", {}, capital(reason))));
+  const box = h("details", { class: "why", open: kept.read("reasons", "") === "open" }, h("summary", {}, "Why this one?"),
+    h("ul", { class: "reasons" }, asked.why.map((reason) => h("li", {}, capital(plain(reason))))));
+  box.addEventListener("toggle", () => kept.write("reasons", box.open ? "open" : ""));
+  return box;
 }
+
+/** A reason without the figures that only who wrote the classifier can read. */
+const plain = (reason) => reason.replace(/ \((?:entropy|divergence)[^)]*\)/g, "").replace("its prediction is far from its neighbours'", "its neighbours are predicted otherwise");
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 

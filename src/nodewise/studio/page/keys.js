@@ -1,12 +1,13 @@
 // The keyboard. Keys work everywhere but in fields and dialogs; what a canvas understands it takes first.
 
 import { chooseNumber, focusFilter, openNaming } from "./choices.js";
-import { back, home, retry, skip, undo } from "./flow.js";
+import { accept, back, home, retry, skip, undo } from "./flow.js";
 import { atHome, state } from "./store.js";
 
 /** Every key with what it does, for the help. */
 export const KEYS = [
   ["1 … 9, 0", "give the first ten classes"],
+  ["Enter", "accept the prediction (not offered on audit questions and second opinions)"],
   ["f", "filter the classes (where there are more than ten)"],
   ["n or +", "add a class"],
   ["s", "skip: it cannot be told, and spends no budget"],
@@ -18,6 +19,8 @@ export const KEYS = [
   ["g", "switch between neighbourhood and map"],
   ["h", "one or two hops"],
   ["p", "progress, history, annotators in turn"],
+  ["x", "focus: the text and the classes alone"],
+  ["l", "the table of all nodes"],
   ["e", "export"],
   ["t", "theme: auto, dark, light"],
   ["?", "this help"],
@@ -42,7 +45,8 @@ export function startKeys(actions) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const digit = digitOf(event);
     if (digit !== null) { event.preventDefault(); if (!event.repeat) chooseNumber(digit); return; }
-    const action = { n: openNaming, "+": openNaming, f: focusFilter, s: skip, u: () => undo(), r: retry, Escape: home, Backspace: back, ...actions }[event.key];
+    if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.closest("button, a, summary, canvas, [role=tab]")) return; // it has its own use there
+    const action = { Enter: accept, n: openNaming, "+": openNaming, f: focusFilter, s: skip, u: () => undo(), r: retry, Escape: home, Backspace: back, ...actions }[event.key];
     if (!action) return;
     if (event.key === "Escape" && atHome()) return;
     event.preventDefault();

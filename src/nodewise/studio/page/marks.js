@@ -84,9 +84,9 @@ export function legend(used) {
   return [
     rows.length > 0 && h("ul", { class: "legend-classes" }, rows.slice(0, LISTED).map(([number, [labelled, predicted]]) =>
       h("li", { title: `${nameOf(number)}: ${labelled} labelled, ${predicted} predicted` }, mark(number), h("span", { class: "name" }, nameOf(number)),
-        h("span", { class: "quiet" }, `${labelled}+${predicted}`))),
+        h("span", { class: "quiet" }, labelled ? `${labelled} labelled${predicted ? `, ${predicted} predicted` : ""}` : `${predicted} predicted`))),
     rows.length > LISTED && h("li", { class: "quiet" }, `and ${rows.length - LISTED} more`)),
-    h("p", { class: "legend-key quiet" }, h("span", { class: "mark", "data-colour": "none" }), "labelled +", h("span", { class: "mark hollow", "data-colour": "none" }), "predicted",
+    h("p", { class: "legend-key quiet" }, h("span", { class: "mark", "data-colour": "none" }), "labelled", h("span", { class: "mark hollow", "data-colour": "none" }), "predicted",
       h("span", { class: "mark asked-mark" }), "asked"),
   ];
 }

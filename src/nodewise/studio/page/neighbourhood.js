@@ -1,8 +1,8 @@
 // The neighbourhood of the node that is shown: labelled ones solid with a ring, predicted ones lighter and hollow, the rest grey.
 
-import { get } from "./api.js";
+import { at, get } from "./api.js";
 import { count, h, kept, renew, settle, short, show } from "./dom.js";
-import { look } from "./flow.js";
+import { look, tellBulk } from "./flow.js";
 import { inkOn, legend, mark, paintOf, paints, shapeOf, trace } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
@@ -28,6 +28,8 @@ export function neighbourhoodView() {
   parts.hops = [1, 2].map((number) => h("button", { type: "button", class: "segment", "aria-pressed": String(number === hops), on: { click: () => setHops(number) } }, number === 1 ? "1 hop" : "2 hops"));
   parts.note = h("p", { class: "quiet note" });
   parts.legend = h("div", { class: "legend" });
+  parts.strip = h("div", { class: "strip", role: "group", "aria-label": "Pictures of the neighbours", hidden: true });
+  parts.bulk = h("button", { type: "button", class: "small", hidden: true, title: "Label the unlabelled neighbours like this node, in bulk", on: { click: labelThese } });
   parts.list = h("ul", { class: "neighbours" });
   parts.summary = h("summary", {}, "As a list");
   parts.details = h("details", { class: "as-list" }, parts.summary, parts.list);
@@ -38,7 +40,7 @@ export function neighbourhoodView() {
   on("query", () => scene.redraw());
   return h("div", { class: "view neighbourhood" },
     h("div", { class: "stage" }, canvas, h("div", { class: "segments corner", role: "group", "aria-label": "How far to look" }, parts.hops)),
-    h("div", { class: "below" }, parts.note, parts.legend, parts.details));
+    parts.strip, h("div", { class: "below" }, parts.note, parts.legend, parts.bulk, parts.details));
 }
 
 export function showNeighbourhood(now) {
@@ -191,8 +193,32 @@ function drawWords() {
   const used = data.nodes.slice(0).map((node) => [numberOf(node.label), node.node === state.query?.node ? -1 : guess(node)]);
   show(parts.legend, legend(used));
   parts.details.hidden = around === 0;
+  drawStrip();
+  drawBulk();
   parts.summary.textContent = `As a list (${around.toLocaleString("en")})`;
   drawList();
+}
+
+/** The pictures of the nearest neighbours; a click looks at one. */
+function drawStrip() {
+  const shown = data.nodes.slice(1).filter((node) => node.picture).slice(0, 12);
+  parts.strip.hidden = shown.length === 0;
+  renew(parts.strip, shown.map((node) => node.node), () => shown.map((node) => h("button", { type: "button", class: "thumb", title: node.title || node.name, on: { click: () => look(node.node) } },
+    h("img", { src: at(`/nodes/${node.node}/picture`), alt: short(node.title || node.name, 60), loading: "lazy" }))));
+}
+
+/** The neighbours that nobody has labelled, and the label of the node in the middle, which they could get too. */
+function drawBulk() {
+  const label = data.nodes[0]?.label ?? null;
+  const free = data.nodes.filter((node) => node.hop === 1 && node.label === null && node.node !== state.query?.node);
+  parts.bulk.hidden = label === null || free.length === 0 || data.hops !== 1;
+  if (!parts.bulk.hidden) show(parts.bulk, `These ${count(free.length, "neighbour")} too: ${short(label, 30)}`);
+}
+
+function labelThese() {
+  const label = data.nodes[0]?.label;
+  const free = data.nodes.filter((node) => node.hop === 1 && node.label === null && node.node !== state.query?.node);
+  tellBulk(free.map((node) => ({ node: node.node, label })), `${count(free.length, "neighbour")} labelled ${label}`);
 }
 
 function drawList() {

@@ -10,6 +10,7 @@ const view = byId("start");
 const parts = { chosen: h("div", { class: "chosen" }), form: h("div"), progress: h("div", { class: "making", role: "status", hidden: true }), trouble: h("p", { class: "trouble bad", role: "alert", hidden: true }) };
 let studio = null;
 let making = false;
+let current = ""; // the name of the session that is being made
 
 byId("tools").append(themeButton());
 
@@ -41,7 +42,7 @@ async function openSession(name, button) {
 }
 
 function maker() {
-  const zone = dropZone({ id: "nodes-file", title: "Choose a CSV, or drop it here", hint: "One row for each thing to label, with a line of column names at the top.", chosen: preview });
+  const zone = dropZone({ id: "nodes-file", title: "Choose a CSV, or drop it here", hint: "One row for each thing to label. JSON lines, parquet, GraphML and edge lists are fine as well.", chosen: preview });
   return h("section", { class: "box", "aria-labelledby": "maker" }, h("h2", { id: "maker" }, "Start a new one"), zone, parts.chosen, parts.trouble, parts.form, parts.progress);
 }
 
@@ -52,7 +53,7 @@ function trouble(text) {
 }
 
 /** Let the studio read the file, and show what is in it. */
-async function preview(file) {
+async function preview(file, reading = {}) {
   if (making) return;
   trouble("");
   show(parts.form);
@@ -61,15 +62,31 @@ async function preview(file) {
   show(parts.chosen, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), `Reading ${file.name} …`));
   const form = new FormData();
   form.append("nodes", file);
+  for (const [name, value] of Object.entries(reading)) if (value !== undefined) form.append(name, value);
   try {
     const table = await upload("/preview", form);
-    show(parts.chosen, h("p", { class: "file-name" }, icon("file"), h("b", { dir: "auto" }, file.name), h("span", { class: "quiet" }, `${count(table.rows, "row")}, ${count(table.columns.length, "column")}`)), columns(table));
-    show(parts.form, creationForm(file, table, studio.sessions, create));
+    show(parts.chosen, h("p", { class: "file-name" }, icon("file"), h("b", { dir: "auto" }, file.name), h("span", { class: "quiet" }, `${count(table.rows, "row")}, ${count(table.columns.length, "column")}`)), table.form === "table" && howRead(file, table, reading), columns(table));
+    show(parts.form, creationForm(file, table, studio.sessions, create, reading));
     announce(`${file.name}: ${count(table.rows, "row")}, ${count(table.columns.length, "column")}`);
   } catch (error) {
     show(parts.chosen);
     trouble(error.message);
   }
+}
+
+const ENCODINGS = ["utf-8", "cp1252", "latin-1", "iso-8859-2", "utf-16", "koi8-r", "cp1251", "shift_jis", "gb18030", "big5", "euc-kr"];
+
+/** How the table was read, to be corrected: its encoding, and whether its first line names the columns. */
+function howRead(file, table, reading) {
+  const encoding = h("select", { id: "encoding", "aria-label": "Encoding" }, [...new Set([table.encoding, ...ENCODINGS])].map((name) => h("option", { value: name }, name)));
+  encoding.value = table.encoding;
+  encoding.addEventListener("change", () => preview(file, { ...reading, encoding: encoding.value }));
+  const header = h("input", { type: "checkbox", id: "header" });
+  header.checked = table.header;
+  header.addEventListener("change", () => preview(file, { ...reading, header: String(header.checked) }));
+  return h("div", { class: "how-read" }, h("label", { class: "choice", for: "header" }, header, "The first line names the columns"),
+    table.encoding !== "parquet" && h("label", { class: "choice", for: "encoding" }, "Encoding", encoding),
+    !table.header && h("span", { class: "quiet" }, "It looks like a row, so the columns are numbered."));
 }
 
 const megabytes = (bytes) => `${Math.max(1, Math.round(bytes / 2 ** 20)).toLocaleString("en")} MB`;
@@ -89,6 +106,7 @@ const examples = (texts) => (texts.every((text) => text.length < 30) ? [texts.jo
 async function create(form, name) {
   if (making) return;
   making = true;
+  current = name;
   trouble("");
   parts.form.inert = true;
   say("Sending the file", 0, 1);
@@ -100,6 +118,7 @@ async function create(form, name) {
     location.assign(pageOf(name));
   } catch (error) {
     making = false;
+    current = "";
     parts.form.inert = false;
     parts.progress.hidden = true;
     trouble(error instanceof ApiError && error.status === 0 ? `${error.message}; if “${name}” is in the list after a reload, it was made` : error.message);
@@ -111,12 +130,17 @@ function say(what, done, total) {
   const fill = h("span", { class: "fill" });
   fill.style.setProperty("width", `${total ? (100 * done) / total : 100}%`);
   show(parts.progress, h("p", {}, h("span", { class: "spinner", "aria-hidden": "true" }), what, total > 1 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : " …"),
-    h("span", { class: total ? "track" : "track unsure" }, fill), notes.length > 0 && h("ul", { class: "notes quiet" }, notes.slice(-4).map((text) => h("li", {}, text))));
+    h("span", { class: total ? "track" : "track unsure" }, fill), current && h("div", { class: "buttons" }, h("button", { type: "button", id: "cancel", on: { click: cancel } }, "Cancel")), notes.length > 0 && h("ul", { class: "notes quiet" }, notes.slice(-4).map((text) => h("li", {}, text))));
+}
+
+/** Have the making of the session end at its next step. */
+async function cancel() {
+  try { await post("/session/cancel", { name: current }); } catch (error) { trouble(error.message); }
 }
 
 const notes = [];
 function heard(message) {
-  if (!making) return;
+  if (!making || message.session !== current) return;
   if (message.type === "progress") say(message.what.charAt(0).toUpperCase() + message.what.slice(1), message.done, message.total ?? 0);
   else if (message.type === "note") { notes.push(message.text); say("Making the session", 0, 0); }
 }

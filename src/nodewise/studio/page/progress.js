@@ -6,6 +6,7 @@ import { byId, count, h, percent, settle, short, show } from "./dom.js";
 import { bar, classMark } from "./marks.js";
 import { numberOf, on, state } from "./store.js";
 
+const ENOUGH = 10; // answers of the audit, before an accuracy is told
 let visible = true;
 let report = null;
 let waiting = false;
@@ -79,7 +80,11 @@ function drawBudget(status) {
 function drawReport(instead = null) {
   if (instead !== null) { show(parts.report, h("p", { class: "quiet" }, instead)); return; }
   const { audit } = report;
-  show(parts.report, audit && h("p", { class: "headline" }, h("b", {}, percent(audit.mean)), h("span", { class: "quiet" }, ` accurate, ${percent(audit.low)} to ${percent(audit.high)}`)),
-    curve(report), h("ul", { class: "reasons" }, report.words.map((line) => h("li", {}, line.charAt(0).toUpperCase() + short(line, 400).slice(1)))),
-    state.status && report.from < state.status.last && h("p", { class: "quiet" }, `As of ${count(report.labels, "label")}.`));
+  const enough = audit !== null && audit.nodes >= ENOUGH;
+  const { key } = report;
+  show(parts.report, enough && h("p", { class: "headline" }, h("b", {}, percent(audit.mean)), h("span", { class: "quiet" }, ` accurate, ${percent(audit.low)} to ${percent(audit.high)}`)),
+    state.status?.audit.of > 0 && !enough && h("p", { class: "headline quiet" }, `The accuracy is told after ${ENOUGH} answers of the audit; ${state.status.audit.labelled} of them are there.`),
+    key && key.of > 0 && h("p", { class: "headline" }, h("b", {}, percent(key.right / key.of)), h("span", { class: "quiet" }, ` right by the answer key, of ${count(key.of, "row")} that nobody has labelled`)),
+    h("p", { class: "quiet as-of" }, `As of ${count(report.labels, "label")}.`),
+    (enough || audit === null) && curve(report), h("ul", { class: "reasons" }, report.words.filter((line) => enough || !/^accuracy on \d+ /i.test(line)).map((line) => h("li", {}, line.charAt(0).toUpperCase() + short(line, 400).slice(1)))));
 }

@@ -12,7 +12,7 @@ let asked = "";
 const parts = {};
 
 export function startSearch() {
-  parts.input = h("input", { type: "search", id: "search-field", placeholder: "Find a node", "aria-label": "Find a node by its name", role: "combobox", "aria-expanded": "false",
+  parts.input = h("input", { type: "search", id: "search-field", placeholder: "Search names and texts", "aria-label": "Find nodes by name or by words in their text", role: "combobox", "aria-expanded": "false",
     "aria-controls": "search-list", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false", maxlength: "200" });
   parts.list = h("ul", { id: "search-list", role: "listbox", class: "hits", hidden: true, "aria-label": "Nodes" });
   parts.input.addEventListener("input", settle(fetchHits, 160, 400));
@@ -47,14 +47,20 @@ function draw() {
   show(parts.list, hits.map((node, index) => {
     const title = node.title || node.name;
     const hit = h("li", { role: "option", id: `hit-${index}`, "aria-selected": String(index === aimed) }, node.label !== null && node.label !== undefined ? classMark(node.label) : null,
-      h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title));
+      h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title, node.match && h("span", { class: "match quiet" }, marked(node.match))));
     hit.addEventListener("pointerdown", (event) => { event.preventDefault(); take(index); });
     return hit;
-  }), hits.length === 0 && h("li", { class: "quiet" }, "No node is called so."));
+  }), hits.length === 0 && h("li", { class: "quiet" }, "No name or text holds that."));
   parts.list.hidden = false;
   parts.input.setAttribute("aria-expanded", "true");
   if (aimed >= 0) parts.input.setAttribute("aria-activedescendant", `hit-${aimed}`);
   else parts.input.removeAttribute("aria-activedescendant");
+}
+
+/** A match with what was looked for in bold. */
+function marked(text) {
+  const at = text.toLowerCase().indexOf(asked.toLowerCase());
+  return at < 0 ? text : [text.slice(0, at), h("mark", {}, text.slice(at, at + asked.length)), text.slice(at + asked.length)];
 }
 
 function close() {

@@ -17,7 +17,7 @@ const listeners = new Map();
 export const state = {
   status: null, query: null, nothing: "", trail: [], card: null, phase: "loading", sending: null, saved: null, failed: null, error: null,
   hint: "", gone: null, online: true,
-  me: kept.read("annotator", "me"),
+  me: kept.read("annotator", ""),
 };
 
 export function on(names, action) {

@@ -37,10 +37,11 @@ function kept(failed) {
 }
 
 function problem(error) {
-  const { suggestion, request } = error;
+  const { suggestion, request, overrule } = error;
   const typed = request?.body.labels?.[0]?.label;
   return h("p", { class: "bad", role: "alert" }, h("span", { class: "words" }, error.words),
     error.again && h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
+    overrule && h("button", { type: "button", class: "small primary", on: { click: () => send({ ...overrule, body: { ...overrule.body, overrule: true } }) } }, "Overrule it"),
     suggestion && h("button", { type: "button", class: "small primary", on: { click: () => choose(suggestion) } }, `Use ${suggestion}`),
     suggestion && typed && h("button", { type: "button", class: "small", on: { click: () => send({ ...request, body: { ...request.body, new_class: true } }) } }, `${typed} is a new class`),
     h("button", { type: "button", class: "small", "aria-label": "Dismiss", on: { click: () => set({ error: null }) } }, icon("close")));

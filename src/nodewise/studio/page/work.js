@@ -3,10 +3,11 @@
 import { annotatorsView } from "./annotators.js";
 import { SESSION } from "./api.js";
 import { startCard } from "./card.js";
+import { openClasses } from "./classes.js";
 import { startChoices } from "./choices.js";
 import { startClosing } from "./closing.js";
 import { askName, showHelp } from "./dialogs.js";
-import { byId, h, show } from "./dom.js";
+import { byId, h, icon, kept, show } from "./dom.js";
 import { exportMenu } from "./exporting.js";
 import { ask, refresh, rename, start } from "./flow.js";
 import { historyView, showHistory } from "./history.js";
@@ -18,6 +19,7 @@ import { neighbourhoodView, setHops, showNeighbourhood } from "./neighbourhood.j
 import { progressView, showProgress } from "./progress.js";
 import { focusSearch, startSearch } from "./search.js";
 import { on, set, state } from "./store.js";
+import { openTable } from "./table.js";
 import { makeTabs } from "./tabs.js";
 import { startTelling } from "./telling.js";
 import { helpButton, nameButton, nextTheme, themeButton } from "./tools.js";
@@ -42,13 +44,18 @@ const panels = makeTabs(byId("state"), "Progress", [
 const openName = () => askName(state.me, rename);
 const name = nameButton(openName);
 const menu = exportMenu();
-byId("tools").append(name.button, menu.box, themeButton(), helpButton(showHelp));
+byId("tools").append(h("button", { type: "button", class: "tool", id: "table-button", title: "The table of all nodes (l)", on: { click: openTable } }, icon("table"), h("span", { class: "tool-name" }, "Table")),
+  h("button", { type: "button", class: "tool", id: "classes-button", title: "The classes: rename, merge, describe, order", on: { click: openClasses } }, icon("tag"), h("span", { class: "tool-name" }, "Classes")), name.button, menu.box, themeButton(), helpButton(showHelp));
 name.draw(state.me);
 on("me", () => name.draw(state.me));
 show(byId("job"), SESSION);
 document.title = `${SESSION} · nodewise studio`;
 
-startKeys({ "/": focusSearch, "?": showHelp, g: pictures.next, h: () => setHops(), p: panels.next, e: menu.toggle, t: nextTheme });
+startKeys({ "/": focusSearch, "?": showHelp, g: pictures.next, h: () => setHops(), p: panels.next, e: menu.toggle, t: nextTheme, x: focusMode, l: openTable });
+
+function focusMode() {
+  document.body.classList.toggle("focused");
+}
 
 // Nothing that was acknowledged can be lost with the connection; the page says so instead of looking frozen.
 function connection(up, again) {
@@ -63,7 +70,17 @@ function heard(message) {
   if (message.type === "changed") refresh(); // also where only the predictions are new
 }
 
-start().then(() => listen(heard, connection)).catch((error) => {
+/** Who is labelling, asked before the first question. */
+async function introduced() {
+  if (state.me) return;
+  await new Promise((done) => {
+    const box = askName("", (who) => { kept.write("annotator", who); set({ me: who }); });
+    box.addEventListener("close", () => { if (!state.me) { kept.write("annotator", "me"); set({ me: "me" }); } done(); });
+  });
+}
+
+show(byId("card"), h("p", { class: "quiet loading" }, h("span", { class: "spinner", "aria-hidden": "true" }), "The graph is read and the first question is being chosen …"));
+introduced().then(start).then(() => listen(heard, connection)).catch((error) => {
   show(byId("card"), h("div", { class: "closing" }, h("h1", {}, "The session cannot be shown"), h("p", {}, `${error.message}.`),
     h("div", { class: "buttons" }, h("button", { type: "button", class: "primary", on: { click: () => location.reload() } }, "Try again"))));
 });

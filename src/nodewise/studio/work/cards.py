@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from nodewise.studio.work.pictures import Pictures
 if TYPE_CHECKING:
     from nodewise.graph import Graph
 
-__all__ = ["LONGEST", "caption", "roles", "safe_link", "texts"]
+__all__ = ["LONGEST", "caption", "heading", "roles", "safe_link", "texts"]
 
 LONGEST = 20_000
 """Characters of a text that are shown."""
@@ -47,11 +48,33 @@ def texts(graph: Graph, node: int) -> dict[str, Any]:
     )
     return {
         "title": shown["title"][:_SHORT] or None,
-        "text": shown["text"][:LONGEST] or None,
+        "text": _trimmed(shown["text"])[:LONGEST] or None,
         "link": link,
         "attributes": {name: text[:_SHORT] for name, text in list(filled.items())[:_ATTRIBUTES]},
         "cut": cut,
     }
+
+
+def _trimmed(text: str) -> str:
+    """A text without blank lines before and after it."""
+    return re.sub(r"\A(?:[^\S\n]*\n)+", "", text).rstrip()
+
+
+def heading(graph: Graph, known: Mapping[str, str], node: int, name: str) -> str:
+    """What a node is called above its text: its title, its name where that is no number, else how its text begins."""
+    title = str(graph.attributes[known["title"]][node]).strip() if "title" in known else ""
+    if title:
+        return " ".join(title.split())[:_SHORT]
+    if not name.isdecimal():
+        return name
+    first = (
+        next((line.strip() for line in str(graph.attributes[known["text"]][node]).splitlines() if line.strip()), "")
+        if "text" in known
+        else ""
+    )
+    if first:
+        return first if len(first) <= 2 * _CAPTION else first[: first.rfind(" ", _CAPTION, 2 * _CAPTION)] + " …"
+    return f"Node {name}"
 
 
 def caption(graph: Graph, known: Mapping[str, str], node: int) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodewise.ground.errors import UnknownNameError
 from nodewise.session.naming import valid_person
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nodewise.session import Session
 
 __all__ = ["OpenSession", "file_identity"]
+
+T = TypeVar("T")
 
 
 class OpenSession:
@@ -92,8 +94,8 @@ class OpenSession:
         for node in self.views.kept_from(annotator):
             now["disagreements"].pop(session.name_of(node), None)
         numbers = self.views.class_numbers()
-        now["classes"] = sorted(now["classes"], key=numbers.__getitem__)
-        now["numbers"] = {name: numbers[name] for name in now["classes"]}
+        now |= {"classes": list(numbers), "numbers": numbers, "guideline": session.guideline}
+        now["descriptions"] = {each.name: each.description for each in session.class_list if each.description}
         return {**now, "name": self.name, "last": session.refresh().last, "predictions_from": self.views.predictions.made_from}
 
     def ask(self, annotator: str, count: int) -> list[dict[str, Any]]:
@@ -102,20 +104,34 @@ class OpenSession:
         self._tell_pages()
         return [{**query.as_dict(), "card": self.views.card(query.node, query.annotator)} for query in queries]
 
-    def tell(self, annotator: str, labels: Sequence[tuple[int, str]], new_class: bool) -> list[int]:
+    def tell(self, annotator: str, labels: Sequence[tuple[int, str]], new_class: bool, overrule: bool) -> list[int]:
         """Write labels down, all or none.
 
         Raises:
             TypoError: one looks like a misspelt class.
         """
-        session = self.session
         nodes = [self.node(node) for node, _ in labels]
+        names = [label for _, label in labels]
+        events = self._changed(lambda session: session.tell(nodes, names, annotator, new_class=new_class, overrule=overrule))
+        return events if isinstance(events, list) else [events]
+
+    def tell_bulk(self, annotator: str, labels: Sequence[tuple[int, str]], new_class: bool, overrule: bool) -> int:
+        """Write many labels down as one: they train, spend no budget, and are taken back together."""
+        nodes = [self.node(node) for node, _ in labels]
+        names = [label for _, label in labels]
+        return self._changed(lambda session: session.tell_bulk(nodes, names, annotator, new_class=new_class, overrule=overrule))
+
+    def change(self, change: Callable[[Session], T]) -> T:
+        """Any other change of the session, after which the pages are told."""
+        return self._changed(change)
+
+    def _changed(self, change: Callable[[Session], T]) -> T:
         try:
-            events = session.tell(nodes, [label for _, label in labels], annotator, new_class=new_class)
+            result = change(self.session)
         except UnknownNameError as error:
             raise TypoError(error.name, error.suggestions) from None
         self._tell_pages()
-        return events if isinstance(events, list) else [events]
+        return result
 
     def skip(self, annotator: str, node: int) -> int:
         """Note that an annotator cannot tell a node."""
@@ -128,18 +144,6 @@ class OpenSession:
         undone = self.session.undo(event, None if annotator is None else valid_person(annotator))
         self._tell_pages()
         return self.views.describe(undone)
-
-    def add_class(self, name: str, annotator: str) -> int:
-        """Declare a class."""
-        event = self.session.add_class(name, annotator)
-        self._tell_pages()
-        return event
-
-    def set_budget(self, budget: int, annotator: str) -> int:
-        """Raise or lower the budget."""
-        event = self.session.set_budget(budget, annotator)
-        self._tell_pages()
-        return event
 
     def picture(self, node: int) -> Picture | None:
         """The picture of a node, if there is one that may be shown."""

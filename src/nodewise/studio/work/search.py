@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from nodewise.graph import Graph
-
 __all__ = ["NameIndex"]
 
+_AROUND = 40
 _BETWEEN = "\x1f"
 
 
 class NameIndex:
     """The names of a graph's nodes in one long text, in which the interpreter's own search is quick: a few milliseconds for a million names.
 
-    A graph without names is searched by its numbers.
+    A graph without names is searched by its numbers. Any texts, one a node, can be searched in the same way.
+
+    Args:
+        names: of the nodes, or None.
+        count: how many nodes there are.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self._count = graph.num_nodes
+    def __init__(self, names: Sequence[str] | None, count: int) -> None:
+        self._count = count
         self._text: str | None = None
-        if graph.node_names is not None:
-            names = [_fold(name) for name in graph.node_names]
+        if names is not None:
+            names = [_fold(name) for name in names]
             self._text = _BETWEEN + _BETWEEN.join(names) + _BETWEEN
             self._starts = np.cumsum([1, *(len(name) + 1 for name in names)])  # where each name begins, and where one more would
 
@@ -43,6 +44,18 @@ class NameIndex:
                     return list(nodes)
                 nodes.setdefault(node)
         return list(nodes)
+
+    def match(self, node: int, text: str) -> str | None:
+        """What stands around the first place where a node's text holds another, in a line; None where it does not."""
+        wanted = _fold(text.strip())
+        if self._text is None or not wanted:
+            return None
+        start, end = int(self._starts[node]), int(self._starts[node + 1]) - 1
+        at = self._text.find(wanted, start, end)
+        if at < 0:
+            return None
+        low, high = max(start, at - _AROUND), min(end, at + len(wanted) + _AROUND)
+        return f"{'…' if low > start else ''}{' '.join(self._text[low:high].split())}{'…' if high < end else ''}"
 
     def _holding(self, pattern: str) -> Iterator[int]:
         """The nodes whose names hold a pattern, each once."""

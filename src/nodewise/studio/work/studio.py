@@ -44,6 +44,7 @@ class Studio:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news = asyncio.Event()
         self.scratch = Path()
+        self.cancelled: set[str] = set()  # names of sessions in the making that nobody wants any more
         self.worker, self.builder = Worker("nodewise studio"), Worker("nodewise builder", limit=20)
         self.sessions = SessionPool(settings, self._publish, self.worker.give_way)
         if session is not None:

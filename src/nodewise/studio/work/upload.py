@@ -20,6 +20,7 @@ from nodewise.studio.settings import ENDING
 from nodewise.studio.work.pictures import NAMES
 from nodewise.studio.work.preview import preview_graph, preview_table
 from nodewise.studio.work.table_files import GRAPHS, normalise_table
+from nodewise.studio.work.worker import StoppedError
 
 if TYPE_CHECKING:
     from nodewise.graph import Graph
@@ -127,14 +128,21 @@ def create_session(new: NewSession, nodes: Upload, edges: Upload | None, folder:
     for note in graph.notes:
         reporter(Note(note))
     reporter(Note(f"a graph of {graph.num_nodes} nodes and {graph.num_edges} edges"))
-    return Session.create(path, graph, reporter=reporter, **(new.options or {}))
+    options = dict(new.options or {})
+    if options.get("use_labels") is False and not options.get("classes"):
+        options["classes"] = list(graph.class_names)  # an answer key tells which classes there are, not which row has which
+    return Session.create(path, graph, reporter=reporter, **options)
 
 
-def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], session: str) -> Reporter:
-    """A reporter that streams events to the pages, and ends the work where the studio is shut down."""
+def told_to_pages(
+    publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], session: str, cancelled: Callable[[], bool] = lambda: False
+) -> Reporter:
+    """A reporter that streams events to the pages, and ends the work where the studio is shut down or somebody has cancelled it."""
 
     def report(event: Event, /) -> None:
         give_way()
+        if cancelled():
+            raise StoppedError(f"making the session {session!r} was cancelled: nothing is left of it")
         if isinstance(event, Progress):
             publish({"type": "progress", "session": session, "what": event.task, "done": event.done, "total": event.total})
         elif isinstance(event, (Note, Warned)):

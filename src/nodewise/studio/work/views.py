@@ -10,7 +10,8 @@ import numpy as np
 from nodewise.ground.events import Event as Told
 from nodewise.session.log.history import undone
 from nodewise.studio.layout.neighbourhood import Neighbours
-from nodewise.studio.work.cards import caption, roles, texts
+from nodewise.studio.work.cards import LONGEST, caption, heading, roles, texts
+from nodewise.studio.work.node_table import NodeTable
 from nodewise.studio.work.predictions import Predictions
 from nodewise.studio.work.reports import Reports
 from nodewise.studio.work.search import NameIndex
@@ -48,9 +49,8 @@ class Views:
         self._given = np.zeros(session.graph.num_nodes, bool)
         self._given[list(rules.given)] = True
         self._audit = frozenset(rules.audit)
-        given = (session.graph.class_names[label] for label in session.graph.y[self._given]) if session.graph.y is not None else ()
-        self._numbers = {name: number for number, name in enumerate(dict.fromkeys([*session.settings.classes, *given]))}
-        self._numbered = 0
+        self._texts: NameIndex | None = None
+        self.table = NodeTable(self)
         self._roles = roles(session.graph)
         self._names: NameIndex | None = None
         self._neighbours: Neighbours | None = None
@@ -67,7 +67,7 @@ class Views:
         hidden = self._is_hidden(history, node, annotator)
         votes = {} if hidden else dict(history.votes.get(node, {}))
         label = None if hidden else self._label(history, node)
-        where = "audit" if node in self._audit else "told" if node in history.labels else "given"
+        where = "audit" if node in self._audit else "bulk" if node in history.bulk else "told" if node in history.labels else "given"
         kept = None if hidden or self._is_undecided(history, node) else self.predictions.kept
         predicted = None
         if kept is not None:
@@ -77,19 +77,22 @@ class Views:
             "node": node, "name": session.name_of(node), "degree": int(session.graph.degree[node]), **texts(session.graph, node),
             "picture": f"/api/v1/nodes/{node}/picture" if self._pictures.shows(session.graph, node) else None,
             "label": label, "from": None if label is None else where, "votes": votes,
+            "notes": [{"annotator": note.annotator, "text": note.text, "time": note.at} for note in history.notes.get(node, ())],
+            "heading": heading(session.graph, self._roles, node, session.name_of(node)),
             "skipped_by": sorted(who for who, nodes in history.skipped.items() if node in nodes), "predicted": predicted,
         }  # fmt: skip
 
     def search(self, text: str, limit: int, annotator: str | None = None) -> list[dict[str, Any]]:
-        """Nodes whose names are, begin with or hold a text."""
-        if self._names is None:
-            self._names = NameIndex(self.session.graph)
+        """Nodes whose names are, begin with or hold a text; then those whose own text holds it."""
+        names, texts_ = self._indices()
         history = self.session.refresh()
-        nodes = self._names.find(text, limit)
-        graph, known = self.session.graph, self._roles
+        nodes = names.find(text, limit)
+        if texts_ is not None and len(nodes) < limit and text.strip():
+            nodes = list(dict.fromkeys([*nodes, *texts_.find(text, limit)]))[:limit]
         return [
             {
-                "node": node, "name": self.session.name_of(node), "title": caption(graph, known, node),
+                "node": node, "name": self.session.name_of(node), "title": self.caption(node),
+                "match": None if texts_ is None else texts_.match(node, text),
                 "label": None if self._is_hidden(history, node, annotator) else self._label(history, node),
             }
             for node in nodes
@@ -112,7 +115,7 @@ class Views:
             nodes.append({
                 "node": each, "name": session.name_of(each), "title": caption(session.graph, self._roles, each),
                 "x": round(x, 4), "y": round(y, 4), "hop": hop, "degree": int(session.graph.degree[each]),
-                "label": None if hidden else self._label(history, each),
+                "label": None if hidden else self._label(history, each), "picture": "picture" in self._roles and self._pictures.shows(session.graph, each),
                 "predicted": kept.classes[best[at]] if told and kept is not None and best is not None else None,
                 "sure": round(float(kept.probabilities[each, best[at]]), 4) if told and kept is not None and best is not None else None,
             })  # fmt: skip
@@ -157,27 +160,61 @@ class Views:
     def describe(self, event: Event, log: Sequence[Event] | None = None) -> dict[str, Any]:
         """An event of the log in the page's words; an undo tells node and label of what it takes back."""
         listed = log or self.session.events
-        about = listed[int(event.body["event"]) - 1].body if event.kind == "undo" else event.body
+        source = listed[int(event.body["event"]) - 1] if event.kind == "undo" else event
+        about, classes = source.body, self.session.class_list
         node = about.get("node")
+        label = about.get("label", about.get("name"))
+        if isinstance(about.get("class"), int) and source.kind in ("tell", "merge", "describe"):
+            label = classes.name(about["class"])
+        if source.kind == "bulk":
+            label = ", ".join(dict.fromkeys(classes.name(number) for number in about["classes"]))
         return {
             "event": event.id, "kind": event.kind, "annotator": event.annotator, "node": node,
-            "name": None if node is None else self.session.name_of(int(node)), "label": about.get("label", about.get("name")),
+            "name": None if node is None else self.session.name_of(int(node)), "label": label, "nodes": len(about.get("nodes", ())) or None,
+            "into": classes.name(about["into"]) if "into" in about else None, "text": about.get("text"),
             "budget": about.get("budget"), "undoes": event.body["event"] if event.kind == "undo" else None,
         }  # fmt: skip
 
     def class_numbers(self) -> dict[str, int]:
-        """The number of every class that ever came up, by which it has its key and colour; it keeps it, and none is used again.
+        """The number of every class, from 0, by which it has its key and colour for the life of the session; in the order of the screen."""
+        return {each.name: each.number - 1 for each in self.session.class_list.in_order}
 
-        Classes of the start come first, then in the order of the log; one that an undo takes back leaves its number unused until it returns.
-        """
+    def caption(self, node: int) -> str | None:
+        """A few words that tell a node from others."""
+        return caption(self.session.graph, self._roles, node)
+
+    def undecided(self) -> set[int]:
+        """The nodes whose prediction nobody may see yet: those of the audit without a label, those that wait for a further opinion."""
+        history = self.session.refresh()
+        return {node for node in (*history.votes, *self._audit) if self._is_undecided(history, node)}
+
+    def last_told(self) -> tuple[dict[int, float], dict[int, str]]:
+        """When each node was last labelled, and by whom."""
+        when: dict[int, float] = {}
+        who: dict[int, str] = {}
         log = self.session.events
-        for event in log[self._numbered :]:
-            if event.kind in ("tell", "class"):
-                self._numbers.setdefault(str(event.body["label" if event.kind == "tell" else "name"]), len(self._numbers))
-        self._numbered = len(log)
-        for name in self.session.classes:  # should one come up in another way
-            self._numbers.setdefault(name, len(self._numbers))
-        return self._numbers
+        gone, labels = undone(log), self.session.refresh().labels
+        for event in log:
+            if event.kind in ("tell", "bulk") and event.id not in gone:
+                for node in event.body["nodes"] if event.kind == "bulk" else [event.body["node"]]:
+                    if node in labels:
+                        when[node], who[node] = event.at, event.annotator
+        return when, who
+
+    def holding(self, text: str) -> list[int]:
+        """Every node whose name or text holds a text."""
+        names, texts_ = self._indices()
+        size = self.session.graph.num_nodes
+        return list({**dict.fromkeys(names.find(text, size)), **(dict.fromkeys(texts_.find(text, size)) if texts_ is not None else {})})
+
+    def _indices(self) -> tuple[NameIndex, NameIndex | None]:
+        graph = self.session.graph
+        if self._names is None:
+            self._names = NameIndex(graph.node_names, graph.num_nodes)
+            cells = [graph.attributes[self._roles[role]] for role in ("title", "text") if role in self._roles]
+            if cells:
+                self._texts = NameIndex(["\n".join(map(str, row))[:LONGEST] for row in zip(*cells, strict=True)], graph.num_nodes)
+        return self._names, self._texts
 
     def kept_from(self, annotator: str | None) -> set[int]:
         """The nodes of which the annotator may not see yet what others said: their own opinion is still wanted."""

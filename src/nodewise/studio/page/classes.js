@@ -1,0 +1,42 @@
+// The classes of the session: rename, merge, describe, put in order; and the guideline of the job. Keys and colours stay with the class.
+
+import { dialog } from "./dialogs.js";
+import { h, show } from "./dom.js";
+import { send } from "./flow.js";
+import { classMark } from "./marks.js";
+import { classes, on, state } from "./store.js";
+
+/** Open the list of classes over the page. */
+export function openClasses() {
+  if (document.querySelector("dialog[open]") || !state.status) return;
+  const list = h("ul", { class: "class-list" });
+  const change = (path, body, words) => send({ path, body: { annotator: state.me, ...body }, words, node: null, home: false });
+  const move = (name, by) => {
+    const names = [...classes()];
+    const from = names.indexOf(name);
+    names.splice(from, 1);
+    names.splice(Math.max(0, from + by), 0, name);
+    change("/classes/order", { names }, "the classes are in another order");
+  };
+  const field = (value, label, changed) => {
+    const input = h("input", { value, "aria-label": label, maxlength: "2000", autocomplete: "off", placeholder: label });
+    input.addEventListener("change", () => { if (input.value.trim() !== value) changed(input.value.trim()); });
+    return input;
+  };
+  const draw = () => show(list, classes().map((name, index) => {
+    const into = h("select", { "aria-label": `Merge ${name} into` }, h("option", { value: "" }, "merge into …"), classes().filter((other) => other !== name).map((other) => h("option", { value: other }, other)));
+    into.addEventListener("change", () => { if (into.value) change("/classes/merge", { name, into: into.value }, `${name} counts as ${into.value}`); });
+    return h("li", {}, classMark(name), field(name, `Name of ${name}`, (text) => { if (text) change("/classes/rename", { name, new_name: text }, `${name} is called ${text} now`); }),
+      field(state.status.descriptions[name] ?? "", `What belongs to ${name}?`, (text) => change("/classes/describe", { name, text }, `the guideline of ${name}`)),
+      h("span", { class: "quiet figure" }, state.status.balance[name] ?? 0), into,
+      h("button", { type: "button", class: "small", "aria-label": `${name} further up`, disabled: index === 0, on: { click: () => move(name, -1) } }, "↑"),
+      h("button", { type: "button", class: "small", "aria-label": `${name} further down`, disabled: index === classes().length - 1, on: { click: () => move(name, 1) } }, "↓"));
+  }));
+  const guideline = h("textarea", { rows: "3", "aria-label": "Guideline of the job", maxlength: "20000", placeholder: "What everybody should know of this job" });
+  guideline.value = state.status.guideline;
+  guideline.addEventListener("change", () => change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"));
+  dialog("Classes and guidelines", () => h("div", { class: "dialog-body" }, h("p", { class: "quiet" }, "A class keeps its key and its colour, whatever it is called and wherever it stands. Everything here can be undone in the history."), list,
+    h("label", {}, "Guideline of the job"), guideline), "wide");
+  on("status", draw);
+  draw();
+}

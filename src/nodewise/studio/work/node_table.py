@@ -1,0 +1,140 @@
+"""All nodes as a table: filtered, searched, sorted, a window of rows at a time. Everything here runs in the worker's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from nodewise.studio.work.views import Views
+
+__all__ = ["Filter", "NodeTable", "Sort", "TableQuery"]
+
+Filter = Literal["all", "labelled", "unlabelled", "unsure", "confident", "disagreement", "skipped", "mistake"]
+Sort = Literal["node", "name", "label", "predicted", "sure", "time"]
+_UNSURE, _CONFIDENT, _AROUND = 0.5, 0.9, 0.7
+
+
+@dataclass(frozen=True)
+class TableQuery:
+    """Which rows, in which order.
+
+    Attributes:
+        filter: ``unsure``: predicted with less than 50 %; ``confident``: not labelled, predicted with more than 90 %; ``mistake``: labels that the
+            prediction without them, or 70 % of the labelled neighbours, contradict.
+        label: only nodes that are labelled so, or else predicted so.
+        text: only nodes whose name or text holds it.
+        sort: by which column; ``descending`` turns it round.
+        offset, limit: which window of the rows.
+    """
+
+    filter: Filter = "all"
+    label: str | None = None
+    text: str = ""
+    sort: Sort = "node"
+    descending: bool = False
+    offset: int = 0
+    limit: int = 100
+
+
+class NodeTable:
+    """The table of one session; what it shows an annotator is what they may know."""
+
+    def __init__(self, views: Views) -> None:
+        self._views = views
+
+    def rows(self, query: TableQuery, annotator: str | None = None) -> dict[str, Any]:
+        """A window of rows, and how many there are in all."""
+        views = self._views
+        session = views.session
+        history, kept = session.refresh(), views.predictions.kept
+        size = session.graph.num_nodes
+        secret = views.kept_from(annotator) | views.undecided()
+        numbers = {name: number for number, name in enumerate(session.classes)}
+        names = list(numbers)
+        label = np.full(size, -1)
+        for node, told in session.labels.items():
+            if node not in secret:
+                label[node] = numbers.get(told, -1)
+        predicted, sure = np.full(size, -1), np.zeros(size)
+        if kept is not None:
+            column = np.array([numbers.get(name, -1) for name in kept.classes])
+            predicted, sure = column[kept.probabilities.argmax(1)], kept.probabilities.max(1).astype(float)
+            hidden = list(secret)
+            predicted[hidden], sure[hidden] = -1, 0.0
+        when, who = views.last_told()
+        chosen = self._filtered(query, label, predicted, sure, secret)
+        if query.label is not None:
+            number = numbers.get(query.label, -2)
+            chosen &= np.where(label >= 0, label, predicted) == number
+        nodes = np.flatnonzero(chosen)
+        if query.text.strip():
+            held = np.zeros(size, bool)
+            held[views.holding(query.text)] = True
+            nodes = nodes[held[nodes]]
+        keys: dict[str, npt.NDArray[Any]] = {
+            "node": nodes, "sure": sure[nodes], "label": _by_name(label[nodes], names), "predicted": _by_name(predicted[nodes], names),
+            "name": np.array([session.name_of(node) for node in nodes.tolist()], dtype=object) if query.sort == "name" else nodes,
+            "time": np.array([when.get(node, 0.0) for node in nodes.tolist()]) if query.sort == "time" else nodes,
+        }  # fmt: skip
+        order = np.argsort(keys[query.sort], kind="stable")
+        ordered = nodes[order[::-1] if query.descending else order]
+        window = ordered[query.offset : query.offset + query.limit].tolist()
+        return {
+            "total": len(ordered), "offset": query.offset,
+            "rows": [
+                {
+                    "node": node, "name": session.name_of(node), "title": views.caption(node),
+                    "label": names[label[node]] if label[node] >= 0 else None, "predicted": names[predicted[node]] if predicted[node] >= 0 else None,
+                    "sure": round(float(sure[node]), 4) if predicted[node] >= 0 else None, "bulk": node in history.bulk,
+                    "by": None if node in secret else who.get(node), "time": None if node in secret else when.get(node),
+                }
+                for node in window
+            ],
+        }  # fmt: skip
+
+    def _filtered(
+        self, query: TableQuery, label: npt.NDArray[Any], predicted: npt.NDArray[Any], sure: npt.NDArray[Any], secret: Collection[int]
+    ) -> npt.NDArray[np.bool_]:
+        history = self._views.session.refresh()
+        if query.filter == "labelled":
+            return label >= 0
+        if query.filter == "unlabelled":
+            return label < 0
+        if query.filter == "unsure":
+            return (label < 0) & (predicted >= 0) & (sure < _UNSURE)
+        if query.filter == "confident":
+            return (label < 0) & (predicted >= 0) & (sure >= _CONFIDENT)
+        chosen = np.ones(len(label), bool)
+        if query.filter == "all":
+            return chosen
+        chosen[:] = False
+        if query.filter == "disagreement":
+            chosen[[node for node in history.disagreements if node not in secret]] = True
+        elif query.filter == "skipped":
+            chosen[[node for nodes in history.skipped.values() for node in nodes]] = True
+        elif query.filter == "mistake":
+            return self._contradicted(label, predicted)
+        return chosen
+
+    def _contradicted(self, label: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Labels that the classifier does not come back to, or that most labelled neighbours do not share."""
+        adjacency = self._views.session.graph.adjacency()
+        known, most = label >= 0, int(label.max()) + 1
+        if most <= 0:
+            return known
+        votes = np.stack([np.asarray(adjacency @ (label == number).astype(np.float32)).ravel() for number in range(most)])
+        total, own = votes.sum(0), votes[np.where(known, label, 0), np.arange(len(label))]
+        alone = known & (total >= 2) & (total - own >= _AROUND * total)
+        contradicted: npt.NDArray[np.bool_] = alone | (known & (predicted >= 0) & (predicted != label))
+        return contradicted
+
+
+def _by_name(numbers: npt.NDArray[Any], names: list[str]) -> npt.NDArray[np.int64]:
+    """Where each class stands among the names in alphabetical order; none comes last."""
+    rank = {number: index for index, number in enumerate(sorted(range(len(names)), key=lambda number: names[number].casefold()))}
+    return np.array([rank.get(int(number), len(names)) for number in numbers], dtype=np.int64)
