@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from nodewise.graph.io.column_names import PICTURE
 from nodewise.graph.io.csvfile import read_table
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Warned
 from nodewise.studio.api.failures import ConflictError
 from nodewise.studio.settings import ENDING
-from nodewise.studio.work.pictures import NAMES
 from nodewise.studio.work.preview import preview_graph, preview_table
 from nodewise.studio.work.table_files import GRAPHS, normalise_table
 from nodewise.studio.work.worker import StoppedError
@@ -200,7 +200,7 @@ def _join_texts(path: Path, columns: tuple[str, ...]) -> tuple[Path, str | None]
 
 
 def _picture_column(path: Path) -> str | None:
-    return read_table(path).find(NAMES)
+    return read_table(path).find(PICTURE)
 
 
 def _picture_graph(new: NewSession, path: Path, column: str, reporter: Reporter) -> Graph:
