@@ -58,7 +58,7 @@ export const keyOf = (number) => (number < 9 ? String(number + 1) : number === 9
 
 /** A small coloured mark with the class's number in it. `hollow`: predicted, not labelled. */
 export function mark(number, hollow = false) {
-  return h("span", { class: hollow ? "mark hollow" : "mark", "aria-hidden": "true", data: { colour: colourOf(number), shape: shapeOf(number) } }, number < 0 ? "?" : number + 1);
+  return h("span", { class: `mark${hollow ? " hollow" : ""}${number >= 99 ? " long" : ""}`, "aria-hidden": "true", data: { colour: colourOf(number), shape: shapeOf(number) } }, number < 0 ? "?" : number + 1);
 }
 
 export const classMark = (name, hollow = false) => mark(numberOf(name), hollow);
