@@ -121,4 +121,10 @@ def test_a_million_nodes(tmp_path):
     graph = load_graph("sbm-1m", data_dir=tmp_path)
     assert (graph.num_nodes, graph.num_edges, graph.num_classes) == (1_000_000, 10_000_000, 10)
     assert graph.homophily == 0.8
-    assert graph.x.shape == (1_000_000, 16)
+    assert graph.x.shape == (1_000_000, 128)
+    means = np.stack([graph.x[graph.y == kind].mean(0) for kind in range(10)])  # the noise of a mean over 100,000 nodes is 0.003 a feature
+    np.testing.assert_allclose(np.linalg.norm(means, axis=1), 1.0, atol=0.05)  # so the classes' means lie where the signal says
+    degree = np.sort(graph.degree)[::-1]
+    assert (
+        degree[:10_000].sum() > 0.08 * degree.sum() and degree[-1] < 10 < degree[0] / 50
+    )  # one node in a hundred has eight times its share of the edges

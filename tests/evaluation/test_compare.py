@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,26 @@ def test_a_kill_loses_at_most_the_chunk_in_progress(tmp_path: Path) -> None:
     assert {path: after[path] for path in left} == left and len(after) == len(left) + 1
     undisturbed = compare([contest("random", runs=runs, budgets=(4,))], device="cpu")
     np.testing.assert_array_equal(resumed.settings[0].outcomes["random"].micro_f1, undisturbed.settings[0].outcomes["random"].micro_f1)
+
+
+@pytest.mark.slow
+def test_twenty_kills_change_nothing_and_no_stored_chunk_is_done_twice(tmp_path: Path) -> None:
+    root, kills = Path(__file__).parents[2], 20
+    paths = os.pathsep.join([str(root), str(root / "src")])
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("killing.py")), str(tmp_path), str(kills)]
+    subprocess.run(command, cwd=root, env={**os.environ, "PYTHONPATH": paths}, check=True)
+    seen = json.loads((tmp_path / "seen").read_text())
+    assert len(seen) == kills and len(seen[-1]) < 40  # the last kill hit it at work as well
+    for before, after in pairwise(seen):
+        assert len(after) > len(before) and {path: after[path] for path in before} == before
+    wanted = contest("random", "centrality", runs=200, budgets=(4,))
+    resumed = compare([wanted], device="cpu", store=ChunkStore(tmp_path))
+    assert {path: when for path, when in files(tmp_path).items() if path in seen[-1]} == seen[-1]
+    undisturbed = compare([wanted], device="cpu")
+    for name in ("random", "centrality"):
+        mine, theirs = resumed.settings[0].outcomes[name], undisturbed.settings[0].outcomes[name]
+        np.testing.assert_array_equal(mine.micro_f1, theirs.micro_f1)
+        np.testing.assert_array_equal(mine.queries, theirs.queries)
 
 
 def test_progress_ends_at_its_total() -> None:

@@ -122,7 +122,7 @@ CATALOGUE: tuple[DatasetInfo, ...] = (
         ("sbm", "", 2000, 10000, 16, 5, "stochastic block graph: homophily 0.8, degrees as in a random graph, weak features"),
         ("sbm-heterophilous", "", 2000, 10000, 16, 5, "stochastic block graph: homophily 0.1"),
         ("sbm-powerlaw", "", 2000, 10000, 16, 5, "stochastic block graph: homophily 0.8, few nodes with many neighbours and many with few"),
-        ("sbm-1m", "", 1_000_000, 10_000_000, 16, 10, "stochastic block graph of a million nodes: homophily 0.8, degrees by a power law"),
+        ("sbm-1m", "", 1_000_000, 10_000_000, 128, 10, "stochastic block graph of a million nodes: homophily 0.8, degrees by a power law"),
     ),
     *_family(_PITFALLS, "amazon",
         ("amazon-photo", "photo", 7650, 119081, 745, 8, "cameras and the like joined if bought together; class: category; features: words of reviews"),

@@ -76,7 +76,7 @@ NAMED = {
     "sbm": SyntheticSettings(),
     "sbm-heterophilous": SyntheticSettings(homophily=0.1),
     "sbm-powerlaw": SyntheticSettings(degrees="powerlaw"),
-    "sbm-1m": SyntheticSettings(nodes=1_000_000, classes=10, mean_degree=20.0, degrees="powerlaw"),
+    "sbm-1m": SyntheticSettings(nodes=1_000_000, classes=10, mean_degree=20.0, degrees="powerlaw", features=128),
 }
 """The settings of the generated data sets that have a name."""
 
