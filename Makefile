@@ -10,15 +10,17 @@ ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
 # two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo check page quick test clean
+.PHONY: help demo check page quick test long kernels clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    the main job on embedded data"
 	@echo "make check   ruff, mypy and, where npm is installed, the page's checks"
 	@echo "make page    tsc and a linter on the studio's page"
-	@echo "make quick   the tests that are not marked slow"
-	@echo "make test    check, and all tests"
+	@echo "make quick   the tests that are marked neither slow nor long"
+	@echo "make test    check, and all tests that are not marked long"
+	@echo "make long    the long ones: kills, agreement with references, whole jobs"
+	@echo "make kernels the GPU kernels, in Triton's interpreter on the CPU"
 	@echo "make clean   remove .venv and everything that was built"
 
 demo: $(READY)
@@ -38,10 +40,18 @@ node_modules/.ready: package.json package-lock.json
 	@touch $@
 
 quick: $(READY)
-	$(PYTEST) -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow and not long" $(ARGS)
 
 test: check
-	$(PYTEST) $(ARGS)
+	$(PYTEST) -m "not long" $(ARGS)
+
+long: $(READY)
+	$(PYTEST) -m long $(ARGS)
+
+kernels: $(READY)
+	$(BIN)/python -c 'import triton' 2>/dev/null || $(BIN)/python -m pip install -qq -c constraints.txt -e '.[kernels]'
+	TRITON_INTERPRET=1 $(PYTEST) tests/classifiers/gcn/test_cuda.py tests/environment/test_prediction_kernels.py tests/graph/test_sparse_kernels.py \
+		tests/policy/test_layer_kernels.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) node_modules build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

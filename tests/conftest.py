@@ -25,7 +25,10 @@ settings.load_profile("nodewise")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips, with the reason, what needs a GPU or a browser where there is none."""
+    """Skips, with the reason, what needs a GPU or a browser where there is none; gives long tests an hour before they count as hanging."""
+    for item in items:
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(3600))
     needs = {
         "gpu": (_has_gpu, "needs a CUDA device"),
         "browser": (_has_browser, "needs Chromium on the PATH"),

@@ -50,7 +50,7 @@ def test_the_wheel_holds_the_package_and_what_it_needs_beside_code(wheel: Path) 
     assert "License-Expression: MIT" in metadata
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_installed_wheel_runs_the_demo_outside_the_repository(wheel: Path, tmp_path: Path) -> None:
     """nodewise comes from the wheel; what it depends on comes from this environment, so that nothing is downloaded again."""
     home = tmp_path / "environment"

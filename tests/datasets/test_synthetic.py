@@ -116,7 +116,7 @@ def test_settings_as_a_record():
     assert synthetic_graph(settings, classes=2).num_classes == 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_million_nodes(tmp_path):
     graph = load_graph("sbm-1m", data_dir=tmp_path)
     assert (graph.num_nodes, graph.num_edges, graph.num_classes) == (1_000_000, 10_000_000, 10)

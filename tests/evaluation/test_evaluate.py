@@ -273,14 +273,14 @@ def cora(data_folder: Path) -> Graph:
     return graph
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", BASELINES)
 def test_the_reference_figures_of_the_baselines(strategy: str, cora: Graph) -> None:
     mean, width = BASELINES[strategy]
     assert evaluate(cora, strategy, runs=RUNS).micro.mean == pytest.approx(mean, abs=WIDTH * width)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", RELEASED)
 def test_the_reference_figures_of_the_released_policies(name: str, cora: Graph) -> None:
     """Needs the authors' state dicts: ``NODEWISE_RELEASED`` names their folder."""
@@ -291,7 +291,7 @@ def test_the_reference_figures_of_the_released_policies(name: str, cora: Graph) 
     assert evaluate(cora, import_released(file), runs=RUNS).micro.mean == pytest.approx(mean, abs=WIDTH * width)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(name for name in shipped_policies() if "cora" not in name.split("+")))
 def test_a_shipped_policy_is_as_good_as_published_on_a_graph_it_has_not_seen(name: str, cora: Graph) -> None:
     assert evaluate(cora, "policy", policy=name, runs=RUNS).micro.mean > 73.4 - WIDTH * 0.6

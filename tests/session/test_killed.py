@@ -18,7 +18,7 @@ from nodewise.session import Session
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twenty_kills_of_the_command_lose_no_label(nodewise: Run, clean_environment: dict[str, str], tmp_path: Path) -> None:
     assert nodewise("session", "new", "job", "karate", "--budget", "30", "--strategy", "age", "--hide-labels").returncode == 0
     moments = random.Random(5)

@@ -15,7 +15,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.session import Session
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_thirty_sessions_on_cora_are_as_accurate_as_evaluate(data_folder: Path, tmp_path: Path) -> None:
     graph = load_graph("cora", features="paper", data_dir=data_folder)
     assert graph.y is not None

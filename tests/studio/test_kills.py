@@ -121,7 +121,7 @@ def check(events: dict[int, Event], clients: list[Annotator]) -> None:
             assert sum(event.annotator == batch for event in events.values()) in {0, 4}, "labels that were told together are torn apart"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twenty_kills_of_the_studio_lose_no_label_and_change_no_query(tmp_path: Path) -> None:
     options: dict[str, Any] = {"graph": unlabelled(block_graph(NODES)), "budget": NODES, "strategy": "age"}
     small_job(tmp_path / "job.nodewise", **options).close()

@@ -211,7 +211,7 @@ def test_without_a_file_nothing_is_written(tmp_path: Path, monkeypatch: pytest.M
     assert torch.equal(policy.output, load_policy(tmp_path / "whole" / "p.safetensors").output)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and fork")
 def test_killed_at_any_moment_and_resumed_it_ends_with_the_same_bits(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     """Thirty real kills at random moments; the log and both policies are those of a training that nobody disturbed."""

@@ -91,7 +91,7 @@ def check(folder: Path, expected: dict[str, bytes]) -> None:
     assert build(folder, "out") == expected
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["event", "rename"])
 def test_killed_at_every_event_and_at_every_rename(month: Path, clean_environment: dict[str, str], what: str) -> None:
     expected = build(month, "expected")
@@ -104,7 +104,7 @@ def test_killed_at_every_event_and_at_every_rename(month: Path, clean_environmen
     assert moment >= (10 if what == "event" else 3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_at_statements_all_along(month: Path, clean_environment: dict[str, str]) -> None:
     expected = build(month, "expected")
     moment = 0
@@ -116,7 +116,7 @@ def test_killed_at_statements_all_along(month: Path, clean_environment: dict[str
     assert moment > 60
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_again_and_again_it_still_comes_to_an_end(month: Path, clean_environment: dict[str, str]) -> None:
     expected = build(month, "expected")
     kills = 0

@@ -44,7 +44,7 @@ def month(seed: int = 0) -> tuple[list[bytes], list[bytes], bytes]:
     return [json.dumps(p).encode() for p in posts], [json.dumps(c).encode() for c in comments], glove.encode()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_policy_trained_on_two_built_graphs_transfers_to_a_third(
     nodewise: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:

@@ -196,7 +196,7 @@ def test_the_report_is_made_of_result_files(tmp_path: Path, small_data: Path, un
         write_report(results, tmp_path / "docs" / "reproduction.md")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_runs(name: str, tmp_path: Path, small_data: Path, untrained: Path) -> None:
     if name == "datasets":

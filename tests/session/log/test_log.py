@@ -218,7 +218,7 @@ def test_thirty_kills_lose_no_acknowledged_event(path: Path, clean_environment: 
     kill_at_random(path, clean_environment, 30, seed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_three_hundred_kills_lose_no_acknowledged_event(path: Path, clean_environment: dict[str, str]) -> None:
     kill_at_random(path, clean_environment, 300, seed=2)
 
