@@ -178,7 +178,7 @@ BODIES = [
     ("ask", {"node": 1, "predicted": [["a"]]}), ("ask", {"node": 1, "predicted": {"a": 1}}), ("ask", {"node": 1, "rank": 10**400}),
     ("ask", {"node": 1, "features": {"degree": "x"}}), ("ask", {"node": 1, "score": float("nan")}), ("frob", {}), ("rename", {"class": "a", "name": "b"}),
     ("merge", {"class": 1}), ("bulk", {"nodes": [1, 2], "labels": ["a"], "classes": [1]}), ("bulk", {"nodes": [99], "labels": ["a"], "classes": [1]}),
-    ("describe", {"class": 1, "text": 5}), ("order", {"classes": "ab"}), ("note", {"node": 1}), ("release", {}),
+    ("describe", {"class": 1, "text": 5}), ("order", {"classes": "ab"}), ("note", {"node": 1}), ("release", {}), ("describe", {"text": "t"}),
 ]  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def check_event(event: Event, nodes: int) -> str:
         "release": {"annotator": _is_name},
         "undo": {"event": lambda value: _is_int(value, 1, event.id - 1)},
     }  # fmt: skip
-    wrong = [key for key, holds in checks[event.kind].items() if not holds(event.body.get(key))]
+    wrong = [key for key, holds in checks[event.kind].items() if key not in event.body or not holds(event.body[key])]
     wrong += [key for key, holds in _OPTIONAL.items() if key in event.body and key not in checks[event.kind] and not holds(event.body[key])]
     if event.kind == "bulk" and not wrong and len({len(event.body[key]) for key in ("nodes", "labels", "classes")}) > 1:
         wrong.append("nodes")
