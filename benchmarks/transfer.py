@@ -38,7 +38,14 @@ PAPER = {
 def run(graph: str, strategy: str | Policy, given: argparse.Namespace) -> dict[str, Any]:
     loaded = load_graph(graph, features=default_features(graph))
     result = evaluate(
-        loaded, strategy, budget=default_budget(graph), runs=given.runs, seed=0, device=given.device, features=default_features(graph)
+        loaded,
+        strategy,
+        classifier="gcn",
+        budget=default_budget(graph),
+        runs=given.runs,
+        seed=0,
+        device=given.device,
+        features=default_features(graph),
     )
     return {
         "graph": graph,
