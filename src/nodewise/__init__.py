@@ -1,4 +1,17 @@
-"""Which nodes of a graph to label next, so that a graph neural network learns from as few labels as possible."""
+"""Which nodes of a graph to label next, so that all others are predicted well from as few labels as possible.
+
+    graph = nw.load_graph("digits")                 a graph by name or file: list_datasets() tells the names
+    nw.Graph.from_pyg(data), .from_networkx(g), .from_csv(…), .from_dataframe(…), .from_texts(…), nw.knn_graph(x)
+    session = nw.Session.create("job.nodewise", graph, budget=50)
+    query = session.ask(); session.tell(query.node, "spam"); session.predict()         Session.open goes on
+    nw.evaluate(graph, "random", runs=20)           one strategy on a labelled graph; progress=True shows a bar
+    nw.compare([graph, "wine"], ["random", mine])   several, on the same splits: to_dataframe(), plot("curves.png")
+    policy = nw.train_policy([graph], episodes=200) a policy of your own; save_policy, load_policy
+    nw.Strategy, nw.Classifier                      what one of your own inherits from
+    nw.NodewiseError                                all that nodewise refuses: the message says what to do
+
+help(nw.evaluate) tells more about one of them.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +20,74 @@ from typing import TYPE_CHECKING
 from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from nodewise.contracts import Classifier, Strategy
     from nodewise.datasets import list_datasets, load_graph
     from nodewise.evaluation.compare import compare
     from nodewise.evaluation.evaluate import evaluate
     from nodewise.graph import Graph
+    from nodewise.graph.knn.knn import knn_graph
     from nodewise.ground.errors import NodewiseError
-    from nodewise.policy import Policy
+    from nodewise.policy import Policy, load_policy, save_policy
     from nodewise.session import Session
     from nodewise.training import train_policy
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Classifier",
     "Graph",
     "NodewiseError",
     "Policy",
     "Session",
+    "Strategy",
     "__version__",
     "compare",
     "evaluate",
+    "knn_graph",
     "list_datasets",
     "load_graph",
+    "load_policy",
+    "save_policy",
     "train_policy",
 ]
 
 # A room is imported when one of its names is first used, so that `import nodewise` stays light.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "Graph": "graph",
-        "NodewiseError": "ground.errors",
-        "Policy": "policy",
-        "Session": "session",
-        "compare": "evaluation",
-        "evaluate": "evaluation",
-        "list_datasets": "datasets",
-        "load_graph": "datasets",
-        "train_policy": "training",
-    },
-)
+if not TYPE_CHECKING:  # so that a checker refuses a misspelt name
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "Classifier": "contracts",
+            "Graph": "graph",
+            "NodewiseError": "ground.errors",
+            "Policy": "policy",
+            "Session": "session",
+            "Strategy": "contracts",
+            "compare": "evaluation",
+            "evaluate": "evaluation",
+            "knn_graph": "graph",
+            "list_datasets": "datasets",
+            "load_graph": "datasets",
+            "load_policy": "policy",
+            "save_policy": "policy",
+            "train_policy": "training",
+        },
+    )
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    own = [name for name in globals() if name.startswith("__")]
+    return sorted({*own, *([] if _asked_by_help() else __all__)})
+
+
+def _asked_by_help() -> bool:
+    """Whether `help(nodewise)` asks: it would print every class whole, torch's methods included; the docstring above is what fits a screen."""
+    import sys
+
+    frame = sys._getframe(1)
+    for _ in range(5):
+        if frame.f_back is None:
+            return False
+        frame = frame.f_back
+        if frame.f_globals.get("__name__") == "pydoc":
+            return True
+    return False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from nodewise.datasets import as_graph, default_budget, load_graph
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
 from nodewise.evaluation.engines import Engine, LocalEngine, make_engine
-from nodewise.evaluation.evaluate import check_counts
+from nodewise.evaluation.evaluate import check_counts, warn_of_flat_scores
 from nodewise.evaluation.methods import Method, choose_classifier
 from nodewise.evaluation.store import Chunk, ChunkStore
 from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, runs_at_once
@@ -23,8 +23,13 @@ from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.ground.events import Progress, Reporter
+from nodewise.ground.progress import listening
+from nodewise.ground.wording import count
 from nodewise.policy import Policy
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["Contest", "compare"]
 
@@ -66,18 +71,19 @@ class Contest:
 
 def compare(
     graphs: str | Path | Graph | Contest | Sequence[str | Path | Graph | Contest],
-    strategies: Sequence[str | Strategy | Policy | Method] | None = None,
+    strategies: str | Strategy | Policy | Method | Sequence[str | Strategy | Policy | Method] | None = None,
     *,
-    classifiers: Sequence[str | Classifier] | None = None,
+    classifiers: str | Classifier | Sequence[str | Classifier] | None = None,
     budgets: Sequence[int] | int | None = None,
     features: str | None = None,
     runs: int = 100,
     test_nodes: Any = None,
     seed: int = 0,
-    device: str = "auto",
+    device: str | torch.device = "auto",
     store: ChunkStore | str | Path | None = None,
     engine: Engine | str = "local",
     data_dir: str | Path | None = None,
+    progress: bool = False,
     reporter: Reporter | None = None,
 ) -> Comparison:
     """Plays all strategies on all graphs with all classifiers at all budgets.
@@ -97,9 +103,16 @@ def compare(
         store: finished chunks, or a folder for them; those that it holds are not played again. A folder outlives a kill.
         engine: ``"local"`` plays one chunk after another in this process, ``"ray"`` many at a time on a Ray cluster; or an engine of your own.
         data_dir: where names of graphs are looked for.
+        progress: whether to draw a bar on standard error.
         reporter: told after every chunk, for each graph.
+
+    Example:
+        >>> import nodewise as nw
+        >>> table = nw.compare("wine", ["random", "centrality"], budgets=[5, 10], runs=3)
+        >>> table.graphs, table.methods
+        (['wine'], ['random', 'centrality'])
     """
-    given = [graphs] if isinstance(graphs, (str, Path, Graph, Contest)) else list(graphs)
+    given = _several(graphs)
     if not given:
         raise InputError("no graph was given to compare on: name at least one")
     if test_nodes is not None and len(given) > 1:
@@ -107,16 +120,28 @@ def compare(
     check_counts(runs, None, seed)
     from nodewise.strategies import DEFAULT_STRATEGY
 
-    methods = tuple(Method.of(one) for one in (strategies if strategies is not None else ("random", DEFAULT_STRATEGY)))
-    asked = (budgets,) if isinstance(budgets, int) else tuple(budgets or ())
+    methods = tuple(Method.of(one) for one in (("random", DEFAULT_STRATEGY) if strategies is None else _several(strategies)))
+    asked = () if budgets is None else tuple(_several(budgets))
+    for budget in asked:
+        check_counts(runs, budget, seed)
     splits = None if test_nodes is None else TestNodes.of(test_nodes)
-    chosen: tuple[str | Classifier | None, ...] = tuple(classifiers) if classifiers else (None,)
+    chosen: tuple[str | Classifier | None, ...] = tuple(_several(classifiers)) if classifiers else (None,)
     contests = [
         one if isinstance(one, Contest) else _contest(one, asked, methods, runs, chosen, features, splits, data_dir) for one in given
     ]
+    contests = _named_apart(contests)
     kept = store if isinstance(store, ChunkStore) else ChunkStore(store)
-    used, report = make_engine(engine), reporter or Silent()
-    where = used.device(device)
+    with listening(reporter, progress) as report:
+        comparison = _play_all(contests, seed, device, kept, make_engine(engine), report)
+        for name, outcome in ((name, outcome) for setting in comparison.settings for name, outcome in setting.outcomes.items()):
+            warn_of_flat_scores(name, outcome.queries, report)
+    return comparison
+
+
+def _play_all(
+    contests: Sequence[Contest], seed: int, device: str | torch.device, kept: ChunkStore, used: Engine, report: Reporter
+) -> Comparison:
+    where = used.device(device if isinstance(device, str) or device is None else str(device))
     plays: list[_Play] = []
     owners: dict[int, _Play] = {}  # by the task's identity: every play keeps its tasks
 
@@ -134,6 +159,21 @@ def compare(
                 kept.save(task.key(budget), chunk)
             owners[id(task)].tell(task)
     return Comparison(tuple(setting for play in plays for setting in play.settings()), seed, where.partition(":")[0])
+
+
+def _named_apart(contests: Sequence[Contest]) -> list[Contest]:
+    """The contests, graphs of one name told apart by a number: many graphs are called "graph"."""
+    met: dict[str, int] = {}
+    named = []
+    for contest in contests:
+        met[contest.name] = met.get(contest.name, 0) + 1
+        named.append(contest if met[contest.name] == 1 else replace(contest, name=f"{contest.name} {met[contest.name]}"))
+    return named
+
+
+def _several(given: Any) -> list[Any]:
+    """A list of what was given: one thing counts as a list of itself."""
+    return list(given) if isinstance(given, (list, tuple, set, frozenset, range, np.ndarray)) or hasattr(given, "__next__") else [given]
 
 
 def _contest(
@@ -247,7 +287,11 @@ class _Play:
         self._done += task.runs * len(task.budgets)
         total = len(contest.classifiers) * len(contest.methods) * contest.runs * len(self._budgets)
         self._report(
-            Progress(f"{contest.name}: {len(contest.methods)} strategies", self._done // len(self._budgets), total // len(self._budgets))
+            Progress(
+                f"{contest.name}: {count(len(contest.methods), 'strategy', 'strategies')}",
+                self._done // len(self._budgets),
+                total // len(self._budgets),
+            )
         )
 
 

@@ -6,13 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from nodewise.evaluation.ranks import Ranking, rank_strategies
 from nodewise.evaluation.statistics import Interval, PairedComparison, compare_pairs, confidence_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 __all__ = ["Comparison", "Metric", "Outcome", "Setting"]
 
@@ -90,9 +95,9 @@ class Setting:
         }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
-    """Every setting of a comparison."""
+    """Every setting of a comparison. In a notebook it shows its table, in a shell its means."""
 
     settings: tuple[Setting, ...]
     seed: int
@@ -132,6 +137,36 @@ class Comparison:
         """The settings that fit, in order."""
         wanted = (("graph", graph), ("budget", budget), ("classifier", classifier))
         return [s for s in self.settings if all(value is None or getattr(s, name) == value for name, value in wanted)]
+
+    def to_dataframe(self, *, runs: bool = False) -> pd.DataFrame:
+        """One row for each method in each setting, with means, 95 % intervals and marks; or one a run. Needs pandas.
+
+        Args:
+            runs: whether every run is a row of its own.
+        """
+        from nodewise.evaluation.showing import comparison_frame
+
+        return comparison_frame(self, runs)
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Learning curves where a graph has several budgets, else means with their intervals; one panel for each graph and classifier.
+
+        Args:
+            path: where to write it, by its ending .png, .svg or .pdf; None: nowhere.
+        """
+        from nodewise.evaluation.showing import plot_comparison
+
+        return plot_comparison(self, path)
+
+    def __repr__(self) -> str:
+        from nodewise.evaluation.showing import comparison_text
+
+        return comparison_text(self)
+
+    def _repr_html_(self) -> str:
+        from nodewise.evaluation.showing import comparison_html
+
+        return comparison_html(self)
 
     def as_dict(self) -> dict[str, Any]:
         """The result file's record, scores in percent."""

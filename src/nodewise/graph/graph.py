@@ -128,7 +128,7 @@ class Graph:
         edges, size, dropped = undirected_edges(edge_index, size)
         told += dropped
         ids: npt.NDArray[np.int64] | None = None
-        names = valid_class_names(class_names or ())
+        names = valid_class_names(() if class_names is None else class_names)
         if y is not None:
             ids, names, changed = label_ids(y, class_names, size)
             told += changed

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["one_thread", "resolve_device"]
 
 
-def resolve_device(name: str = "auto") -> torch.device:
-    """The device of that name; ``"auto"`` is a GPU where there is one, else the CPU.
+def resolve_device(name: str | torch.device = "auto") -> torch.device:
+    """The device of that name, or torch's own object for it; ``"auto"`` is a GPU where there is one, else the CPU.
 
     An explicit request is honoured or refused, never replaced. A GPU asked for by number becomes torch's current one: kernels and recorded
     steps run there.
@@ -25,6 +25,10 @@ def resolve_device(name: str = "auto") -> torch.device:
     """
     import torch
 
+    if isinstance(name, torch.device):
+        name = str(name)
+    if not isinstance(name, str):
+        raise InputError(f"a device is named auto, cpu, cuda or cuda:N, got {name!r}: leave it out for the best there is")
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     kind, _, index = name.partition(":")

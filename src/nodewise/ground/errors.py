@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 __all__ = [
     "AlreadyLabelledError",
@@ -32,6 +33,7 @@ __all__ = [
     "SessionError",
     "SessionFileError",
     "UnknownNameError",
+    "install_command",
 ]
 
 
@@ -79,7 +81,15 @@ class MissingExtraError(InputError):
     """
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs {package}, which is not installed: run pip install 'nodewise[{extra}]'")
+        super().__init__(f"this needs {package}, which is not installed: run {install_command(extra)}")
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra; for whoever runs nodewise from a checkout, in that folder."""
+    checkout = Path(__file__).resolve().parents[3]
+    if (checkout / "pyproject.toml").is_file() and (checkout / "src" / "nodewise").is_dir():
+        return f"pip install '.[{extra}]' in {checkout}"
+    return f"pip install 'nodewise[{extra}]'"
 
 
 class ClusterError(NodewiseError):

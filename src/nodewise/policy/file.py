@@ -31,6 +31,10 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
         path: ends with ``.safetensors``.
         origin: where it comes from: source graphs with their sizes and average degrees, episodes, seed, version.
 
+    Example:
+        >>> import nodewise as nw
+        >>> nw.save_policy(nw.load_policy("cora+citeseer"), "copy.safetensors")
+
     Raises:
         PolicyFileError: there is no such folder, or the file would not be recognised by its ending.
     """
@@ -56,11 +60,20 @@ def _ordered(content: bytes) -> bytes:
 
 
 def load_policy(path: str | Path) -> Policy:
-    """Read a policy file.
+    """Read a policy file, or one of the policies that come with nodewise by its name.
+
+    Example:
+        >>> import nodewise as nw
+        >>> nw.load_policy("cora+citeseer").settings.architecture
+        'gcn'
 
     Raises:
         PolicyFileError: there is no such file, it is damaged, or it is not a policy of this version.
     """
+    if isinstance(path, str) and not path.endswith(".safetensors"):
+        from nodewise.policy.shipped import shipped_policies
+
+        path = shipped_policies().get(path, path)
     path = Path(path)
     if not path.is_file():
         raise PolicyFileError(f"no policy file at {str(path)!r}: give a .safetensors file, or one of the names in 'nodewise policy list'")

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import torch
 
 from nodewise.classifiers import make_classifier
 from nodewise.contracts import Classifier
-from nodewise.datasets import default_budget
+from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.device import resolve_device
-from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter, Silent, Warned
+from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.events import Progress, Reporter, Warned
+from nodewise.ground.progress import listening
 from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, PolicySettings
 from nodewise.training.checkpoint import DEAD_AFTER, Checkpoint, describe_sources
 from nodewise.training.explorer import Explorer
 from nodewise.training.returns import RunningScale, policy_loss, stepwise_returns
 
-__all__ = ["TrainingSettings", "train_policy"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["TrainingOptions", "TrainingSettings", "train_policy"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,10 @@ class TrainingSettings:
         object.__setattr__(self, "classifier", make_classifier(self.classifier))
         given: object = self.features
         object.__setattr__(self, "features", (given,) if isinstance(given, str) else tuple(self.features))
+        numbers = [("episodes", self.episodes), ("batch", self.batch), ("seed", self.seed), *(("budgets", one) for one in self.budgets)]
+        for name, value in numbers:
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise InputError(f"{name} must be a whole number, got {value!r}")
         if self.episodes < 1 or self.batch < 1 or min(self.budgets, default=0) < 1:
             raise InputError(f"episodes, batch and budgets must be at least 1, got {self.episodes}, {self.batch} and {list(self.budgets)}")
         if not self.learning_rate > 0 or self.first_update < 0:
@@ -89,41 +97,92 @@ class _Source:
         self.scale = RunningScale()
 
 
+class TrainingOptions(TypedDict, total=False):
+    """The fields of `TrainingSettings`, as `train_policy` takes them; a number for ``budgets`` is for all graphs."""
+
+    budgets: int | Sequence[int]
+    episodes: int
+    batch: int
+    learning_rate: float
+    first_update: int
+    reward: Literal["trajectory", "stepwise"]
+    seed: int
+    features: str | Sequence[str | None]
+    policy: PolicySettings
+    classifier: str | Classifier
+
+
 def train_policy(
-    graphs: Sequence[Graph],
+    graphs: Sequence[Graph | str | Path],
     settings: TrainingSettings | None = None,
     *,
     out: str | Path | None = None,
     resume: bool = False,
-    device: str = "auto",
+    device: str | torch.device = "auto",
+    progress: bool = False,
     reporter: Reporter | None = None,
     each_episode: Callable[[dict[str, Any]], None] | None = None,
-    **options: Any,
+    **options: Unpack[TrainingOptions],
 ) -> Policy:
     """Train a policy on labelled source graphs.
 
     Args:
-        graphs: the source graphs, their features as they are to be used.
+        graphs: a list of source graphs, or of their names or files; their features as they are to be used.
         settings: how to train; or give its fields as keyword arguments. Budgets are by default the paper's for its graphs, else five a class.
         out: the policy file. Beside it are kept the last policy, the log (JSON lines) and, while training lasts, a checkpoint.
         resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed. A training that has
             ended is not done again.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        progress: whether to draw a bar on standard error.
         reporter: told the mean rewards after every episode.
         each_episode: called with every line of the log.
+        **options: the fields of `TrainingSettings`, such as ``episodes=200``.
 
     Returns:
         The policy whose last 100 episodes had the best mean validation reward over the source graphs.
+
+    Example:
+        >>> import nodewise as nw
+        >>> policy = nw.train_policy([nw.load_graph("wine")], episodes=2, batch=2, budgets=4)
+        >>> nw.evaluate("wine", policy, budget=5, runs=2).strategy
+        'policy'
     """
-    if not graphs:
+    if isinstance(graphs, (Graph, str, Path)) or not isinstance(graphs, Iterable):
+        what = f"{graphs!r}" if isinstance(graphs, (Graph, str, Path)) else type(graphs).__name__
+        raise InputError(f"train_policy takes a list of source graphs, got {what}: put one alone in brackets, as in train_policy([graph])")
+    sources_given = [as_graph(graph) for graph in graphs]
+    if not sources_given:
         raise InputError("no source graph was given: name at least one labelled graph")
+    settings = _settings_for(sources_given, settings, options)
+    with listening(reporter, progress) as report:
+        return _train(sources_given, settings, out, resume, device, report, each_episode)
+
+
+def _settings_for(graphs: Sequence[Graph], settings: TrainingSettings | None, options: TrainingOptions) -> TrainingSettings:
+    """The settings that are given, or made of their fields; refuses graphs without labels and fields that are unknown."""
     for graph in graphs:
         if graph.y is None or not (graph.y >= 0).any():
             raise InputError(f"source graph {graph.name!r} has no labels: a policy is trained on graphs whose labels are known")
     if settings is not None and options:
         raise InputError(f"train_policy got settings and {', '.join(options)}: give a TrainingSettings or its fields, not both")
-    if settings is None:
-        settings = TrainingSettings(**{"budgets": tuple(default_budget(graph, simulated=True) for graph in graphs), **options})
+    if settings is not None:
+        return settings
+    given: dict[str, Any] = dict(options)
+    for name in given:
+        if name not in TrainingOptions.__annotations__:
+            raise UnknownNameError("setting of train_policy", name, TrainingOptions.__annotations__)
+    budgets = given.pop("budgets", None)
+    each = (budgets,) * len(graphs) if isinstance(budgets, int) else budgets
+    return TrainingSettings(
+        budgets=tuple(default_budget(graph, simulated=True) for graph in graphs) if each is None else tuple(each), **given
+    )
+
+
+def _train(
+    graphs: Sequence[Graph], settings: TrainingSettings, out: str | Path | None, resume: bool, device: str | torch.device, report: Reporter,
+    each_episode: Callable[[dict[str, Any]], None] | None,
+) -> Policy:  # fmt: skip
+    """Algorithm 1."""
     wanted = settings.features or (None,) * len(graphs)
     if len(wanted) not in (1, len(graphs)):
         raise InputError(f"{len(graphs)} source graphs but {len(wanted)} kinds of features: give one for all, or one a graph")
@@ -132,7 +191,7 @@ def train_policy(
     settings = replace(settings, features=tuple(graph.features for graph in graphs))
     if len(settings.budgets) != len(graphs):
         raise InputError(f"{len(graphs)} source graphs but {len(settings.budgets)} budgets: give one budget a graph")
-    where, report = resolve_device(device), reporter or Silent()
+    where = resolve_device(device)
     policy = Policy(settings.policy, derive_seed(settings.seed, "policy")).to(where)
     adam = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
     sources = [_Source(graph, budget, settings, where, policy) for graph, budget in zip(graphs, settings.budgets, strict=True)]

@@ -1,0 +1,151 @@
+"""Mistakes that people make in Python: each is told in a sentence that says what is wrong, what was received and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import nodewise as nw
+from nodewise.ground.errors import InputError
+from tests.small_graphs import random_graph
+
+GRAPH = random_graph()
+
+
+class Flat(nw.Strategy):
+    name = "flat"
+
+    def scores(self, observation: Any) -> torch.Tensor:
+        return torch.zeros(observation.pool.shape)
+
+
+class NotNumbers(nw.Strategy):
+    name = "not-numbers"
+
+    def scores(self, observation: Any) -> torch.Tensor:
+        return torch.full(observation.pool.shape, torch.nan)
+
+
+class WrongShape(nw.Strategy):
+    name = "wrong-shape"
+
+    def scores(self, observation: Any) -> torch.Tensor:
+        return torch.zeros(3)
+
+
+def message(call: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_a_misspelt_name_in_place_of_a_graph_says_which_was_meant() -> None:
+    assert "unknown data set 'digit': did you mean 'digits'" in message(lambda: nw.evaluate("digit"))
+
+
+@pytest.mark.parametrize("thing", [np.zeros((4, 3)), torch.zeros(4, 3), None, 7, {"edges": []}], ids=lambda thing: type(thing).__name__)
+def test_what_is_no_graph_is_told_by_its_kind(thing: Any) -> None:
+    for call in (lambda: nw.evaluate(thing), lambda: nw.compare([thing]), lambda: nw.train_policy([thing])):
+        said = message(call)
+        assert "a graph was expected" in said and type(thing).__name__ in said and "Graph" in said
+
+
+def test_graphs_of_other_libraries_are_taken_or_told_how_to_be() -> None:
+    networkx = pytest.importorskip("networkx")
+    other = networkx.karate_club_graph()
+    for thing in (GRAPH.to_pyg(), GRAPH.to_networkx(), other):
+        try:
+            nw.evaluate(thing, "random", budget=3, runs=1)
+        except InputError as error:
+            assert "from_pyg" in str(error) or "from_networkx" in str(error) or "label" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("thing", [GRAPH, "wine", Path("wine.npz"), 3], ids=lambda thing: type(thing).__name__)
+def test_one_graph_in_place_of_a_list_for_training(thing: Any) -> None:
+    said = message(lambda: nw.train_policy(thing))
+    assert "train_policy takes a list of source graphs" in said and "train_policy([graph])" in said
+
+
+def test_a_setting_of_training_that_does_not_exist() -> None:
+    assert "unknown setting of train_policy 'episode': did you mean 'episodes'" in message(lambda: nw.train_policy([GRAPH], episode=3))  # type: ignore[call-arg]
+    assert "did you mean 'budgets'" in message(lambda: nw.train_policy([GRAPH], budget=3))  # type: ignore[call-arg]
+    assert "episodes must be a whole number, got 2.5" in message(lambda: nw.train_policy([GRAPH], episodes=2.5))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"seed": None}, "the seed must be a whole number, at least 0, got None"),
+        ({"seed": -1}, "the seed must be a whole number, at least 0, got -1"),
+        ({"runs": 0}, "the number of runs must be a whole number, at least 1, got 0"),
+        ({"runs": True}, "the number of runs must be a whole number, at least 1, got True"),
+        ({"device": "gpu"}, "unknown device 'gpu': use auto, cpu, cuda or cuda:N"),
+        ({"device": None}, "a device is named auto, cpu, cuda or cuda:N, got None"),
+    ],
+)
+def test_numbers_and_devices_that_are_none(options: dict[str, Any], said: str) -> None:
+    for call in (lambda: nw.evaluate(GRAPH, "random", **options), lambda: nw.compare(GRAPH, "random", **options)):
+        assert said in message(call)
+
+
+def test_half_a_budget() -> None:
+    assert "the budget must be a whole number, at least 1, got 2.5" in message(lambda: nw.evaluate(GRAPH, "random", budget=2.5))  # type: ignore[arg-type]
+    assert "the budget must be a whole number, at least 1, got 2.5" in message(lambda: nw.compare(GRAPH, "random", budgets=2.5))  # type: ignore[arg-type]
+    assert "got '10,20'" in message(lambda: nw.compare(GRAPH, "random", budgets="10,20"))  # type: ignore[arg-type]
+
+
+def test_a_device_of_torch_is_taken() -> None:
+    assert nw.evaluate(GRAPH, "random", budget=2, runs=1, device=torch.device("cpu")).device == "cpu"
+
+
+def test_one_name_in_place_of_a_list_is_that_one() -> None:
+    assert nw.compare(GRAPH, "random", classifiers="gcn", budgets=2, runs=2).methods == ["random"]
+
+
+def test_scores_that_are_no_numbers_or_have_another_shape() -> None:
+    assert "'not-numbers' gave scores that are not numbers" in message(lambda: nw.evaluate(GRAPH, NotNumbers(), budget=3, runs=1))
+    assert "'wrong-shape' gave scores of shape [3]" in message(lambda: nw.evaluate(GRAPH, WrongShape(), budget=3, runs=1))
+
+
+def test_flat_scores_are_warned_of_once_and_noise_mends_them() -> None:
+    class Mended(Flat):
+        def scores(self, observation: Any) -> torch.Tensor:
+            return super().scores(observation) + observation.noise
+
+    with pytest.warns(UserWarning, match="'flat' asked nodes in the order of their numbers.*observation.noise"):
+        nw.evaluate(GRAPH, Flat(), budget=6, runs=2)
+    with pytest.warns(UserWarning, match="'flat' asked nodes in the order of their numbers"):
+        nw.compare(GRAPH, ["random", Flat()], budgets=6, runs=2)
+    nw.evaluate(GRAPH, Mended(), budget=6, runs=2)
+
+
+def test_class_names_may_be_an_array() -> None:
+    graph = nw.Graph.build([[0, 1], [1, 2]], 3, y=np.array([0, 1, 0]), class_names=np.array(["a", "b"]))  # type: ignore[arg-type]
+    assert graph.class_names == ("a", "b")
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_few_runs_are_told_as_few(runs: int) -> None:
+    """No interval, no test: a lead of two runs is not called significant."""
+    table = nw.compare(GRAPH, ["random", "centrality"], budgets=3, runs=runs)
+    shown = repr(table) + table._repr_html_() + repr(nw.evaluate(GRAPH, "random", budget=3, runs=runs))
+    assert "nan" not in shown and "±" not in shown
+    assert ("1 run," in shown) == (runs == 1) and "1 runs" not in shown
+    (setting,) = table.settings
+    assert not setting.near_best() and all(not test.significant() for test in setting.tests)
+
+
+def test_an_unknown_strategy_or_classifier_says_which_are_there() -> None:
+    assert "did you mean 'random'" in message(lambda: nw.evaluate(GRAPH, "randon"))
+    assert "did you mean 'gcn'" in message(lambda: nw.evaluate(GRAPH, classifier="gcm"))
+    assert "is no strategy" in message(lambda: nw.evaluate(GRAPH, 7))  # type: ignore[arg-type]
+
+
+def test_a_picture_with_no_known_ending_is_refused_before_it_is_drawn(tmp_path: Path) -> None:
+    table = nw.compare(GRAPH, "random", budgets=2, runs=1)
+    assert "name a .png, .svg or .pdf file" in message(lambda: table.plot(tmp_path / "curves.bmp"))
+    assert "in a folder that is there" in message(lambda: table.plot(tmp_path / "nowhere" / "curves.png"))

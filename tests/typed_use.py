@@ -1,0 +1,60 @@
+"""Every public name as a user writes it: mypy must know what each gives. `test_public_names` runs mypy on this file; a wrong line is marked."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from typing_extensions import assert_type
+
+import nodewise as nw
+from nodewise.contracts import Learner, Observation
+from nodewise.evaluation import Comparison, Evaluation
+from nodewise.graph.tensors import GraphTensors
+from nodewise.session import Query
+
+
+@dataclass(frozen=True)
+class Lowest(nw.Strategy):
+    name: str = "lowest"
+    power: float = 1.0
+
+    def scores(self, observation: Observation) -> torch.Tensor:
+        return -(observation.probabilities.amax(-1) ** self.power)
+
+
+@dataclass(frozen=True)
+class Mine(nw.Classifier):
+    name: str = "mine"
+
+    def start(self, graph: GraphTensors, prepared: Any, runs: int, classes: int, budget: int) -> Learner:
+        raise NotImplementedError
+
+
+def use(folder: Path) -> None:
+    assert_type(nw.__version__, str)
+    assert_type(nw.list_datasets(), list[str])
+    graph = assert_type(nw.load_graph("digits"), nw.Graph)
+    assert_type(nw.knn_graph([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], k=1, metric="euclidean"), nw.Graph)
+    result = assert_type(
+        nw.evaluate(graph, Lowest(), classifier=Mine(), budget=5, runs=3, device=torch.device("cpu"), progress=True), Evaluation
+    )
+    assert_type(result.micro.mean, float)
+    table = assert_type(nw.compare([graph, "wine"], ["random", Lowest()], classifiers=["gcn", Mine()], budgets=[5, 10]), Comparison)
+    table.plot(folder / "curves.png")
+    table.to_dataframe(runs=True)
+    policy = assert_type(nw.train_policy([graph, "wine"], episodes=3, budgets=5, progress=True), nw.Policy)
+    nw.save_policy(policy, folder / "mine.safetensors")
+    assert_type(nw.load_policy("cora+citeseer"), nw.Policy)
+    with nw.Session.create(folder / "job.nodewise", graph, budget=10) as session:
+        query = assert_type(session.ask(), Query)
+        session.tell(query.node, "3")
+    with suppress(nw.NodewiseError):
+        nw.evaluate("no such graph")
+    nw.evaluate(graph, runs="many")  # type: ignore[arg-type]
+    nw.train_policy(graph)  # type: ignore[arg-type]
+    nw.train_policy([graph], epochs=3)  # type: ignore[call-arg]
+    nw.no_such_name  # type: ignore[attr-defined]  # noqa: B018
