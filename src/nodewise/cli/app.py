@@ -13,13 +13,15 @@ import typer
 
 from nodewise import __version__
 from nodewise.cli import commands
-from nodewise.cli.command import remember_everywhere, show_help_when_alone
+from nodewise.cli.command import Group, remember_everywhere, show_help_when_alone
 from nodewise.cli.failures import complain
+from nodewise.cli.options import with_json_value
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="nodewise",
+    cls=Group,
     help="Tells you which nodes of a graph to label next, so that a graph neural network learns from as few labels as possible.",
     epilog="Every command takes --help. Bad input ends with 2, any other failure with 1, Ctrl-C with 130.",
     rich_markup_mode="rich",
@@ -61,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows '?', it does not end the command
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments = with_json_value(sys.argv[1:] if argv is None else argv)
     try:
         code = app(args=arguments, prog_name="nodewise", standalone_mode=False)
         sys.stdout.flush()

@@ -4,17 +4,58 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shutil
 from collections.abc import Callable
 from typing import Annotated, Any, Concatenate, ParamSpec
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from nodewise.cli.failures import exit_codes
 from nodewise.cli.screen import Screen
 
-__all__ = ["add_command", "make_group", "remember_everywhere", "show_help_when_alone"]
+__all__ = ["Command", "Group", "add_command", "make_group", "remember_everywhere", "show_help_when_alone"]
 
 P = ParamSpec("P")
+
+
+_NARROW = 60
+"""Columns below which boxes would cut options off, and the help is plain lines."""
+
+
+class _Help:
+    """Help that shows nothing where a flag takes nothing (newer versions of typer say ``<bool>``), and everything in a narrow terminal."""
+
+    rich_markup_mode: Any
+
+    def get_help(self, ctx: Any) -> str:
+        columns = shutil.get_terminal_size().columns
+        if columns >= _NARROW:
+            return str(super().get_help(ctx))  # type: ignore[misc]
+        kept, self.rich_markup_mode = self.rich_markup_mode, None
+        try:
+            formatter = ctx.formatter_class(width=max(20, columns - 1))
+            formatter.write_dl = functools.partial(formatter.write_dl, col_max=14)  # what an option says begins below it
+            self.format_help(ctx, formatter)  # type: ignore[attr-defined]
+        finally:
+            self.rich_markup_mode = kept
+        return str(formatter.getvalue()).rstrip("\n")
+
+    def get_params(self, ctx: Any) -> Any:
+        parameters = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+                parameter.metavar = ""
+        return parameters
+
+
+class Command(_Help, TyperCommand):
+    """A command."""
+
+
+class Group(_Help, TyperGroup):
+    """A group of commands."""
+
 
 _EVERYWHERE = (
     ("quiet", Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors only: no progress, no notes.")]),
@@ -49,12 +90,12 @@ def add_command(
     options = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in declared]
     run.__signature__ = inspect.Signature([context, *options, *added])  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in [context, *options, *added]}
-    app.command(name, help=_unfolded(function), epilog=_listing(examples), rich_help_panel=panel)(run)
+    app.command(name, cls=Command, help=_unfolded(function), epilog=_listing(examples), rich_help_panel=panel)(run)
 
 
 def make_group(help_text: str) -> typer.Typer:
     """An empty group of commands, such as ``nodewise session``; alone it shows its help."""
-    group = typer.Typer(help=help_text, rich_markup_mode="rich", add_completion=False)
+    group = typer.Typer(cls=Group, help=help_text, rich_markup_mode="rich", add_completion=False)
     group.callback(invoke_without_command=True)(show_help_when_alone)
     return group
 

@@ -10,13 +10,14 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 
 from nodewise.cli.screen import printable
 from nodewise.ground.errors import InputError, NodewiseError
 
-__all__ = ["complain", "debugging", "exit_codes"]
+__all__ = ["complain", "debugging", "exit_codes", "make_folder"]
 
 
 @contextmanager
@@ -45,6 +46,20 @@ def complain(message: str) -> None:
     """Writes one line to standard error, whatever the message holds."""
     sys.stderr.write(printable(" ".join(message.split())) + "\n")
     sys.stderr.flush()
+
+
+def make_folder(folder: Path, option: str) -> None:
+    """Makes a folder for what a command writes, before the work begins.
+
+    Raises:
+        InputError: it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{option} got {str(folder)!r}, a folder that cannot be made ({error.strerror}): give another one") from None
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{option} got {str(folder)!r}, a folder that cannot be written to: give another one")
 
 
 def debugging() -> bool:

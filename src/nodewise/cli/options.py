@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,7 +26,7 @@ __all__ = [
     "GpusOption",
     "GraphArgument",
     "GraphsArgument",
-    "JsonFlag",
+    "JsonOption",
     "OwnClassifierOption",
     "OwnStrategyOption",
     "PolicyOption",
@@ -34,10 +35,12 @@ __all__ = [
     "SessionArgument",
     "SettingsOption",
     "StrategyOption",
+    "check_json",
     "open_engine",
     "read_names",
     "read_numbers",
     "read_plugin_settings",
+    "with_json_value",
 ]
 
 
@@ -128,7 +131,35 @@ OwnStrategyOption = Annotated[
         "--strategy", metavar="MODULE:NAME", show_default=False, help="Where the session was begun with a strategy of your own: package.module:Name.",
     ),
 ]  # fmt: skip
-JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON, for a machine.")]
+JsonOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--json", metavar="[FILE|-]", help="Write JSON, for a machine: to standard output, or to a file named .json.", show_default=False
+    ),
+]
+
+
+def check_json(to: Path | None) -> None:
+    """Refuses a file that could not be written, before the work begins."""
+    if to is not None and str(to) != "-" and not to.absolute().parent.is_dir():
+        raise InputError(f"--json got {str(to)!r}, but there is no such folder: make it first")
+
+
+def with_json_value(arguments: Sequence[str]) -> list[str]:
+    """The arguments with ``--json`` alone read as ``--json -``.
+
+    What follows it is its value where that is ``-`` or ends with .json; so the name of a session or a data set after it is never taken for a
+    file to be written. ``--json=FILE`` takes any name.
+    """
+    given: list[str] = []
+    for position, argument in enumerate(arguments):
+        given.append(argument)
+        after = arguments[position + 1] if position + 1 < len(arguments) else ""
+        if argument == "--":
+            return [*given, *arguments[position + 1 :]]
+        if argument == "--json" and after != "-" and not after.lower().endswith(".json"):
+            given.append("-")
+    return given
 
 
 def open_engine(engine: str, address: str | None, gpus_per_task: float, reporter: Reporter) -> AbstractContextManager[Engine]:

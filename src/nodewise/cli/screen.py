@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodewise.ground.events import Reporter
@@ -53,9 +54,15 @@ class Screen:
         """Writes one line of the result."""
         self.out.print(printable(text), soft_wrap=True)
 
-    def json(self, value: object) -> None:
-        """Writes the result for a machine: one JSON document, ASCII, no colours."""
-        self.text(json.dumps(value, indent=2) + "\n")
+    def json(self, value: object, to: Path | None = None) -> None:
+        """Writes the result for a machine: one JSON document, ASCII, no colours; to standard output or, whole or not at all, to a file."""
+        if to is None or str(to) == "-":
+            self.text(json.dumps(value, indent=2) + "\n")
+            return
+        from nodewise.ground.files import write_json
+
+        write_json(to, value)
+        self.note(f"{to}: written")
 
     def text(self, text: str) -> None:
         """Writes a result that has its form already, such as a JSON document, as it is."""

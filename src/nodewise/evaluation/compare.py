@@ -121,7 +121,7 @@ def compare(
     from nodewise.strategies import DEFAULT_STRATEGY
 
     methods = tuple(Method.of(one) for one in (("random", DEFAULT_STRATEGY) if strategies is None else _several(strategies)))
-    asked = () if budgets is None else tuple(_several(budgets))
+    asked = () if budgets is None else tuple(_several(getattr(budgets, "tolist", lambda: budgets)()))
     for budget in asked:
         check_counts(runs, budget, seed)
     splits = None if test_nodes is None else TestNodes.of(test_nodes)
@@ -173,7 +173,7 @@ def _named_apart(contests: Sequence[Contest]) -> list[Contest]:
 
 def _several(given: Any) -> list[Any]:
     """A list of what was given: one thing counts as a list of itself."""
-    return list(given) if isinstance(given, (list, tuple, set, frozenset, range, np.ndarray)) or hasattr(given, "__next__") else [given]
+    return list(given) if isinstance(given, (list, tuple, set, frozenset, range)) or hasattr(given, "__next__") else [given]
 
 
 def _contest(

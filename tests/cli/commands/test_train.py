@@ -113,7 +113,7 @@ def test_ctrl_c_saves_ends_with_130_and_can_be_resumed(
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == "nodewise train: interrupted"
+    assert err.splitlines()[-1] == "nodewise train: interrupted; the same command with --resume goes on from the last whole episode"
     assert {path.name for path in here.glob("p.*")} == {"p.checkpoint", "p.jsonl"}
     # without --resume nothing is overwritten
     again = [
@@ -145,3 +145,20 @@ def test_ctrl_c_saves_ends_with_130_and_can_be_resumed(
     whole.communicate()
     assert {path.name: path.read_bytes() for path in here.glob("p.*")} == kept
     assert [json.loads(line)["episode"] for line in kept["p.jsonl"].splitlines()] == list(range(1, 41))
+
+
+def test_a_finished_policy_is_not_written_over_unless_it_is_said(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    command = ["train", "one.npz", "--out", "p.safetensors", "--budget", "2", *SHORT]
+    assert main(command) == 0
+    kept = (here / "p.safetensors").read_bytes()
+    capfd.readouterr()
+    assert main([*command, "--seed", "1"]) == 2
+    err = capfd.readouterr().err
+    assert "'p.safetensors' is a finished policy" in err and "--force" in err and "--resume" in err
+    assert (here / "p.safetensors").read_bytes() == kept
+    assert main([*command, "--resume"]) == 0
+    assert (here / "p.safetensors").read_bytes() == kept
+    assert main([*command, "--seed", "1", "--force", "--json"]) == 0
+    assert (here / "p.safetensors").read_bytes() != kept
+    out = capfd.readouterr().out
+    assert json.loads(out[out.index("{") :])["origin"]["training"]["seed"] == 1

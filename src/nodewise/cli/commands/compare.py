@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.failures import complain
+from nodewise.cli.failures import complain, make_folder
 from nodewise.cli.loading import load_labelled
 from nodewise.cli.options import (
     AddressOption,
@@ -19,8 +19,10 @@ from nodewise.cli.options import (
     FeaturesOption,
     GpusOption,
     GraphsArgument,
+    JsonOption,
     RunsOption,
     SeedOption,
+    check_json,
     open_engine,
     read_closing,
     read_names,
@@ -73,6 +75,7 @@ def compare(
     engine: EngineOption = "local",
     address: AddressOption = None,
     gpus_per_task: GpusOption = 0.0,
+    json: JsonOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Compare strategies on the same splits, with paired tests.
@@ -91,6 +94,7 @@ def compare(
     from nodewise.ground.errors import InputError
     from nodewise.strategies import DEFAULT_STRATEGY
 
+    check_json(json)
     methods = tuple(Method(name) for name in (read_names(strategies, "--strategies") if strategies else ("random", DEFAULT_STRATEGY)))
     for method in methods:
         method.make()
@@ -101,23 +105,27 @@ def compare(
     if closing is not None and not names:
         learners = (make_classifier("gcn", read_closing(closing)),)
     wanted = read_numbers(budgets, "--budgets") if budgets else ()
+    if out is not None:
+        make_folder(out, "--out")
     with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task, reporter) as used:
         used.device(device)  # what is misspelt or missing is told before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
-        if out is not None:
-            out.mkdir(parents=True, exist_ok=True)
         try:
             found = run(contests, seed=seed, device=device, store=ChunkStore(out and out / "chunks"), engine=used, reporter=reporter)
         except KeyboardInterrupt:
             complain(f"nodewise compare: interrupted; {_way_on(out)}")
             raise typer.Exit(130) from None
+    if json is not None:
+        screen.json(found.as_dict(), json)
+    if out is not None:
+        screen.note(f"written: {', '.join(str(path) for path in write_comparison(found, out))}")
+    if str(json) == "-":
+        return
     tables = [score_table(found), *([lead_table(found)] if len(methods) > 1 else [])]
     for table in tables:
         screen.table(table.columns, to_rows(table), title=table.title)
         for note in table.notes:
             screen.note(f"{note} Here * is the best, = what is not significantly worse.")
-    if out is not None:
-        screen.note(f"written: {', '.join(str(path) for path in write_comparison(found, out))}")
 
 
 def _contest(

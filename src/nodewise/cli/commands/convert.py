@@ -10,7 +10,7 @@ import typer
 
 from nodewise.cli.command import add_command
 from nodewise.cli.description import describe
-from nodewise.cli.options import DataDirOption, FeaturesOption, JsonFlag, complete_dataset
+from nodewise.cli.options import DataDirOption, FeaturesOption, JsonOption, complete_dataset
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
 
@@ -69,7 +69,7 @@ def convert(
     ] = None,
     features: FeaturesOption = None,
     data_dir: DataDirOption = None,
-    json: JsonFlag = False,
+    json: JsonOption = None,
 ) -> None:
     """Bring a graph into another form, or make one from a table, texts, pictures or embeddings.
 
@@ -88,7 +88,7 @@ def convert(
     dropped = write_graph(graph, out)
     if json:
         told = {"notes": list(graph.notes), "dropped": dropped}
-        screen.json({"schema": 1, "out": str(out), "features": graph.features, **describe(graph), **told})
+        screen.json({"schema": 1, "out": str(out), "features": graph.features, **describe(graph), **told}, json)
         return
     for note in graph.notes:
         screen.note(f"note: {note}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import DataDirOption, JsonFlag, complete_dataset
+from nodewise.cli.options import DataDirOption, JsonOption, complete_dataset
 from nodewise.cli.screen import Cell, Screen
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def datasets(
         typer.Argument(metavar="[NAME]", help="One of them, in detail.", autocompletion=complete_dataset, show_default=False),
     ] = None,
     data_dir: DataDirOption = None,
-    json: JsonFlag = False,
+    json: JsonOption = None,
 ) -> None:
     """List the graphs that have a name, or tell what is known about one.
 
@@ -47,7 +47,7 @@ def datasets(
     info = dataset_info(name, folder)
     known = _details(info, folder)
     if json:
-        screen.json({"schema": 1, **known})
+        screen.json({"schema": 1, **known}, json)
         return
     shown = {
         key.replace("_", " "): ", ".join(value) if isinstance(value, list) else value for key, value in known.items() if key != "ready"
@@ -55,7 +55,7 @@ def datasets(
     screen.table(("", ""), [(key, str(value)) for key, value in shown.items() if value not in (None, "")])
 
 
-def _list_all(screen: Screen, folder: Path, json: bool) -> None:
+def _list_all(screen: Screen, folder: Path, json: Path | None) -> None:
     from nodewise.datasets import list_datasets
     from nodewise.datasets.registry import as_it_is, find_info
 
@@ -63,7 +63,7 @@ def _list_all(screen: Screen, folder: Path, json: bool) -> None:
     known = {name: None if info is None else as_it_is(info, folder, _READ) for name, info in catalogued.items()}
     if json:
         told = [{"name": name, "ready": True} if info is None else _details(info, folder) for name, info in known.items()]
-        screen.json({"schema": 1, "data_dir": str(folder), "datasets": told})
+        screen.json({"schema": 1, "data_dir": str(folder), "datasets": told}, json)
         return
     rows: list[tuple[Cell, ...]] = []
     for name, info in known.items():

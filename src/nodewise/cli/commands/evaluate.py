@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -18,11 +16,13 @@ from nodewise.cli.options import (
     DeviceOption,
     FeaturesOption,
     GraphArgument,
+    JsonOption,
     PolicyOption,
     RunsOption,
     SeedOption,
     SettingsOption,
     StrategyOption,
+    check_json,
     read_closing,
     read_plugin_settings,
 )
@@ -50,21 +50,14 @@ def evaluate(
     runs: RunsOption = 100,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
-    json_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--json", metavar="FILE|-", help="Write the result there, every run's score included; - is standard output.", show_default=False
-        ),
-    ] = None,
+    json: JsonOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Score one strategy on one labelled graph: micro and macro F1, mean and 95 % interval over runs."""
     from nodewise.classifiers import make_classifier
     from nodewise.evaluation import evaluate as run
-    from nodewise.evaluation import write_json
     from nodewise.evaluation.methods import policy_name
     from nodewise.ground.device import resolve_device
-    from nodewise.ground.errors import InputError
     from nodewise.strategies import make_strategy
 
     resolve_device(device)
@@ -72,8 +65,7 @@ def evaluate(
     of_classifier |= read_closing(closing)
     asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are told before the graph is read
     learns = None if classifier is None else make_classifier(classifier, of_classifier)
-    if json_file is not None and str(json_file) != "-" and not json_file.absolute().parent.is_dir():
-        raise InputError(f"--json got {str(json_file)!r}, but there is no such folder: make it first")
+    check_json(json)
     with screen.reporting() as reporter:
         one = load_labelled(graph, features, data_dir, reporter)
         result = run(
@@ -81,11 +73,10 @@ def evaluate(
             features=features, reporter=reporter,
         )  # fmt: skip
         result = replace(result, policy=policy_name(strategy, policy))
-    if str(json_file) == "-":
-        screen.json(result.as_dict())
+    if json is not None:
+        screen.json(result.as_dict(), json)
+    if str(json) == "-":
         return
-    if json_file is not None:
-        write_json(json_file, result.as_dict())
     rows = [("Micro-F1", str(result.micro)), ("Macro-F1", str(result.macro))]
     title = f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.budget} labels, {count(result.runs, 'run')}"
     screen.line(f"{title}, features {result.features}, {result.device}, {result.seconds:.1f} s")

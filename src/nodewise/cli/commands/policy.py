@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from nodewise.cli.command import add_command, make_group
-from nodewise.cli.options import JsonFlag
+from nodewise.cli.options import JsonOption
 from nodewise.cli.screen import Screen
 
 __all__ = ["import_policy", "list_policies", "register", "show_policy"]
 
 
-def list_policies(screen: Screen, json: JsonFlag = False) -> None:
+def list_policies(screen: Screen, json: JsonOption = None) -> None:
     """List the policies that come with nodewise."""
     from nodewise.policy import load_policy, shipped_policies
 
@@ -25,7 +25,7 @@ def list_policies(screen: Screen, json: JsonFlag = False) -> None:
         degrees = [source["average_degree"] for source in sources]
         rows.append({"name": name, "sources": [source["name"] for source in sources], "episode": origin.get("episode"), "degrees": degrees})
     if json:
-        screen.json({"schema": 1, "policies": rows})
+        screen.json({"schema": 1, "policies": rows}, json)
         return
     cells = [(row["name"], ", ".join(row["sources"]), row["episode"], ", ".join(f"{d:.1f}" for d in row["degrees"])) for row in rows]
     screen.table(("policy", "trained on", "episode", "their average degrees"), cells)
@@ -34,7 +34,7 @@ def list_policies(screen: Screen, json: JsonFlag = False) -> None:
 def show_policy(
     screen: Screen,
     policy: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped policy's name or a policy file.", show_default=False)],
-    json: JsonFlag = False,
+    json: JsonOption = None,
 ) -> None:
     """Show where a policy comes from: state features, architecture, source graphs, training."""
     from nodewise.policy import find_policy
@@ -42,7 +42,7 @@ def show_policy(
     found = find_policy(policy)
     settings, origin = found.settings.as_dict(), found.origin
     if json:
-        screen.json({"schema": 1, "settings": settings, "origin": origin, "parameters": sum(p.numel() for p in found.parameters())})
+        screen.json({"schema": 1, "settings": settings, "origin": origin, "parameters": sum(p.numel() for p in found.parameters())}, json)
         return
     state = settings["state"]
     rows: list[tuple[str, str]] = [

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nodewise.cli.command import add_command, make_group
-from nodewise.cli.options import JsonFlag
+from nodewise.cli.options import JsonOption
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
 
@@ -55,13 +55,15 @@ def build(
     ] = None,
     keep_work: Annotated[bool, typer.Option("--keep-work", help="Keep the scratch folder, to build again with other numbers.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace graphs that --out holds already.")] = False,
-    json: JsonFlag = False,
+    json: JsonOption = None,
 ) -> None:
     """Build the paper's kind of graphs from a month of posts and comments.
 
     A build that was stopped goes on where it was when the same command is given again. The graphs
     appear when all is done.
     """
+    from json import loads
+
     from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
     from nodewise.ground.wording import count
 
@@ -93,7 +95,7 @@ def build(
             reporter=reporter,
         )
     if json:
-        screen.text(report.as_json())
+        screen.json(loads(report.as_json()), json)
         return
     for table in report.tables():
         screen.table(table.columns, table.rows, title=table.title)

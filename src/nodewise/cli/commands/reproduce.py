@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.failures import complain
+from nodewise.cli.failures import complain, make_folder
 from nodewise.cli.options import (
     AddressOption,
     ClosingOption,
@@ -32,6 +32,7 @@ __all__ = ["register", "reproduce"]
 
 EXAMPLES = """
 nodewise reproduce cross-domain --runs 100 --out results
+nodewise reproduce table1 --quick
 nodewise reproduce all --quick
 nodewise reproduce trainings --only cora+citeseer,age-cora --policies policies --device cuda
 """
@@ -40,7 +41,12 @@ nodewise reproduce trainings --only cora+citeseer,age-cora --policies policies -
 def reproduce(
     screen: Screen,
     experiment: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT|all|trainings", help="The experiment's name, or all of them.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT|all|trainings",
+            help="Its name, or its place in the paper as in table1; or all.",
+            show_default=False,
+        ),
     ],
     runs: Annotated[
         int | None, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.", show_default="the paper's 100")
@@ -74,20 +80,24 @@ def reproduce(
 ) -> None:
     """Redo the paper's tables and figures, theirs beside ours.
 
-    Experiments: datasets, same-domain, cross-domain, cross-domain-cora-pubmed, cross-domain-citeseer-pubmed, policy-architecture,
-    state-features, budgets, training-budget, budgets-cora, training-graphs, case-study. What is finished is kept in --out: a second call goes on.
+    Tables: same-domain (table 1), cross-domain (2), policy-architecture (3), state-features (4), datasets (5), cross-domain-cora-pubmed (6),
+    cross-domain-citeseer-pubmed (7). Figures: budgets (2, left), training-graphs (2, right), case-study (3), budgets-cora (4, left), training-budget
+    (4, right). table1 or figure2 will do as well.
+
+    What is finished is kept in --out: a second call goes on.
     The authors' policies stand beside ours where the data folder holds them as pretrain_NAME.pkl.
 
     With trainings, the policies that the experiments need and that are not there yet are trained at full length, checkpointed.
     """
-    from nodewise.experiments.gpa import EXPERIMENTS, find_experiment
+    from nodewise.experiments.gpa import EXPERIMENTS, find_experiments
     from nodewise.ground.device import resolve_device
 
     if experiment == "trainings":
         resolve_device(device)
         _train(screen, policies, device, only, jobs, minutes, data_dir)
         return
-    names = list(EXPERIMENTS) if experiment == "all" else [find_experiment(experiment).name]
+    names = list(EXPERIMENTS) if experiment == "all" else [found.name for found in find_experiments(experiment)]
+    make_folder(out, "--out")
     settings: dict[str, Any] = {"runs": runs, "quick": quick, "policies": policies, "data_dir": data_dir, "device": device, "seed": seed}
     settings["classifier"] = read_closing(closing)
 
@@ -111,6 +121,7 @@ def reproduce(
 
 def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str, Any]) -> None:
     from nodewise.evaluation.tables import to_rows
+    from nodewise.experiments.gpa import EXPERIMENTS
     from nodewise.experiments.gpa import reproduce as run
     from nodewise.experiments.gpa.rendering import record_tables
 
@@ -122,7 +133,7 @@ def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str,
                 screen.note(table.title)
             screen.table(table.columns, to_rows(table), title=table.title)
     written = [str(path) for ending in ("json", "md", "png") if (path := out / f"{name}.{ending}").is_file()]
-    screen.line(f"{name}: {record['seconds']:.0f} s, written {', '.join(written)}")
+    screen.line(f"{name} ({EXPERIMENTS[name].place}): {record['seconds']:.0f} s, written {', '.join(written)}")
 
 
 def _train(

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from nodewise.cli.command import add_command
+from nodewise.cli.failures import complain
 from nodewise.cli.loading import load_labelled
-from nodewise.cli.options import DataDirOption, DeviceOption, FeaturesOption, GraphsArgument, SeedOption, read_names, read_numbers
+from nodewise.cli.options import (
+    DataDirOption,
+    DeviceOption,
+    FeaturesOption,
+    GraphsArgument,
+    JsonOption,
+    SeedOption,
+    check_json,
+    read_names,
+    read_numbers,
+)
 from nodewise.cli.screen import Screen
 
 __all__ = ["register", "train"]
@@ -48,9 +60,11 @@ def train(
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint beside --out, if there is one.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a finished policy without asking.")] = False,
     tensorboard: Annotated[
         Path | None, typer.Option("--tensorboard", metavar="DIR", help="Also write the rewards there for TensorBoard.", show_default=False)
     ] = None,
+    json: JsonOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Train a policy by reinforcement learning on graphs whose labels are known.
@@ -67,9 +81,12 @@ def train(
     from nodewise.policy.state import StateSettings
     from nodewise.training import TrainingSettings, tensorboard_log, train_policy
 
+    check_json(json)
     resolve_device(device)  # a device that is not there is told before any graph is read
     learns = make_classifier(classifier)
     state = StateSettings(kl_scaling=kl_scaling).without(read_names(without, "--without") if without else ())
+    if not resume and not force:
+        _keep_finished(screen, out)
     given = read_numbers(budget, "--budget") if budget else ()
     if len(given) not in (0, 1, len(graphs)):
         raise InputError(f"--budget got {len(given)} numbers for {len(graphs)} graphs: give one for all, or one for each")
@@ -81,9 +98,32 @@ def train(
             policy=PolicySettings(architecture=architecture, state=state), features=() if features is None else (features,),
             classifier=learns,
         )  # fmt: skip
-        policy = train_policy(loaded, settings, out=out, resume=resume, device=device, reporter=reporter, each_episode=each_episode)
+        try:
+            policy = train_policy(loaded, settings, out=out, resume=resume, device=device, reporter=reporter, each_episode=each_episode)
+        except KeyboardInterrupt:
+            complain("nodewise train: interrupted; the same command with --resume goes on from the last whole episode")
+            raise typer.Exit(130) from None
+    if json is not None:
+        screen.json({"schema": 1, "out": str(out), "settings": policy.settings.as_dict(), "origin": policy.origin}, json)
+    if str(json) == "-":
+        return
     screen.line(
         f"{out}: the policy of episode {policy.origin['episode']}, mean reward of 100 episodes {policy.origin['best_mean_reward_of_100']:.4f}"
+    )
+
+
+def _keep_finished(screen: Screen, out: Path) -> None:
+    """Asks before a finished policy is written over; without anybody to ask, refuses."""
+    from nodewise.ground.errors import InputError
+
+    if not out.is_file() or out.with_name(out.name.removesuffix(".safetensors") + ".checkpoint").exists():
+        return  # nothing there, or an unfinished training, of which the library tells
+    if sys.stdin.isatty() and screen.err.is_terminal:
+        if typer.confirm(f"{out} is a finished policy. Train anew and write over it?", err=True):
+            return
+        raise typer.Exit(2)
+    raise InputError(
+        f"{str(out)!r} is a finished policy: name another file, or write over it with --force; --resume leaves it as it is if it is of this training"
     )
 
 

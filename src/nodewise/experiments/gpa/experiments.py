@@ -8,7 +8,7 @@ from typing import Literal
 from nodewise.experiments.gpa.trainings import AGE_SOURCES, REDDIT_BUDGETS, TRAININGS, WITHOUT
 from nodewise.ground.errors import UnknownNameError
 
-__all__ = ["EXPERIMENTS", "Experiment", "Part", "Row", "find_experiment"]
+__all__ = ["EXPERIMENTS", "Experiment", "Part", "Row", "find_experiment", "find_experiments"]
 
 Kind = Literal["scores", "datasets", "case-study"]
 Figure = Literal["", "budgets", "training-budget", "training-graphs", "case-study"]
@@ -256,3 +256,14 @@ def find_experiment(name: str) -> Experiment:
     if name not in EXPERIMENTS:
         raise UnknownNameError("experiment", name, [*EXPERIMENTS, "all", "trainings"])
     return EXPERIMENTS[name]
+
+
+def find_experiments(name: str) -> list[Experiment]:
+    """The experiment of that name, or those at that place of the paper: ``"table1"``, ``"Figure 2"``.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    wanted = "".join(name.lower().split()).replace("-", "").replace("fig.", "figure")
+    at = [one for one in EXPERIMENTS.values() if "".join(one.place.lower().split(",")[0].split("(")[0].split()) == wanted]
+    return at or [find_experiment(name)]

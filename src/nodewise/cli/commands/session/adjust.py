@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import JsonFlag, SessionArgument, read_names
+from nodewise.cli.options import JsonOption, SessionArgument, read_names
 from nodewise.cli.screen import Screen
 
 __all__ = ["add_class", "budget", "classes", "describe", "guideline", "merge", "order", "register", "rename"]
@@ -29,7 +29,7 @@ def add_class(
         screen.line(f"classes: {', '.join(session.classes)}")
 
 
-def classes(screen: Screen, file: SessionArgument, json: JsonFlag = False) -> None:
+def classes(screen: Screen, file: SessionArgument, json: JsonOption = None) -> None:
     """List the classes with their numbers, labels and guidelines."""
     from nodewise.session import Session
 
@@ -40,7 +40,7 @@ def classes(screen: Screen, file: SessionArgument, json: JsonFlag = False) -> No
             for each in session.class_list.in_order
         ]
     if json:
-        screen.json({"schema": 1, "guideline": guideline, "classes": listed})
+        screen.json({"schema": 1, "guideline": guideline, "classes": listed}, json)
         return
     screen.table(("number", "class", "labels", "guideline"), [tuple(str(value) for value in each.values()) for each in listed])
     if guideline:

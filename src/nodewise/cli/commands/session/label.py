@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import JsonFlag, OwnClassifierOption, OwnStrategyOption, SessionArgument
+from nodewise.cli.options import JsonOption, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def ask(
     file: SessionArgument,
     count: Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many nodes to ask about at once.")] = 1,
     annotator: AnnotatorOption = "me",
-    json: JsonFlag = False,
+    json: JsonOption = None,
     classifier: OwnClassifierOption = None,
     strategy: OwnStrategyOption = None,
 ) -> None:
@@ -42,7 +42,7 @@ def ask(
         status = session.status()
         if json:
             shown = [{**query.as_dict(), "attributes": _attributes(session, query.node)} for query in queries]
-            screen.json({"schema": 1, "queries": shown, "classes": list(status.classes), "told": status.told, "left": status.left})
+            screen.json({"schema": 1, "queries": shown, "classes": list(status.classes), "told": status.told, "left": status.left}, json)
             return
         for query in queries:
             _show(screen, session, query)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import JsonFlag, OwnClassifierOption, OwnStrategyOption, SessionArgument
+from nodewise.cli.options import JsonOption, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["backup", "export", "predict", "register", "status"]
 def status(
     screen: Screen,
     file: SessionArgument,
-    json: JsonFlag = False,
+    json: JsonOption = None,
     brief: Annotated[
         bool, typer.Option("--brief", help="Counts only: nothing is trained to tell whether more labels are worth it.")
     ] = False,
@@ -41,7 +41,7 @@ def status(
             with screen.reporting() as reporter:
                 report = session.stop_report(reporter)
     if json:
-        screen.json({"schema": 1, **now.as_dict(), "stop": None if report is None else report.as_dict()})
+        screen.json({"schema": 1, **now.as_dict(), "stop": None if report is None else report.as_dict()}, json)
         return
     screen.table(("", ""), _rows(now))
     for name, votes in now.disagreements.items():
