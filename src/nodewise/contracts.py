@@ -34,6 +34,12 @@ def _settings(thing: object) -> dict[str, Any]:
 class Classifier(Protocol):
     """What learns from labels. It is frozen, can be pickled and knows no graph: its settings, and how to start.
 
+    Example:
+        >>> import nodewise as nw
+        >>> from nodewise.classifiers import Gcn
+        >>> isinstance(Gcn(), nw.Classifier), nw.evaluate("wine", "random", classifier=Gcn(), budget=5, runs=2).classifier
+        (True, 'gcn')
+
     Attributes:
         name: what it is called on the command line and in results.
         trained: whether it learns by epochs, so that a session's closing epochs take time; otherwise it follows from the labels alone.
@@ -122,6 +128,15 @@ class Learner(Protocol):
 @runtime_checkable
 class Strategy(Protocol):
     """A rule that says which node of the pool to ask next. What it carries from step to step lies in `Observation.memory`.
+
+    Example:
+        >>> import nodewise as nw
+        >>> class Unsure(nw.Strategy):
+        ...     name, stateless = "unsure", True
+        ...     def scores(self, observation):
+        ...         return -observation.probabilities.amax(-1) + 1e-6 * observation.noise
+        >>> nw.evaluate("wine", Unsure(), budget=5, runs=2).strategy
+        'unsure'
 
     Attributes:
         name: what it is called on the command line and in results.

@@ -35,6 +35,11 @@ def load_graph(
         data_dir: the data folder; None: the one that NODEWISE_DATA names, else one in the user's cache.
         reporter: is told the progress.
 
+    Example:
+        >>> import nodewise as nw
+        >>> nw.load_graph("wine")
+        Graph('wine': 178 nodes, ... 3 classes)
+
     Raises:
         UnknownNameError: if there is no data set of that name; says which was probably meant.
         GraphError: if a file cannot be read.

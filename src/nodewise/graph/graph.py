@@ -32,6 +32,11 @@ __all__ = ["Graph"]
 class Graph:
     """An undirected graph without self loops, with features, labels and things to show a person where there are any.
 
+    Example:
+        >>> import nodewise as nw
+        >>> nw.Graph.build([[0, 1], [1, 2]], x=[[1.0], [0.5], [0.0]], y=["a", None, "b"])
+        Graph('graph': 3 nodes, 2 edges, 1 dense feature, 2 classes, 1 unlabelled)
+
     `Graph.build` takes input of any form and brings it into this one; the constructor itself only accepts what is in this form already.
     Arrays are read-only.
 

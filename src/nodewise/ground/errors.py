@@ -38,7 +38,16 @@ __all__ = [
 
 
 class NodewiseError(Exception):
-    """Anything that nodewise refuses or fails to do."""
+    """Anything that nodewise refuses or fails to do; the message says what is wrong and what to do.
+
+    Example:
+        >>> import nodewise as nw
+        >>> try:
+        ...     nw.load_graph("digit")
+        ... except nw.NodewiseError as error:
+        ...     print(error)
+        unknown data set 'digit': did you mean 'digits'? ...
+    """
 
 
 class InputError(NodewiseError, ValueError):

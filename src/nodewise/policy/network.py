@@ -84,6 +84,12 @@ class Policy(nn.Module):
     The bias is added before the propagation, as in the released policies. No parameter depends on the graph's size, so the
     policy works on any graph. Weights start uniform in ±1/√columns, biases at 0.
 
+    Example:
+        >>> import nodewise as nw
+        >>> policy = nw.load_policy("cora+citeseer")
+        >>> [source["name"] for source in policy.origin["source_graphs"]]
+        ['cora', 'citeseer']
+
     Attributes:
         settings: shape and state features.
         origin: where the weights come from; empty for a fresh policy.

@@ -49,6 +49,14 @@ _ATTEMPTS = 100
 class Session:
     """Ask, tell, and go on whenever you like: everything told is on the disk when `tell` returns.
 
+    Example:
+        >>> import nodewise as nw
+        >>> with nw.Session.create("job.nodewise", "wine", budget=2, strategy="random", use_labels=False) as session:
+        ...     while not session.done:
+        ...         event = session.tell(session.ask().node, "class_0")
+        ...     session.status().told
+        2
+
     `create` makes a session, `open` goes on with one. The classifier is a pure function of graph, settings, seed and the labels that count;
     it is trained when something needs it, so telling, skipping and undoing do not wait for it. One object may be used by several threads,
     one file by several processes.

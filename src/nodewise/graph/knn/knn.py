@@ -55,6 +55,11 @@ def knn_graph(
         notes: what the caller has changed already, in words.
         **parts: labels, names and attributes, as for `Graph.build`.
 
+    Example:
+        >>> import nodewise as nw
+        >>> nw.knn_graph([[0.0, 1.0], [0.1, 0.9], [1.0, 0.0]], k=1, metric="euclidean").num_edges
+        2
+
     Raises:
         InputError: if k or the metric is not allowed.
         GraphError: if x is not a table of finite numbers, or a part does not fit it.
