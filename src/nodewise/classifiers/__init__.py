@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodewise.classifiers.gcn.gcn import Gcn
+from nodewise.classifiers.views.views import Views
 from nodewise.contracts import Classifier
 from nodewise.ground.errors import InputError
 from nodewise.ground.plugins import list_plugins, resolve_plugin
 
-__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "list_classifiers", "make_classifier"]
+__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "Views", "list_classifiers", "make_classifier"]
 
-CLASSIFIERS: dict[str, Callable[..., Classifier]] = {"gcn": Gcn}
+CLASSIFIERS: dict[str, Callable[..., Classifier]] = {"views": Views, "gcn": Gcn}
 """Every classifier by the name that the command line uses."""
 
-DEFAULT_CLASSIFIER = "gcn"
+DEFAULT_CLASSIFIER = "views"
 
 GROUP = "nodewise.classifiers"
 """The group of entry points under which installed packages offer classifiers."""

@@ -96,15 +96,15 @@ PolicyOption = Annotated[
 ClassifierOption = Annotated[
     str | None,
     typer.Option(
-        "--classifier", metavar="NAME", help="What learns from the labels: gcn, or your own as package.module:Name.",
-        show_default="the policy's own, else the default",
+        "--classifier", metavar="NAME", help="What learns from the labels: views, gcn, or your own as package.module:Name.",
+        show_default="the policy's own, else views",
     ),
 ]  # fmt: skip
 StrategyOption = Annotated[
     str | None,
     typer.Option(
-        "--strategy", metavar="NAME", show_default="the default",
-        help="random, uncertainty, centrality, coreset, kcenter, age, anrmab, policy, or your own as package.module:Name.",
+        "--strategy", metavar="NAME", show_default="gain, or the policy where one is given",
+        help="gain, random, uncertainty, centrality, coreset, kcenter, age, anrmab, policy, or your own as package.module:Name.",
     ),
 ]  # fmt: skip
 SettingsOption = Annotated[

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from nodewise.ground.errors import InputError
+from nodewise.ground.files import user_cache
 
 __all__ = ["data_folder", "find_local", "local_names"]
 
@@ -21,7 +21,7 @@ def data_folder(data_dir: str | Path | None = None) -> Path:
         InputError: if it is a file.
     """
     named = os.environ.get("NODEWISE_DATA", "")
-    folder = Path(data_dir).expanduser() if data_dir is not None else Path(named).expanduser() if named else _cache() / "nodewise"
+    folder = Path(data_dir).expanduser() if data_dir is not None else Path(named).expanduser() if named else user_cache()
     if folder.exists() and not folder.is_dir():
         where = "--data-dir" if data_dir is not None else "NODEWISE_DATA"
         raise InputError(f"the data folder {folder} is not a folder: give another by {where}")
@@ -39,13 +39,3 @@ def local_names(folder: Path) -> list[str]:
         return sorted(path.stem for path in folder.glob("*.npz") if not path.name.startswith(".") and path.is_file())
     except OSError:
         return []
-
-
-def _cache() -> Path:
-    """Where the platform keeps what programs can fetch again."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(named) if Path(named).is_absolute() else Path.home() / ".cache"

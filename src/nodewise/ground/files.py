@@ -1,17 +1,45 @@
-"""Result files: JSON, written whole or not at all."""
+"""Files that appear whole or not at all, JSON among them; and where the user's cache is."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from nodewise.ground.parts import part_path
 
-__all__ = ["compact_json", "rounded", "write_json"]
+__all__ = ["compact_json", "rounded", "user_cache", "whole_file", "write_json"]
 
 _WIDTH = 160
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes its name when it is complete and on the disk; a reader sees the old one or the new one, never a part."""
+    path = Path(path)
+    part = part_path(path)
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def user_cache() -> Path:
+    """The folder ``nodewise`` where the platform keeps what programs can make or fetch again; it need not exist."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "nodewise"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "nodewise"
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(named) if Path(named).is_absolute() else Path.home() / ".cache") / "nodewise"
 
 
 def write_json(path: str | Path, record: Any, *, compact: bool = False) -> None:
@@ -22,17 +50,9 @@ def write_json(path: str | Path, record: Any, *, compact: bool = False) -> None:
         record: what JSON can hold; numbers that are none are refused.
         compact: as `compact_json` gives it, for files that are kept and compared: a tenth of the lines.
     """
-    path = Path(path)
-    part = part_path(path)
     text = compact_json(record) if compact else json.dumps(record, indent=1, allow_nan=False)
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write((text + "\n").encode())
 
 
 def compact_json(record: Any) -> str:

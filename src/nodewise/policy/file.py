@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from nodewise.ground.errors import PolicyFileError
+from nodewise.ground.files import whole_file
 from nodewise.policy.network import Policy, PolicySettings
 
 __all__ = ["FORMAT", "load_policy", "save_policy"]
@@ -43,12 +43,8 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
         raise PolicyFileError(f"no policy can be written to {str(path)!r}: name a .safetensors file in a folder that is there")
     record = {"format": FORMAT, "settings": json.dumps(policy.settings.as_dict()), "origin": json.dumps(dict(origin or policy.origin))}
     tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in policy.state_dict().items()}
-    part = path.with_name(path.name + f".{os.getpid()}.part")
-    try:
-        part.write_bytes(_ordered(save(tensors, metadata=record)))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(_ordered(save(tensors, metadata=record)))
 
 
 def _ordered(content: bytes) -> bytes:

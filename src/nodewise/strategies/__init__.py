@@ -14,6 +14,7 @@ from nodewise.strategies.age import Age
 from nodewise.strategies.anrmab import Anrmab
 from nodewise.strategies.centrality import Centrality
 from nodewise.strategies.coreset import Coreset
+from nodewise.strategies.gain import Gain
 from nodewise.strategies.kcenter import KCenter
 from nodewise.strategies.learned import Learned
 from nodewise.strategies.random import Random
@@ -26,6 +27,7 @@ __all__ = [
     "Anrmab",
     "Centrality",
     "Coreset",
+    "Gain",
     "KCenter",
     "Learned",
     "Random",
@@ -45,6 +47,7 @@ def _pagerank(measure: Literal["degree", "pagerank"] = "pagerank") -> Strategy:
 
 
 STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "gain": Gain,
     "random": Random,
     "uncertainty": Uncertainty,
     "centrality": Centrality,
@@ -57,7 +60,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 }
 """Every strategy by the name that the command line uses."""
 
-DEFAULT_STRATEGY = "policy"
+DEFAULT_STRATEGY = "gain"
 
 GROUP = "nodewise.strategies"
 """The group of entry points under which installed packages offer strategies."""

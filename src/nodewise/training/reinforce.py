@@ -58,7 +58,7 @@ class TrainingSettings:
     first_update: int = 10
     reward: Literal["trajectory", "stepwise"] = "trajectory"
     seed: int = 0
-    features: tuple[str | None, ...] = ()
+    features: str | tuple[str | None, ...] = ()
     policy: PolicySettings = field(default_factory=PolicySettings)
     classifier: Classifier = field(default_factory=lambda: make_classifier("gcn"))
 

@@ -51,21 +51,20 @@ def choose_strategy(
     policy: str | Path | Policy | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Choice:
-    """The strategy that is asked for, else the default policy where the graph is like those that it was trained on, else AGE.
-
-    On graphs much denser than its training graphs a policy loses to random selection: the degree that it reads is clipped, and it asks hub
-    after hub. So without a wish the average degree decides.
+    """The strategy that is asked for, else the default one.
 
     Raises:
         UnknownNameError: there is no such strategy or policy.
     """
     from nodewise.policy import DEFAULT_POLICY, Policy, find_policy
-    from nodewise.strategies import make_strategy
+    from nodewise.strategies import DEFAULT_STRATEGY, make_strategy
 
     if isinstance(strategy, Policy):
         strategy, policy = "policy", strategy
     if isinstance(strategy, str) and strategy.startswith("policy:") and policy is None:
         strategy, policy = "policy", strategy.partition(":")[2]
+    if strategy is None and policy is None:
+        return Choice(DEFAULT_STRATEGY, None, None, "the default", make_strategy(DEFAULT_STRATEGY, settings=settings))
     if strategy is not None and strategy != "policy":
         if policy is not None:
             raise InputError(f"a policy was given, but the strategy is {strategy!r}: leave one of them out, or use the strategy 'policy'")
@@ -74,15 +73,7 @@ def choose_strategy(
         return Choice(name, None, None, "chosen by hand", made)
     chosen = policy if isinstance(policy, Policy) else find_policy(policy)
     name = "given" if isinstance(policy, Policy) else str(policy or DEFAULT_POLICY)
-    if strategy is None and policy is None:
-        reason = _misfit(graph, chosen)
-        if reason:
-            return Choice("age", None, None, reason, make_strategy("age"))
-        return Choice(
-            "policy", name, _packed(chosen), f"the default: the policy {name}, whose training graphs are about as dense as this one",
-            trained_with=chosen.classifier,
-        )  # fmt: skip
-    return Choice("policy", name, _packed(chosen), "chosen by hand", trained_with=chosen.classifier)
+    return Choice("policy", name, _packed(chosen), _warned(graph, chosen), None, chosen.classifier)
 
 
 def stored_strategy(settings: SessionSettings, weights: bytes | None, given: str | Strategy | None = None) -> Strategy:
@@ -156,13 +147,14 @@ def _packed(policy: Policy) -> bytes:
         return file.read_bytes()
 
 
-def _misfit(graph: Graph, policy: Policy) -> str:
+def _warned(graph: Graph, policy: Policy) -> str:
+    """Why this strategy: chosen by hand; on a graph unlike those that the policy was trained on, with what that may mean."""
     degrees = [float(source["average_degree"]) for source in policy.origin.get("source_graphs", []) if "average_degree" in source]
     here = 2 * graph.num_edges / graph.num_nodes
     if not degrees or min(degrees) / _TOLERANCE <= here <= max(max(degrees) * _TOLERANCE, policy.settings.state.degree_alpha):
-        return ""
+        return "chosen by hand"
     denser = "denser" if here > max(degrees) else "sparser"
     return (
-        f"age, since this graph is much {denser} than those that the default policy was trained on: its nodes have {here:.1f} neighbours on "
+        f"chosen by hand; this graph is much {denser} than those that the policy was trained on: its nodes have {here:.1f} neighbours on "
         f"average, there {min(degrees):.1f} to {max(degrees):.1f}, and on such graphs a policy can do worse than chance"
     )

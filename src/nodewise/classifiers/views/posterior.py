@@ -1,0 +1,249 @@
+"""The ridge posterior of many runs at once: leave-one-out predictions, the members' weights, and the mean, all in closed form.
+
+A *member* is ridge regression on one view with one strength r of the prior and one centre of its targets. With the labelled rows Z of the view, targets Y
+(one-hot) less the centre p and Q = (Z Zᵀ + r I)⁻¹:
+
+- the prediction of a node z is p + zᵀ Zᵀ Q (Y − p);
+- left out of its own fit, label i is predicted as y_i − [Q (Y − p)]_i / Q_ii, exactly as a fit without it would.
+
+Centres are the even one, 1/C, and the labels' smoothed shares, which are counted without label i in its own leave-one-out prediction. Predictions are stretched
+by the factor that fits the leave-one-out ones best, and members weighed by softmax(−15 · leave-one-out loss). Labels come one by one: Q grows by
+bordering, Q ← Q + s u uᵀ with u = Q k − e and s = 1 / (zᵀz + r − kᵀ Q k), k the new row's products with the labelled ones. The buffers keep
+their place, so that a GPU can record a step.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from nodewise.classifiers.views.construction import GraphViews
+
+__all__ = ["DUAL_LIMIT", "RIDGES", "Fit", "Posterior"]
+
+RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0)
+_SHARPNESS, _RAMP, _LOSS_SCALE = 15.0, 10.0, 4.0
+_SHRINK = 10.0
+_TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
+_USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
+
+DUAL_LIMIT = 256
+"""Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
+
+
+class Fit(NamedTuple):
+    """What follows from the labels so far.
+
+    Attributes:
+        weights: of the views, summed over their members: [run, view].
+        ridges: the strength with most weight in each view: [run, view].
+        stretch: the sum of weight times factor over each view's members: how far a label moves the mean: [run, view].
+        coefficients: of the views' columns: [view, run, column, class].
+        base: what is predicted where no view says anything, less 1/C: [run, class].
+        left_out: the labels' leave-one-out predictions, less 1/C, each by weights that its own loss does not enter: [run, label, class].
+        temperature: what predictions are multiplied by before the softmax: [run].
+    """
+
+    weights: torch.Tensor
+    ridges: torch.Tensor
+    stretch: torch.Tensor
+    coefficients: torch.Tensor
+    base: torch.Tensor
+    left_out: torch.Tensor
+    temperature: torch.Tensor
+
+
+class Posterior:
+    """Labels of many runs, and what follows from them.
+
+    Args:
+        views: of the graph.
+        runs: how many.
+        classes: how many there are at first.
+        room: labels that each run has room for.
+    """
+
+    def __init__(self, views: GraphViews, runs: int, classes: int, room: int) -> None:
+        self.views, self.runs, self.room = views, runs, max(1, room)
+        self.classes = max(1, classes)
+        self._device = views.columns.device
+        self._ridges = torch.tensor(RIDGES, dtype=torch.float64, device=self._device)
+        self._grid = torch.tensor(_TEMPERATURES, device=self._device)
+        self._allocate()
+
+    def _zeros(self, *shape: int) -> torch.Tensor:
+        return torch.zeros(shape, dtype=torch.float64, device=self._device)
+
+    def _allocate(self) -> None:
+        _, views, width = self.views.columns.shape
+        shape = (self.runs, self.room)
+        self.nodes = torch.zeros(shape, dtype=torch.int64, device=self._device)
+        self.mask = self._zeros(*shape)
+        self.targets = self._zeros(*shape, self.classes)
+        self.rows = self._zeros(views, *shape, width)
+        self.count = torch.zeros(1, dtype=torch.int64, device=self._device)
+        columns = self.views.leading.shape[2]
+        self._covariance = self._zeros(views, len(RIDGES), self.runs, columns, columns)
+        self._start_covariance()
+        self._inverse = self._zeros(views, len(RIDGES), self.runs, self.room, self.room) if self.room <= DUAL_LIMIT else None
+
+    def reset(self, classes: int | None = None) -> None:
+        """Forget all labels."""
+        if classes is not None and max(1, classes) != self.classes:
+            self.classes = max(1, classes)
+            self.targets = self._zeros(self.runs, self.room, self.classes)
+        self._start_covariance()
+        for buffer in (self.nodes, self.mask, self.targets, self.rows, self.count, self._inverse):
+            if buffer is not None:
+                buffer.zero_()
+
+    def _start_covariance(self) -> None:
+        self._covariance.zero_().diagonal(dim1=-2, dim2=-1).fill_(1.0)
+
+    def _rows(self, nodes: torch.Tensor) -> torch.Tensor:
+        """Nodes' vectors in every view: int64 [run, …] to [view, run, …, column]."""
+        rows: torch.Tensor = self.views.columns[nodes].movedim(-2, 0).double()
+        return rows
+
+    def covariances(self, ridges: torch.Tensor) -> torch.Tensor:
+        """(I + Zᵀ Z / r)⁻¹ of each view's leading columns, Z the labelled rows, for chosen strengths [run, view]: [view, run, column, column]."""
+        chosen = (self._ridges.to(ridges.dtype) == ridges[..., None]).to(torch.int64).argmax(-1).T  # [view, run]
+        views, _, runs, columns, _ = self._covariance.shape
+        index = chosen[:, None, :, None, None].expand(views, 1, runs, columns, columns)
+        return self._covariance.gather(1, index)[:, 0].to(self.views.columns.dtype)
+
+    def add(self, nodes: torch.Tensor, labels: torch.Tensor, valid: torch.Tensor | None = None) -> None:
+        """One more label for each run: int64 [run] each. ``valid`` 0 instead of 1 changes nothing: a recorded step may not branch."""
+        told = torch.ones(1, dtype=torch.float64, device=self._device) if valid is None else valid.double()
+        row = self._rows(nodes) * told  # [view, run, column]
+        ridges = self._ridges.view(1, -1, 1)
+        if self._inverse is not None:
+            products = (self.rows @ row[..., None])[..., 0]  # [view, run, label]; 0 where nothing is filled
+            along = (self._inverse @ products[:, None, ..., None])[..., 0]  # [view, ridge, run, label]
+            schur = told / (row.square().sum(-1)[:, None] + ridges - (along * products[:, None]).sum(-1))
+            along.sub_(self._zeros(self.room).index_fill_(0, self.count.clamp_max(self.room - 1), 1.0))
+            self._inverse.add_((schur[..., None] * along)[..., None] * along[..., None, :])
+        # M ← M − M z zᵀ M / (zᵀ M z + r)
+        leading = row[..., : self._covariance.shape[-1]]
+        along = (self._covariance @ leading[:, None, ..., None])[..., 0]  # [view, ridge, run, column]
+        scale = told / ((along * leading[:, None]).sum(-1) + ridges)
+        self._covariance.sub_((scale[..., None] * along)[..., None] * along[..., None, :])
+        index = self.count.clamp_max(self.room - 1)
+        self.nodes.index_copy_(1, index, nodes[:, None])
+        self.rows.index_copy_(2, index, row[:, :, None])
+        self.mask.index_copy_(1, index, told.expand(self.runs, 1))
+        one_hot = self._zeros(self.runs, 1, self.classes).scatter_(2, labels[:, None, None], 1.0)
+        self.targets.index_copy_(1, index, one_hot * told)
+        self.count.add_(told.long())
+
+    def add_many(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+        """Many labels at once, to a posterior without any: int64 [run, label] each."""
+        count = nodes.shape[1]
+        rows, ridges = self._rows(nodes), self._ridges.view(1, -1, 1, 1, 1)
+        self.nodes[:, :count], self.rows[:, :, :count], self.mask[:, :count] = nodes, rows, 1
+        self.targets[:, :count].scatter_(2, labels[..., None], 1.0)
+        self.count.fill_(count)
+        if self._inverse is not None:
+            eye = torch.eye(count, dtype=torch.float64, device=self._device)
+            self._inverse[..., :count, :count] = torch.linalg.inv((rows @ rows.transpose(-1, -2))[:, None] + ridges * eye)
+        self._covariance.copy_(self._covariance_of(rows))
+
+    def _covariance_of(self, rows: torch.Tensor) -> torch.Tensor:
+        """(I + Zᵀ Z / r)⁻¹ for every strength, from the labelled rows [view, run, label, column]."""
+        leading = rows[..., : self._covariance.shape[-1]]
+        precision = (leading.transpose(-1, -2) @ leading)[:, None] / self._ridges.view(1, -1, 1, 1, 1)
+        precision.diagonal(dim1=-2, dim2=-1).add_(1.0)
+        inverse: torch.Tensor = torch.linalg.inv(precision)
+        return inverse
+
+    def widen(self, classes: int) -> None:
+        """Room for more classes; the labels stay."""
+        more = max(1, classes) - self.classes
+        if more > 0:
+            self.targets = torch.nn.functional.pad(self.targets, (0, more))
+            self.classes += more
+
+    def reserve(self, more: int) -> None:
+        """Room for so many more labels."""
+        count = int(self.count)
+        if count + more <= self.room:
+            return
+        nodes, labels = self.nodes[:, :count].clone(), self.targets[:, :count].argmax(-1)
+        self.room = max(2 * self.room, count + more)
+        self._allocate()
+        if count:
+            self.add_many(nodes, labels)
+
+    def _filled(self) -> int:
+        """Labels that are looked at: on the CPU those there are, on a GPU the whole room, since a recorded step may not ask."""
+        return max(1, int(self.count)) if self._device.type == "cpu" else self.room
+
+    def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Q Y, Q 1 and the diagonal of Q: [view, ridge, run, label, class], and with 1 in place of the class."""
+        filled = self._filled()
+        both = torch.cat([self.targets[:, :filled], self.mask[:, :filled, None]], 2)
+        if self._inverse is not None:
+            inverse = self._inverse[..., :filled, :filled]
+            diagonal = inverse.diagonal(dim1=-2, dim2=-1)[..., None]
+            solved = (inverse @ both).float()
+            return solved[..., :-1], solved[..., -1:], torch.where(diagonal > 0, diagonal, 1.0).float()
+        # Q = (I − Z (Zᵀ Z + r)⁻¹ Zᵀ) / r: the work grows with the labels, not with their square
+        parts, ridge = [], self._ridges.view(-1, 1, 1, 1)
+        for rows in self.rows[:, :, :filled]:  # one view after another, to keep the memory of one
+            gram = rows.transpose(1, 2) @ rows
+            eye = torch.eye(gram.shape[-1], dtype=torch.float64, device=self._device)
+            inner = rows @ torch.linalg.inv(gram[None] + ridge * eye)  # [ridge, run, label, column]
+            solved = (both - inner @ (rows.transpose(1, 2) @ both)) / ridge
+            parts.append(torch.cat([solved, (1 - (inner * rows).sum(-1, keepdim=True)) / ridge], -1).float())
+        stacked = torch.stack(parts)
+        return stacked[..., :-2], stacked[..., -2:-1], stacked[..., -1:]
+
+    def fit(self) -> Fit:
+        """Weights, coefficients and leave-one-out predictions from the labels so far; without any, all members alike and nothing predicted."""
+        filled, even = self._filled(), 1 / self.classes
+        targets, mask = self.targets[:, :filled].float(), self.mask[:, :filled, None].float()
+        of_targets, of_ones, diagonal = self._solved()
+        count = self.count.float().clamp_min(1.0)
+        total = targets.sum(1)  # [run, class]
+        share = (total + 1) / (count + self.classes)
+        others = (total[:, None] - targets + 1) / (count - 1 + self.classes)  # the shares without label i: [run, label, class]
+        # from here on [centre, view, ridge, run, label, class]
+        centre = torch.stack([torch.full_like(others, even), others])[:, None, None]
+        wanted = (targets - centre) * mask
+        out = wanted - (of_targets - of_ones * centre) / diagonal * mask
+        scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(1e-9)).clamp(0.2, 8.0)
+        scale = 1 + (scale - 1) * count / (count + _SHRINK)
+        predicted = (centre - even) + scale[..., None, None] * out
+        loss = -(torch.log_softmax(_LOSS_SCALE * predicted, -1) * targets).sum(-1)
+        whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
+        sharpness = _SHARPNESS * (count / _RAMP).clamp_max(1.0)
+        weights = torch.softmax(-(whole_loss / count * sharpness).flatten(0, 2), 0).view_as(whole_loss)
+        stretched = weights * scale
+        by_member = stretched.sum(0)[..., None, None] * of_targets
+        by_member = by_member - of_ones * (stretched[0][..., None, None] * even + stretched[1][..., None, None] * share[:, None])
+        by_label = (by_member * mask).sum(1).double()  # [view, run, label, class]
+        coefficients = self.rows[:, :, :filled].transpose(-1, -2) @ by_label  # [view, run, column, class]
+        base = weights[1].sum((0, 1))[:, None] * (share - even)
+        # each label's own loss is left out of the weights with which it is predicted
+        others_loss = (whole_loss[..., None] - loss) / (count - 1).clamp_min(1.0) * sharpness
+        nested = torch.softmax(-others_loss.flatten(0, 2), 0).view_as(loss)
+        left_out = (nested[..., None] * predicted).sum((0, 1, 2))
+        by_ridge, dtype = weights.sum(0), self.views.columns.dtype  # [view, ridge, run]
+        ridges = self._ridges.to(dtype)[by_ridge.argmax(1)].T
+        temperature = self._temperature(left_out, targets).to(dtype)
+        stretch = stretched.sum((0, 2)).T.to(dtype)
+        return Fit(by_ridge.sum(1).T.to(dtype), ridges, stretch, coefficients.to(dtype), base.to(dtype), left_out, temperature)
+
+    def mean(self, fit: Fit) -> torch.Tensor:
+        """The posterior mean of all nodes, less 1/C: [run, node, class]."""
+        views, runs, columns, classes = fit.coefficients.shape
+        product = self.views.flat @ fit.coefficients.permute(0, 2, 1, 3).reshape(views * columns, runs * classes)
+        return product.view(-1, runs, classes).transpose(0, 1) + fit.base[:, None]
+
+    def _temperature(self, left_out: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """The temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one: [run]."""
+        grid = self._grid
+        loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * left_out, -1) * targets).sum((-1, -2))  # [temperature, run]
+        prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
+        return grid[(loss + prior[:, None]).argmin(0)]

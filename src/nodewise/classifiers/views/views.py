@@ -1,0 +1,135 @@
+"""The classifier `views`: nothing is trained, everything follows from the labels in closed form (see `posterior`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from nodewise.classifiers.views.cache import cached_views
+from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
+from nodewise.contracts import Classifier, Learner, Queried
+from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.events import Reporter
+
+__all__ = ["Views", "ViewsLearner"]
+
+
+@dataclass(frozen=True)
+class Views(Classifier):
+    """Ridge regression on several views of the graph, weighed by leave-one-out likelihood. It has one setting for all graphs."""
+
+    name = "views"
+    trained = False
+    recordable = True
+
+    def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
+        """The inverse for each member, the labelled rows, and predictions of all nodes."""
+        members = 10 * len(RIDGES) * (min(budget, DUAL_LIMIT) ** 2 + 4 * budget * max(1, graph.num_classes))
+        return 8 * members + 8 * budget * 640 + 4 * graph.num_nodes * (4 * max(1, graph.num_classes) + 160)
+
+    def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
+        """The views, from the user's cache where they were made before."""
+        return cached_views(graph, reporter).to(graph.device, graph.dtype)
+
+    def start(self, graph: GraphTensors, prepared: GraphViews, runs: int, classes: int, budget: int) -> ViewsLearner:
+        """Runs without a label."""
+        return ViewsLearner(prepared, runs, classes, budget)
+
+
+class ViewsLearner(Learner):
+    """Runs of the closed form over one graph.
+
+    Attributes:
+        posterior: the labels and what follows from them.
+    """
+
+    def __init__(self, views: GraphViews, runs: int, classes: int, budget: int) -> None:
+        self.views, self.runs, self._first = views, runs, classes
+        self._known = classes
+        self.posterior = Posterior(views, runs, classes, budget)
+        self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
+        self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
+        self._fit: Fit | None = None
+        self._mean: torch.Tensor | None = None
+
+    @property
+    def num_classes(self) -> int:  # type: ignore[override]
+        """How many classes there are; 1 where none is known yet."""
+        return max(1, self._known)
+
+    def reset(self, seed: int) -> None:
+        """Forget all labels, and all classes but those of the start. Nothing here is random."""
+        self._known = self._first
+        self.posterior.reset(self._known)
+        self.forget()
+
+    def add_classes(self, names: Sequence[str]) -> None:
+        """More classes; their order does not matter to the others."""
+        self._known += len(names)
+        self.posterior.widen(self._known)
+        self.forget()
+
+    def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+        """More labels: int64 [run, k] each."""
+        if self._keeps:
+            self.posterior.reserve(nodes.shape[1])
+        if nodes.shape[1] > 1 and self._keeps and not int(self.posterior.count):
+            self.posterior.add_many(nodes, labels)
+        else:
+            for column in range(nodes.shape[1]):
+                self.posterior.add(nodes[:, column], labels[:, column])
+        self.forget()
+
+    def take(self, queried: Queried, step: torch.Tensor) -> None:
+        """Bring a posterior that is kept beside another classifier to the labels there are; on a GPU the one that may be new, without asking the host."""
+        if not self._keeps:
+            last = (step - 1).clamp_min(0)
+            nodes, labels = (table.index_select(1, last)[:, 0] for table in (queried.nodes, queried.labels))
+            self.posterior.add(nodes, labels, valid=step > self.posterior.count)
+            return
+        filled, known = int(queried.mask[0].sum()), int(self.posterior.count)
+        nodes, labels = queried.nodes[:, :filled], queried.labels[:, :filled]
+        if known > filled or not torch.equal(self.posterior.nodes[:, :known], nodes[:, :known]):
+            self.reset(0)
+            known = 0
+        if filled > known:
+            self.add(nodes[:, known:], labels[:, known:])
+
+    def fit(self) -> None:
+        """Nothing to do: what is needed is computed when it is asked for."""
+
+    def solution(self) -> Fit:
+        """Weights, coefficients and leave-one-out predictions from the labels so far."""
+        if self._fit is None or not self._keeps:
+            self._fit = self.posterior.fit()
+        return self._fit
+
+    def mean(self) -> torch.Tensor:
+        """The posterior mean of all nodes, less 1/C: [run, node, class]."""
+        if self._mean is None or not self._keeps:
+            self._mean = self.posterior.mean(self.solution())
+        return self._mean
+
+    def logits(self) -> torch.Tensor:
+        """The mean times the temperature that the leave-one-out predictions ask for: [run, node, class]."""
+        return self.mean() * self.solution().temperature[:, None, None]
+
+    def embedding(self) -> torch.Tensor:
+        """The view ``near``, else the first one: [run, node, column]."""
+        names = self.views.names
+        return self.views.columns[:, names.index("near") if "near" in names else 0].expand(self.runs, -1, -1)
+
+    def leave_one_out(self) -> torch.Tensor | None:
+        """The prediction for each label from all the others: [run, label, class]; None without a label."""
+        count = int(self.posterior.count)
+        if not count:
+            return None
+        solution = self.solution()
+        return torch.softmax(solution.left_out[:, :count] * solution.temperature[:, None, None], -1)
+
+    def forget(self) -> None:
+        """Drop what was computed from the labels: they have changed."""
+        self._fit = self._mean = None

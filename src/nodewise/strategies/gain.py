@@ -1,0 +1,186 @@
+"""Gain: the node whose label makes the most undecided nodes more certain, summed over the whole graph; nothing is trained."""
+
+from __future__ import annotations
+
+import torch
+
+from nodewise.classifiers.views.construction import LEADING
+from nodewise.classifiers.views.views import Views, ViewsLearner
+from nodewise.contracts import Observation, Strategy
+from nodewise.graph.tensors import GraphTensors
+from nodewise.strategies.scoring import break_ties
+
+__all__ = ["Gain", "variance_gain"]
+
+_VIEWS, _LEAST_WEIGHT = 4, 0.01
+"""Views that count in each run: the four with most weight, none below a hundredth."""
+
+_EARLY, _CANDIDATES, _LOOKED_AT = 2, 8, 512
+"""In the first two queries a class the expected error decides among the eight best, looked at on the 512 most undecided nodes."""
+
+_FIRST_RIDGE = 0.3
+"""The prior's strength before the first label."""
+
+_TEMPERATURE = 6.0
+_BLOCK = 2**23  # numbers in the largest intermediate tensor on the CPU: wider ones are made in blocks of nodes
+_WIDE_BLOCK = 2**29  # and on a GPU
+
+
+def variance_gain(view: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor) -> torch.Tensor:
+    """What asking each node takes off the posterior variance of all others, each weighted: Σ_v w_v cov(u, v)² / (var(u) + r), [run, node].
+
+    With the posterior covariance zᵤᵀ M z_v of a ridge regression with prior variance 1 the sum is zᵤᵀ M G M zᵤ, G = Σ_v w_v z_v z_vᵀ: columns² work
+    a node instead of one for each pair of nodes. Several views are done at once, with a dimension more in front of everything but ``wanted``.
+
+    Args:
+        view: z, [node, column].
+        covariance: M = (I + Zᵀ Z / r)⁻¹, Z the labelled rows: [run, column, column].
+        wanted: w, how much each node's certainty is worth, [run, node].
+        ridge: r, [run].
+    """
+    runs, (nodes, columns) = covariance.shape[-3], view.shape[-2:]
+    room = _BLOCK if view.device.type == "cpu" else _WIDE_BLOCK
+    size = max(1, room // max(1, covariance.shape[:-2].numel() * columns))
+    gram = torch.zeros_like(covariance)
+    for first in range(0, nodes, size):
+        block = view[..., None, first : first + size, :]  # [1, node, column]
+        gram += (block * wanted[:, first : first + size, None]).transpose(-1, -2) @ block
+    both = torch.cat([covariance @ gram @ covariance, covariance], -3)  # [2 run, column, column]
+    parts = []
+    for first in range(0, nodes, size):
+        block = view[..., None, first : first + size, :]
+        parts.append(((block @ both) * block).sum(-1))
+    reduction, variance = (parts[0] if len(parts) == 1 else torch.cat(parts, -1)).split(runs, -2)
+    result: torch.Tensor = reduction / (variance + ridge[..., None])
+    return result
+
+
+class Gain(Strategy):
+    """The node that shrinks the posterior variance most, summed over all nodes, each weighted by how undecided its prediction is.
+
+    A node is undecided by (1 − margin)², its margin the difference of the two largest probabilities that the closed form (`views`) gives it. The four views
+    with most weight count, each gain divided by its largest and times the view's weight. The posterior is the classifier's own where that is `views`,
+    else one that is kept beside it, so the queries do not depend on the classifier. While labels are few, two a class, the expected error decides among the
+    eight best. The variance does not depend on the answers: in a batch each further
+    node is chosen as if those before it had been answered, so that the batch is diverse by itself. Equal scores are settled at random.
+    """
+
+    name = "gain"
+    recordable = True
+    reads_budget = False
+    stateless = True
+
+    def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
+        """What a block of nodes needs."""
+        return 4 * min(graph.num_nodes * 3 * LEADING, _BLOCK)
+
+    def begin(self, observation: Observation) -> None:
+        """A posterior that is kept beside another classifier forgets the episode before."""
+        if "learner" in observation.memory:
+            observation.memory["learner"].reset(0)
+
+    def scores(self, observation: Observation) -> torch.Tensor:
+        """The weighted sum of the views' gains, each divided by its largest."""
+        learner = _posterior(observation)
+        covariances = learner.posterior.covariances(_ridges(learner))
+        undecided = _undecided(learner.mean())
+        scores = break_ties(_scores(learner, covariances, undecided), observation)
+        early = observation.step < _EARLY * observation.num_classes
+        if observation.graph.device.type == "cpu" and not bool(early):
+            return scores
+        best = _least_error(learner, covariances, undecided, scores.masked_fill(~observation.pool, -torch.inf))
+        lifted = scores.amax(1, keepdim=True) + 1
+        return torch.where(early, scores.scatter(1, best[:, None], lifted), scores)
+
+    def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
+        """Nodes to be asked together, each chosen as if those before it had been answered: int64 [run, count].
+
+        M ← M − M z zᵀ M / (zᵀ M z + r) takes in a node z, whatever its label.
+        """
+        learner = _posterior(observation)
+        ridges = _ridges(learner)
+        covariances, undecided = learner.posterior.covariances(ridges), _undecided(learner.mean())
+        pool, chosen = observation.pool.clone(), []
+        for _ in range(min(count, int(pool.sum(1).min()))):
+            nodes = _scores(learner, covariances, undecided).masked_fill(~pool, -torch.inf).argmax(1)
+            chosen.append(nodes)
+            pool.scatter_(1, nodes[:, None], False)
+            z = learner.views.leading[:, nodes]  # [view, run, column]
+            along = torch.einsum("vkij,vkj->vki", covariances, z)
+            scale = 1 / ((along * z).sum(-1) + ridges.T)
+            covariances = covariances - (scale[..., None] * along)[..., None] * along[..., None, :]
+        return torch.stack(chosen, 1)
+
+
+def _posterior(observation: Observation) -> ViewsLearner:
+    """The classifier's own posterior, or one kept beside another classifier and brought to the labels there are."""
+    if isinstance(observation.learner, ViewsLearner):
+        return observation.learner
+    memory = observation.memory
+    learner: ViewsLearner | None = memory.get("learner")
+    if learner is None or learner.runs != observation.runs or learner.num_classes != observation.num_classes:
+        views = observation.graph.prepared_by(Views())
+        learner = memory["learner"] = Views().start(observation.graph, views, observation.runs, observation.num_classes, observation.budget)
+    learner.take(observation.queried, observation.step)
+    return learner
+
+
+def _ridges(learner: ViewsLearner) -> torch.Tensor:
+    """The prior's strength in each view: [run, view]. Before the first label all are alike, and a weak one is taken."""
+    ridges = learner.solution().ridges
+    return torch.where(learner.posterior.count > 0, ridges, torch.full_like(ridges, _FIRST_RIDGE))
+
+
+def _undecided(mean: torch.Tensor) -> torch.Tensor:
+    """(1 − margin)², the margin that of softmax(6 · mean): [run, node, class] to [run, node]."""
+    if mean.shape[-1] == 1:
+        return torch.ones_like(mean[..., 0])
+    first = mean.max(-1, keepdim=True)
+    odds = torch.exp(_TEMPERATURE * (mean - first.values))  # of every class against the likeliest, which has 1
+    second = odds.scatter(-1, first.indices, 0).amax(-1)
+    return (1 - (1 - second) / odds.sum(-1)).square()
+
+
+def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.Tensor) -> torch.Tensor:
+    """The weighted sum of the views' gains, each divided by its largest: [run, node]."""
+    weights, ridges = learner.solution().weights, _ridges(learner)
+    least = weights.topk(min(_VIEWS, weights.shape[1]), 1).values[:, -1:].clamp_min(_LEAST_WEIGHT)
+    weights = torch.where(weights >= least, weights, 0)
+    if undecided.device.type != "cpu":  # a recorded step does the same work whatever the weights, all views at once
+        gain = variance_gain(learner.views.leading, covariances, undecided, ridges.T)
+        return torch.einsum("vkn,kv->kn", gain / gain.amax(-1, keepdim=True).clamp_min(1e-12), weights)
+    total = torch.zeros_like(undecided)
+    for number, covariance in enumerate(covariances):
+        rows = torch.nonzero(weights[:, number])[:, 0]
+        if len(rows):
+            gain = variance_gain(learner.views.leading[number], covariance[rows], undecided[rows], ridges[rows, number])
+            total[rows] += weights[rows, number, None] * gain / gain.amax(1, keepdim=True).clamp_min(1e-12)
+    return total
+
+
+def _least_error(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    """Of the eight nodes with the best scores the one after whose answer the fewest undecided nodes are expected to be predicted wrong: int64 [run].
+
+    Asked c and answered a, the mean of node x moves by δ_x (e_a − 1/C − μ_c), δ_x = Σ_v s_v cov_v(x, c) / (var_v(c) + r_v), s_v how far view v's labels move
+    the mean. Every answer is tried, weighted by how likely it is; errors are 1 − max softmax(6 μ) over the 512 most undecided nodes.
+    """
+    mean, solution, leading = learner.mean(), learner.solution(), learner.views.leading
+    runs, nodes, classes = mean.shape
+    candidates = scores.topk(min(_CANDIDATES, nodes), 1).indices  # [run, candidate]
+    looked_at = undecided.topk(min(_LOOKED_AT, nodes), 1).indices  # [run, node]
+    moved = leading[:, candidates] @ covariances  # [view, run, candidate, column]
+    variance = (moved * leading[:, candidates]).sum(-1)
+    factor = solution.stretch.T[..., None] / (variance + _ridges(learner).T[..., None])  # [view, run, candidate]
+    shift = (factor[..., None] * (moved @ leading[:, looked_at].transpose(-1, -2))).sum(0)  # [run, candidate, node]
+    rows = torch.arange(runs, device=mean.device)[:, None]
+    own, around = mean[rows, candidates], mean[rows, looked_at]  # [run, candidate, class], [run, node, class]
+    answers = torch.eye(classes, dtype=mean.dtype, device=mean.device) - 1 / classes
+    errors = []
+    for number in range(candidates.shape[1]):
+        change = answers - own[:, number, None]  # [run, answer, class]
+        after = _TEMPERATURE * (around[:, None] + shift[:, number, None, :, None] * change[:, :, None])  # [run, answer, node, class]
+        likeliest = 1 / torch.exp(after - after.amax(-1, keepdim=True)).sum(-1)
+        errors.append((torch.softmax(_TEMPERATURE * own[:, number], -1) * (1 - likeliest.mean(-1))).sum(-1))
+    usable = torch.isfinite(scores.gather(1, candidates))  # a small pool may have fewer than eight
+    least = torch.stack(errors, 1).masked_fill(~usable, torch.inf).argmin(1, keepdim=True)
+    return candidates.gather(1, least)[:, 0]
