@@ -52,7 +52,14 @@ def main() -> None:
     parser.add_argument("--data-dir")
     given = parser.parse_args()
     until = time.monotonic() + 60 * given.minutes
-    done = {(line["graph"], line["strategy"], line["classifier"], line["seed"]) for line in map(json.loads, given.out.read_text().splitlines())} if given.out.exists() else set()
+    done = (
+        {
+            (line["graph"], line["strategy"], line["classifier"], line["seed"])
+            for line in map(json.loads, given.out.read_text().splitlines())
+        }
+        if given.out.exists()
+        else set()
+    )
     machine = describe_machine(given.device)
     for name in given.graphs.split(",") if given.graphs else all_graphs():
         graph = None
@@ -64,7 +71,9 @@ def main() -> None:
             if not budgets:
                 continue
             begin = time.perf_counter()
-            found = compare(graph, [strategy], classifiers=[given.classifier], budgets=budgets, runs=given.runs, seed=given.seed, device=given.device)
+            found = compare(
+                graph, [strategy], classifiers=[given.classifier], budgets=budgets, runs=given.runs, seed=given.seed, device=given.device
+            )
             line = {
                 "graph": name, "strategy": strategy, "classifier": given.classifier, "runs": given.runs, "seed": given.seed, "nodes": graph.num_nodes,
                 "classes": graph.num_classes, "seconds": round(time.perf_counter() - begin, 2), "machine": machine,

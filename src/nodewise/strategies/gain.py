@@ -145,7 +145,7 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
     """The weighted sum of the views' gains, each divided by its largest: [run, node]."""
     weights, ridges = learner.solution().weights, _ridges(learner)
     least = weights.topk(min(_VIEWS, weights.shape[1]), 1).values[:, -1:].clamp_min(_LEAST_WEIGHT)
-    weights = torch.where(weights >= least, weights, 0)
+    weights = torch.where(weights >= 0.999 * least, weights, 0)  # rounding does not decide between equal ones, as all are at first
     if undecided.device.type != "cpu":  # a recorded step does the same work whatever the weights, all views at once
         gain = variance_gain(learner.views.leading, covariances, undecided, ridges.T)
         return torch.einsum("vkn,kv->kn", gain / gain.amax(-1, keepdim=True).clamp_min(1e-12), weights)

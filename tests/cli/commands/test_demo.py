@@ -9,7 +9,7 @@ from pathlib import Path
 Nodewise = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_the_demo_sets_the_policy_beside_simple_rules(nodewise: Nodewise, tmp_path: Path) -> None:
+def test_the_demo_sets_the_default_and_the_policy_beside_random_choice(nodewise: Nodewise, tmp_path: Path) -> None:
     picture = tmp_path / "demo.png"
     shown = nodewise("demo", "--runs", "3", "--out", str(picture))
     assert shown.returncode == 0, shown.stderr
@@ -17,8 +17,8 @@ def test_the_demo_sets_the_policy_beside_simple_rules(nodewise: Nodewise, tmp_pa
     assert lines[0].startswith("digits: 1797")
     scores = {line.split()[0]: line.split()[2::3] for line in lines if " labels " in line and line[0].isdigit()}
     assert list(scores) == ["10", "20", "30", "40", "50"]
-    random, _, policy = (float(value) for value in scores["50"])
-    assert 70 < random < 100 and 85 < policy < 100
+    gain, random, policy, random_with_gcn = (float(value) for value in scores["50"])
+    assert 95 < gain < 100 and 80 < random < gain and 85 < policy < 100 and 70 < random_with_gcn < 100
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

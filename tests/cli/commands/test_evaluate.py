@@ -46,8 +46,8 @@ def test_the_file_holds_what_python_gives(here: Path, capfd: pytest.CaptureFixtu
 def test_without_options_it_is_five_a_class_and_the_classifier_s_own_features(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "blocks.npz", "--strategy", "random", "--json", "r.json", *SHORT]) == 0
     record = json.loads((here / "r.json").read_text())
-    assert (record["budget"], record["features"], record["seed"], record["classifier"]) == (15, "unit", 0, "gcn")
-    assert "blocks, random, 15 labels, 2 runs, features unit, cpu" in capfd.readouterr().out
+    assert (record["budget"], record["features"], record["seed"], record["classifier"]) == (15, "raw", 0, "views")
+    assert "blocks, random, 15 labels, 2 runs, features raw, cpu" in capfd.readouterr().out
 
 
 def test_closing_epochs_and_basef_are_options(here: Path) -> None:

@@ -230,7 +230,8 @@ class Posterior:
         nested = torch.softmax(-others_loss.flatten(0, 2), 0).view_as(loss)
         left_out = (nested[..., None] * predicted).sum((0, 1, 2))
         by_ridge, dtype = weights.sum(0), self.views.columns.dtype  # [view, ridge, run]
-        ridges = self._ridges.to(dtype)[by_ridge.argmax(1)].T
+        most = by_ridge.amax(1, keepdim=True)  # of equal ones, as all are at first, the weakest is taken, whatever the rounding
+        ridges = self._ridges.to(dtype)[(by_ridge >= 0.999 * most).to(torch.int64).argmax(1)].T
         temperature = self._temperature(left_out, targets).to(dtype)
         stretch = stretched.sum((0, 2)).T.to(dtype)
         return Fit(by_ridge.sum(1).T.to(dtype), ridges, stretch, coefficients.to(dtype), base.to(dtype), left_out, temperature)
