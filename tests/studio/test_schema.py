@@ -27,15 +27,39 @@ EXAMPLES = 25
 NODES = 60
 PLAIN = ("/studio", "/status", "/map", "/map/colours", "/report", "/backup")
 """What takes no input, so that none can be wrong."""
-RARE = ("/preview", "/session", "/session/open", "/nodes/{node}/picture")
+RARE = ("/preview", "/session", "/session/open", "/nodes/{node}/picture", "/classes/rename", "/classes/merge", "/classes/order")
 """What random input hardly ever fits: a table, the name of a session, a node with a picture."""
 OPERATIONS = [
     *[("GET", path) for path in PLAIN],
     *[
         ("GET", path)
-        for path in ("/nodes", "/nodes/{node}", "/nodes/{node}/picture", "/nodes/{node}/neighbourhood", "/events", "/export/{form}")
+        for path in (
+            "/nodes",
+            "/nodes/{node}",
+            "/nodes/{node}/picture",
+            "/nodes/{node}/neighbourhood",
+            "/events",
+            "/export/{form}",
+            "/table",
+        )
     ],
-    *[("POST", path) for path in ("/preview", "/session", "/session/open", "/ask", "/tell", "/skip", "/undo", "/classes", "/budget")],
+    *[
+        ("POST", path)
+        for path in (
+            "/preview",
+            "/session",
+            "/session/open",
+            "/session/cancel",
+            "/ask",
+            "/tell",
+            "/bulk",
+            "/skip",
+            "/undo",
+            "/notes",
+            "/release",
+        )
+    ],
+    *[("POST", path) for path in ("/classes", "/classes/rename", "/classes/merge", "/classes/describe", "/classes/order", "/budget")],
 ]
 
 
@@ -65,6 +89,8 @@ def adapted(part: Any, near: bool) -> Any:
     made = {key: adapted(value, near) for key, value in part.items()}
     if near and made.get("maximum") == 2**53 - 1:
         made["maximum"] = NODES + 10
+    if near and made.get("description", "").startswith("which session"):  # one that there is
+        made |= {"schema": {"type": "string", "enum": ["job"]}} if "schema" in made else {"anyOf": [{"type": "string", "enum": ["job"]}]}
     if "prefixItems" in made:
         made["items"] = {"anyOf": made.pop("prefixItems")}
     return made

@@ -129,6 +129,8 @@ class OpenSession:
         try:
             result = change(self.session)
         except UnknownNameError as error:
+            if not error.suggestions:
+                raise
             raise TypoError(error.name, error.suggestions) from None
         self._tell_pages()
         return result
