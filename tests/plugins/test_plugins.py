@@ -182,6 +182,19 @@ def test_what_nothing_tells_the_code_of_is_kept_in_memory_only(folder: Path, mon
     assert len(list((folder / "kept").rglob("*.json"))) == 1
 
 
+def test_two_classes_of_one_name_are_not_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nodewise.evaluation import ChunkStore
+
+    store, scores = ChunkStore(), []
+    for number, code in enumerate((FILE, FILE.replace("9 * self.x", "-9 * self.x"))):
+        typed = ModuleType(f"typed{number}")
+        monkeypatch.setitem(sys.modules, typed.__name__, typed)
+        exec(code, vars(typed))
+        table = nw.compare(graph(), ["random"], classifiers=[typed.Diffused()], budgets=[8], store=store, **SHORT)
+        scores.append(table.settings[0].outcomes["random"].micro_f1.mean())
+    assert scores[1] < scores[0], "the second, whose sign is wrong, was played for itself"
+
+
 def test_train_policy_and_a_policy_that_brings_its_classifier(installed: Path) -> None:
     classifier = make_classifier("diffused")
     policy = nw.train_policy(

@@ -29,12 +29,14 @@ class Identity(NamedTuple):
     Attributes:
         name: what it is called.
         settings: what it was made with, as JSON.
-        digest: of its code; None where nothing tells it, so that its results are kept in memory only.
+        digest: of its code; where nothing tells that, a number of its class in this process.
+        storable: whether its code can be told from a corrected one; if not, its results are kept in memory only.
     """
 
     name: str
     settings: str
-    digest: str | None
+    digest: str
+    storable: bool
 
 
 def code_of(thing: Classifier | Strategy) -> Identity:
@@ -43,7 +45,14 @@ def code_of(thing: Classifier | Strategy) -> Identity:
         settings = json.dumps(dict(thing.identity()), sort_keys=True)
     except TypeError as error:
         raise InputError(f"identity() of {thing.name!r} must give what JSON can hold ({error})") from None
-    return Identity(str(thing.name), settings, code_digest(thing))
+    digest = code_digest(thing)
+    if digest is None:
+        return Identity(str(thing.name), settings, f"class {_TYPED.setdefault(type(thing), len(_TYPED))} of this process", False)
+    return Identity(str(thing.name), settings, digest, True)
+
+
+_TYPED: dict[type, int] = {}
+"""Classes that were typed into a shell, by number: two of the same name are not the same."""
 
 
 @cache
@@ -85,12 +94,12 @@ class ChunkKey:
     @property
     def storable(self) -> bool:
         """Whether a file may hold it: not where some code cannot be told from a corrected one."""
-        return self.strategy.digest is not None and self.classifier.digest is not None
+        return self.strategy.storable and self.classifier.storable
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
         record = {field.name: getattr(self, field.name) for field in fields(self)}
-        record |= {name: list(getattr(self, name)) for name in ("strategy", "classifier")}
+        record |= {name: list(getattr(self, name)[:3]) for name in ("strategy", "classifier")}
         return json.loads(json.dumps({**record, "environment": environment_digest(), "nodewise_version": __version__}))  # type: ignore[no-any-return]
 
     @cached_property

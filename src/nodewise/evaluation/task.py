@@ -187,7 +187,7 @@ class Player:
     def _same_strategy(self, strategy: Strategy) -> Strategy:
         """The strategy that was played last, if this is its like: a GPU's recorded step belongs to an object."""
         key = code_of(strategy)
-        if self._strategy is None or key.digest is None or self._strategy[0] != key:
+        if self._strategy is None or self._strategy[0] != key:
             self._strategy = (key, strategy)
         return self._strategy[1]
 

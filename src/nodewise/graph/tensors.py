@@ -135,7 +135,7 @@ class GraphTensors:
         self.norm = Sparse((scale @ loops @ scale).tocsr(), self.device, dtype)
         self.adjacency = Sparse(adjacency, self.device, dtype)
         self.degree = torch.tensor(graph.degree, device=self.device, dtype=dtype)
-        self._prepared: dict[tuple[str, str], Any] = {}
+        self._prepared: dict[tuple[type, str], Any] = {}
         self.has_features = graph.has_features
         self.max_degree = int(graph.degree.max(initial=0))
         self.y = torch.tensor(np.full(graph.num_nodes, -1) if graph.y is None else graph.y, device=self.device, dtype=torch.int64)
@@ -165,7 +165,7 @@ class GraphTensors:
 
     def prepared_by(self, classifier: Preparing, reporter: Reporter | None = None) -> Any:
         """What a classifier makes once of the graph, made when it is first asked for; of several classifiers the last few are kept."""
-        key = (type(classifier).__qualname__, repr(sorted(classifier.identity().items(), key=str)))
+        key = (type(classifier), repr(sorted(classifier.identity().items(), key=str)))
         kept = self._prepared
         if key not in kept:
             if len(kept) > 3:
