@@ -1,6 +1,6 @@
 """The page on the closed form: its tables from the result files, and these from the lines that `closed_form.py` writes.
 
-    python benchmarks/closed_form_page.py [--lines lines.jsonl …]     # lines to results/closed-form.json, then the page
+python benchmarks/closed_form_page.py [--lines lines.jsonl …]     # lines to results/closed-form.json, then the page
 """
 
 from __future__ import annotations
@@ -39,7 +39,13 @@ def summary(files: list[Path]) -> dict[str, Any]:
         if "gain" not in own:
             continue
         budgets = sorted(map(int, own["gain"]["budgets"]))
-        record: dict[str, Any] = {"nodes": own["gain"]["nodes"], "classes": own["gain"]["classes"], "half": HALF[name], "domain": DOMAINS[name], "at": {}}
+        record: dict[str, Any] = {
+            "nodes": own["gain"]["nodes"],
+            "classes": own["gain"]["classes"],
+            "half": HALF[name],
+            "domain": DOMAINS[name],
+            "at": {},
+        }
         for per in PER_CLASS:
             budget = str(budgets[0] * int(per))
             if budget not in own["gain"]["budgets"]:
@@ -66,12 +72,17 @@ def main_table(result: dict[str, Any]) -> str:
     for name, record, at in rows_at(result, "5"):
         gain, random, lead, macro = at["micro_f1"]["gain"], at["micro_f1"]["random"], at["lead"], at["macro_f1_gain"]
         half = "developed on" if record["half"] == "developed_on" else "reported on"
-        out.append(f"| {name} | {half} | {at['labels']} | **{gain[0]:.1f}** ± {gain[1]:.1f} | {random[0]:.1f} ± {random[1]:.1f} | {lead[0]:+.1f} ± {lead[1]:.1f} | {macro[0]:.1f} |")
+        out.append(
+            f"| {name} | {half} | {at['labels']} | **{gain[0]:.1f}** ± {gain[1]:.1f} | {random[0]:.1f} ± {random[1]:.1f} | {lead[0]:+.1f} ± {lead[1]:.1f} | {macro[0]:.1f} |"
+        )
     return "\n".join(out)
 
 
 def budget_table(result: dict[str, Any]) -> str:
-    out = ["| labels a class | graphs | mean of gain | mean of random | mean lead | developed on | reported on | lowest upper bound of a lead |", "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
+    out = [
+        "| labels a class | graphs | mean of gain | mean of random | mean lead | developed on | reported on | lowest upper bound of a lead |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
     for per in PER_CLASS:
         rows = list(rows_at(result, per))
         leads = {name: at["lead"] for name, _, at in rows}
@@ -86,7 +97,10 @@ def budget_table(result: dict[str, Any]) -> str:
 
 
 def paper_table(result: dict[str, Any]) -> str:
-    out = ["| graph | random, GCN (paper) | best released policy, GCN | random, views | gain, views |", "| --- | ---: | ---: | ---: | ---: |"]
+    out = [
+        "| graph | random, GCN (paper) | best released policy, GCN | random, views | gain, views |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
     random = {"cora": 66.4, "citeseer": 59.9, "pubmed": 68.0, "coauthor-cs": 84.6, "coauthor-physics": 81.9}
     for name, best in BEST_PAPER.items():
         at = result["graphs"][name]["at"]["5"]["micro_f1"]
@@ -114,13 +128,22 @@ def search_tables() -> str:
     out = []
     for sweep in record["sweeps"]:
         base = sweep["variants"][sweep["base"]]
-        out += [f"### {sweep['title']}", "", sweep["words"], "", "| variant | mean at 5 a class | mean at 1 and 2 | mean lead at 5 | worst lead |", "| --- | ---: | ---: | ---: | --- |"]
+        out += [
+            f"### {sweep['title']}",
+            "",
+            sweep["words"],
+            "",
+            "| variant | mean at 5 a class | mean at 1 and 2 | mean lead at 5 | worst lead |",
+            "| --- | ---: | ---: | ---: | --- |",
+        ]
         for variant, graphs in sweep["variants"].items():
             common = [name for name in graphs if name in base]
             five, early = np.mean([graphs[n][2] for n in common]), np.mean([(graphs[n][0] + graphs[n][1]) / 2 for n in common])
             worst = min(common, key=lambda n: graphs[n][3])
             some = "" if len(common) == len(base) else f" ({len(common)} of {len(base)} graphs)"
-            out.append(f"| {variant}{some} | {five:.2f} | {early:.2f} | {np.mean([graphs[n][3] for n in common]):+.2f} | {graphs[worst][3]:+.1f} ({worst}) |")
+            out.append(
+                f"| {variant}{some} | {five:.2f} | {early:.2f} | {np.mean([graphs[n][3] for n in common]):+.2f} | {graphs[worst][3]:+.1f} ({worst}) |"
+            )
         out.append("")
     return "\n".join(out)
 

@@ -175,12 +175,15 @@ def _least_error(learner: ViewsLearner, covariances: torch.Tensor, undecided: to
     rows = torch.arange(runs, device=mean.device)[:, None]
     own, around = mean[rows, candidates], mean[rows, looked_at]  # [run, candidate, class], [run, node, class]
     answers = torch.eye(classes, dtype=mean.dtype, device=mean.device) - 1 / classes
+    size = max(1, _BLOCK // (runs * classes * looked_at.shape[1] * classes))  # candidates at once
     errors = []
-    for number in range(candidates.shape[1]):
-        change = answers - own[:, number, None]  # [run, answer, class]
-        after = _TEMPERATURE * (around[:, None] + shift[:, number, None, :, None] * change[:, :, None])  # [run, answer, node, class]
-        likeliest = 1 / torch.exp(after - after.amax(-1, keepdim=True)).sum(-1)
-        errors.append((torch.softmax(_TEMPERATURE * own[:, number], -1) * (1 - likeliest.mean(-1))).sum(-1))
+    for some in range(0, candidates.shape[1], size):
+        asked = own[:, some : some + size]
+        change = answers - asked[:, :, None]  # [run, candidate, answer, class]
+        moves = shift[:, some : some + size, None, :, None] * change[:, :, :, None]  # [run, candidate, answer, node, class]
+        after = moves.add_(around[:, None, None]).mul_(_TEMPERATURE)
+        likeliest = after.sub_(after.amax(-1, keepdim=True)).exp_().sum(-1).reciprocal_().mean(-1)  # [run, candidate, answer]
+        errors.append((torch.softmax(_TEMPERATURE * asked, -1) * (1 - likeliest)).sum(-1))
     usable = torch.isfinite(scores.gather(1, candidates))  # a small pool may have fewer than eight
-    least = torch.stack(errors, 1).masked_fill(~usable, torch.inf).argmin(1, keepdim=True)
+    least = torch.cat(errors, 1).masked_fill(~usable, torch.inf).argmin(1, keepdim=True)
     return candidates.gather(1, least)[:, 0]
