@@ -88,14 +88,15 @@ class OpenPage:
         from playwright.sync_api import sync_playwright
 
         self._playwright = sync_playwright().start()
-        found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-        self._browser = self._playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        self._browser = self._playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-dev-shm-usage"])
         self.page = self._browser.new_page(viewport={"width": 1280, "height": 800})
         self.errors: list[str] = []
         self.messages = 0
         self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._count))
+        self.page.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")
         self.page.goto(f"{address}/")
         self.page.locator("body[data-phase=ready]").wait_for(timeout=60_000)
         self.page.evaluate(

@@ -76,6 +76,7 @@ def coloured(page: Page, studio: Studio) -> None:
 
 def open_page(browser: Browser, studio: Studio, theme: str = "light", **options: Any) -> Page:
     context = browser.new_context(**{"viewport": LAPTOP, "color_scheme": theme, "reduced_motion": "reduce", **options})
+    context.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")
     page = context.new_page()
     page.goto(f"{studio.address}/")
     return page

@@ -76,7 +76,7 @@ export function accept() {
 /** The class that Enter gives to the node that is shown, or null: not on questions of the audit, nor where another opinion is wanted. */
 export function acceptable() {
   if (!atHome()) return state.card?.label === null && state.card.predicted?.length ? state.card.predicted[0][0] : null;
-  return state.query && !state.query.audit && state.query.predicted.length && !state.query.second ? state.query.predicted[0][0] : null;
+  return state.query && !state.query.audit && state.query.predicted.length ? state.query.predicted[0][0] : null;
 }
 
 export function skip() {
