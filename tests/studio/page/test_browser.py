@@ -219,7 +219,7 @@ def test_another_annotator_is_seen_at_once(browser: Browser, job: Path) -> None:
         seen.label("1")
         (node,) = (event["node"] for event in server.get("/events")["events"] if event["kind"] == "tell")
         page.get_by_role("tab", name="Annotators").click()
-        server.post("/tell", annotator="ada", labels=[{"node": node, "label": "plant"}])
+        server.post("/tell", annotator="ada", labels=[{"node": node, "label": "plant"}], overrule=True)
         page.get_by_role("tabpanel", name="Annotators").get_by_text("1 disagreement").wait_for()
         page.get_by_role("tabpanel", name="Annotators").get_by_role("button", name=re.compile("note")).click()
         page.locator("#card .known", has_text="ada says plant").wait_for()

@@ -158,7 +158,7 @@ def test_a_link_on_another_site_opens_the_studio(browser: Browser, tmp_path: Pat
             page.goto(f"http://mail.test:{port}/")
             page.click("#first")
             page.locator("body[data-phase=ready]").wait_for()
-            assert page.url == f"{own}/", "the token is gone from the address"
+            assert page.url == f"{own}/s/job", "the token is gone from the address"
             assert page.evaluate("() => document.cookie") == "", "no script sees the cookie"
             page.goto(f"http://mail.test:{port}/")
             page.click("#again")
