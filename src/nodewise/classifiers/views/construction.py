@@ -8,9 +8,12 @@ they carry. Reductions are eigenvectors of Gram matrices, exact, or Lanczos' to 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,6 +41,15 @@ SPECTRUM = 32
 
 _DENSE = 1500
 """Rows or columns up to which eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
+
+_ROWS = 65536
+"""Rows that are worked on at once where a whole copy would take too much memory."""
+
+_LARGE = 2_000_000
+"""Entries of a sparse matrix from which several threads share a product."""
+
+_NAMES = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers", "nothing")
+"""The views in the order in which they stand side by side."""
 
 Array = npt.NDArray[Any]
 
@@ -84,79 +96,129 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
     """
     report = reporter or Silent()
     adjacency = _scipy(graph.adjacency)
-    makers: dict[str, Callable[[], Array]] = {}
-    if adjacency.nnz:
-        makers["spectrum"] = lambda: _spectrum(adjacency)
-        makers["role"] = lambda: _unit(_roles(adjacency))
-    if graph.has_features:
-        makers |= _feature_views(_reduced(graph), adjacency)
-    if not makers:
-        makers["nothing"] = lambda: np.ones((graph.num_nodes, 1))
-    blocks, names = [], list(makers)
+    total = (2 if adjacency.nnz else 0) + ((8 if adjacency.nnz else 1) if graph.has_features else 0) or 1
+    found: dict[str, Array] = {}
+    for name, view in _all_views(graph, adjacency):
+        found[name] = view.astype(np.float32, copy=False)
+        report(Progress("views", len(found), total))
+    names = tuple(name for name in _NAMES if name in found)
+    columns = np.zeros((graph.num_nodes, len(names), max(block.shape[1] for block in found.values())), np.float32)
     for number, name in enumerate(names):
-        report(Progress("views", number, len(names)))
-        blocks.append(makers[name]().astype(np.float32))
-    report(Progress("views", len(names), len(names)))
-    columns = np.zeros((graph.num_nodes, len(blocks), max(block.shape[1] for block in blocks)), np.float32)
-    for number, block in enumerate(blocks):
+        block = found.pop(name)
         columns[:, number, : block.shape[1]] = block
-    return GraphViews(tuple(names), torch.from_numpy(columns))
+    return GraphViews(names, torch.from_numpy(columns))
 
 
-def _feature_views(x: Array, adjacency: sp.csr_matrix) -> dict[str, Callable[[], Array]]:
-    if not adjacency.nnz:
-        return {"own": lambda: _narrow(_centred(x), WIDTH)}
-    count = x.shape[0]
+def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
+    """The views as they are made: what needs most memory first, when few are there yet."""
+    if graph.has_features:
+        x = _reduced(graph).astype(np.float32, copy=False)
+        yield "own", _narrow(_centred(x.copy()), WIDTH)
+        if adjacency.nnz:
+            yield from _feature_views(x, adjacency)
+        del x
+    if adjacency.nnz:
+        yield "spectrum", _spectrum(adjacency)
+        yield "role", _unit(_roles(adjacency))
+    elif not graph.has_features:
+        yield "nothing", np.ones((graph.num_nodes, 1))
+
+
+def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
+    count, width = x.shape
+    mean = _Product(sp.diags(1 / np.maximum(np.asarray(adjacency.sum(1)).ravel(), 1)) @ adjacency)
+    layers = np.empty((count, 3 * width), np.float32)
+    layers[:, :width] = x
+    layers[:, width : 2 * width] = one = mean(x)
+    layers[:, 2 * width :] = two = mean(one)
+    del mean, one
+    yield "two hops", _narrow(_centred(two), WIDTH)
+    del two
+    for first in range(0, 3 * width, width):
+        _centred(layers[:, first : first + width])
+    yield "layers", _narrow(_centred(layers), WIDTH)
+    del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
     size = np.asarray(loops.sum(1)).ravel()
+    yield from _diffused(_Product(sp.diags(1 / size) @ loops), x, {"walk": (0.1, 10)})
     scale = sp.diags(size**-0.5)
-    symmetric, walk = (scale @ loops @ scale).tocsr().astype(np.float32), (sp.diags(1 / size) @ loops).tocsr().astype(np.float32)
-    mean = (sp.diags(1 / np.maximum(np.asarray(adjacency.sum(1)).ravel(), 1)) @ adjacency).tocsr().astype(np.float32)
-    narrow = x.astype(np.float32)
+    symmetric = _Product(scale @ loops @ scale)
+    del loops
+    yield from _diffused(symmetric, x, {"near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)})
 
-    def diffused(matrix: sp.csr_matrix, alpha: float, steps: int) -> Array:
-        z = narrow
-        for _ in range(steps):
-            z = matrix @ z
-            z *= 1 - alpha
-            z += alpha * narrow
-        return _narrow(_centred(z), WIDTH)
 
-    def layers() -> Array:
-        one = mean @ narrow
-        return _narrow(_centred(np.concatenate([_centred(narrow), _centred(one), _centred(mean @ one)], 1)), WIDTH)
+def _diffused(product: _Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
+    """Features diffused with several α in K steps each, all from one series of powers.
 
-    return {
-        "near": lambda: diffused(symmetric, 0.1, 10),
-        "far": lambda: diffused(symmetric, 0.05, 20),
-        "farther": lambda: diffused(symmetric, 0.02, 40),
-        "farthest": lambda: diffused(symmetric, 0.005, 100),
-        "walk": lambda: diffused(walk, 0.1, 10),
-        "two hops": lambda: _narrow(_centred(mean @ (mean @ narrow)), WIDTH),
-        "own": lambda: _narrow(_centred(x), WIDTH),
-        "layers": layers,
-    }
+    K steps of z ← (1 − α) P z + α x from z = x give (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
+    """
+    sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
+    power = x
+    for step in range(1, max(steps for _, steps in wanted.values()) + 1):
+        power = product(power)
+        for name, (alpha, steps) in wanted.items():
+            if step <= steps:
+                share = np.float32((1 - alpha) ** step * (alpha if step < steps else 1))
+                for first in range(0, len(x), _ROWS):
+                    sums[name][first : first + _ROWS] += share * power[first : first + _ROWS]
+            if step == steps:
+                yield name, _narrow(_centred(sums.pop(name)), WIDTH)
+
+
+class _Product:
+    """The product of a sparse matrix, float32, and dense columns, its rows shared out among threads: the same numbers, whatever their number."""
+
+    def __init__(self, matrix: sp.csr_matrix) -> None:
+        whole = matrix.tocsr().astype(np.float32)
+        threads = max(1, min(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1), 16))
+        if whole.nnz < _LARGE:
+            threads = 1
+        ends = np.searchsorted(whole.indptr, np.linspace(0, whole.nnz, threads + 1)[1:-1])
+        self._bounds = [0, *(int(end) for end in ends), whole.shape[0]]
+        self._parts = [whole] if threads == 1 else [whole[low:high] for low, high in pairwise(self._bounds)]
+
+    def __call__(self, z: Array) -> Array:
+        if len(self._parts) == 1:
+            whole: Array = self._parts[0] @ z
+            return whole
+        out = np.empty((self._bounds[-1], z.shape[1]), np.float32)
+
+        def fill(number: int) -> None:  # scipy lets other threads run meanwhile
+            out[self._bounds[number] : self._bounds[number + 1]] = self._parts[number] @ z
+
+        with ThreadPoolExecutor(len(self._parts)) as pool:
+            list(pool.map(fill, range(len(self._parts))))
+        return out
 
 
 def _unit(z: Array) -> Array:
-    length = np.sqrt(np.einsum("nd,nd->n", z, z, dtype=np.float64))
-    scaled: Array = z / np.maximum(length, 1e-9)[:, None].astype(z.dtype)
-    return scaled
+    """Rows of unit length, in place."""
+    for first in range(0, len(z), _ROWS):  # in blocks, so that nothing of the whole's size is made
+        block = z[first : first + _ROWS]
+        length = np.sqrt(np.einsum("nd,nd->n", block, block, dtype=np.float64))
+        block /= np.maximum(length, 1e-9)[:, None].astype(z.dtype)
+    return z
 
 
 def _centred(z: Array) -> Array:
-    return _unit(z - z.mean(0, dtype=np.float64).astype(z.dtype))
+    """Rows of unit length after the columns' means are taken off, in place."""
+    z -= z.mean(0, dtype=np.float64).astype(z.dtype)
+    return _unit(z)
+
+
+def _gram(z: Array) -> Array:
+    gram = np.zeros((z.shape[1], z.shape[1]))
+    for first in range(0, len(z), _ROWS):  # in blocks, so that sums are exact in double precision without a double copy
+        block = z[first : first + _ROWS].astype(np.float64)
+        gram += block.T @ block
+    return gram
 
 
 def _narrow(z: Array, width: int) -> Array:
     """The leading columns in the basis of the columns' Gram matrix, in which the inner products of rows are kept best."""
     if z.shape[1] <= width:
         return z
-    gram = np.zeros((z.shape[1], z.shape[1]))
-    for first in range(0, len(z), 65536):  # in blocks, so that sums are exact in double precision without a double copy
-        block = z[first : first + 65536].astype(np.float64)
-        gram += block.T @ block
-    vectors = np.linalg.eigh(gram)[1][:, ::-1][:, :width]
+    vectors = np.linalg.eigh(_gram(z))[1][:, ::-1][:, :width]
     narrowed: Array = z @ vectors.astype(z.dtype)
     return narrowed
 
@@ -169,6 +231,11 @@ def _scipy(matrix: object) -> sp.csr_matrix:
 def _reduced(graph: GraphTensors) -> Array:
     """The features, rows of unit length, in their leading directions: [node, at most 256]."""
     x: Any
+    if graph.dense_x is not None and (graph.num_features <= REDUCED or graph.num_features <= _DENSE < graph.num_nodes):
+        scaled = _unit_or_zero(graph.dense_x.cpu().numpy())
+        return (
+            scaled if graph.num_features <= REDUCED else scaled @ np.linalg.eigh(_gram(scaled))[1][:, ::-1][:, :REDUCED].astype(np.float32)
+        )
     if graph.sparse_x is not None:
         x = _scipy(graph.sparse_x).astype(np.float64)
         offset = None if graph.offset is None else graph.offset.cpu().numpy().astype(np.float64)
@@ -209,6 +276,15 @@ def _reduced(graph: GraphTensors) -> Array:
     operator = LinearOperator((columns, columns), matvec=lambda v: turned(times(v)), dtype=np.float64)
     values, vectors = eigsh(operator, k=REDUCED, v0=start, tol=1e-3)
     return times(np.ascontiguousarray(vectors[:, ::-1]))
+
+
+def _unit_or_zero(x: Array) -> Array:
+    """A copy with rows of unit length; those of no length to speak of are zero."""
+    squared = np.einsum("nd,nd->n", x, x, dtype=np.float64)
+    inverse = 1 / np.sqrt(np.maximum(squared, 1e-24))
+    inverse[squared <= 1e-24] = 0
+    scaled: Array = x * inverse[:, None].astype(np.float32)
+    return scaled
 
 
 def _spectrum(adjacency: sp.csr_matrix) -> Array:
