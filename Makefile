@@ -4,13 +4,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := cluster,dev,images,reddit,studio,tensorboard
+EXTRAS := cluster,dev,docs,images,reddit,studio,tensorboard
 READY := $(VENV)/.ready
 ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
 # two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo check page quick test long kernels clean
+.PHONY: help demo check docs page quick test long kernels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make test    check, and all tests that are not marked long"
 	@echo "make long    the long ones: kills, agreement with references, whole jobs"
 	@echo "make kernels the GPU kernels, in Triton's interpreter on the CPU"
+	@echo "make docs    the documentation site in build/docs; its examples are run"
 	@echo "make clean   remove .venv and everything that was built"
 
 demo: $(READY)
@@ -53,8 +54,12 @@ kernels: $(READY)
 	TRITON_INTERPRET=1 $(PYTEST) tests/classifiers/gcn/test_cuda.py tests/environment/test_prediction_kernels.py tests/graph/test_sparse_kernels.py \
 		tests/policy/test_layer_kernels.py $(ARGS)
 
+docs: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
+	@echo "the site is build/docs/index.html"
+
 clean:
-	rm -rf $(VENV) node_modules build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules build dist docs/_generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt

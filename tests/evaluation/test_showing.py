@@ -48,7 +48,7 @@ def test_html_escapes_what_comes_from_the_caller() -> None:
 def test_a_comparison_shows_its_table_and_what_it_rests_on(table: Comparison) -> None:
     shown = repr(table)
     assert "random" in shown and "centrality" in shown and "7 runs" in shown and "*" in shown
-    assert all(len(line) < 400 for line in shown.splitlines())
+    assert all(len(line) <= 120 for line in shown.splitlines())
     html = table._repr_html_()
     assert html.count("<tr>") == 3 and "<b>" in html
 

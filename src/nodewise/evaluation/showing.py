@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "plot_evaluation",
 ]
 
+_COLUMNS = 100  # of what is said below a table
 _ENDINGS = (".png", ".svg", ".pdf")
 
 
@@ -90,7 +92,8 @@ def comparison_text(comparison: Comparison) -> str:
     rows = [tuple(cell or "–" for cell in row) for row in (table.columns, *to_rows(table))]
     widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, *table.notes, "* the best, = what is not significantly worse"])
+    notes = [line for note in table.notes for line in wrap(note, _COLUMNS)]
+    return "\n".join([*lines, *notes, "* the best, = what is not significantly worse"])
 
 
 def comparison_html(comparison: Comparison) -> str:

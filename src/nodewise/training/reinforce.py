@@ -144,7 +144,7 @@ def train_policy(
     Example:
         >>> import nodewise as nw
         >>> policy = nw.train_policy([nw.load_graph("wine")], episodes=2, batch=2, budgets=4)
-        >>> nw.evaluate("wine", policy, budget=5, runs=2).strategy
+        >>> nw.evaluate("wine", policy, budget=4, runs=2).strategy
         'policy'
     """
     if isinstance(graphs, (Graph, str, Path)) or not isinstance(graphs, Iterable):

@@ -1,0 +1,68 @@
+"""The documentation site: `make docs` builds it; the commands' page and the gallery are made anew at every build."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from generate import draw_formula, write_commands, write_gallery  # noqa: E402
+
+import nodewise  # noqa: E402
+
+project = "nodewise"
+author = "the nodewise authors"
+copyright = "MIT licence"
+version = release = nodewise.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+default_role = "code"
+add_module_names = False
+html_math_renderer = "drawn"
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+napoleon_numpy_docstring = False
+napoleon_attr_annotations = False
+copybutton_exclude = ".linenos, .gp, .go"
+suppress_warnings = ["myst.header"]  # included pages begin where they begin
+
+html_theme = "furo"
+html_title = f"nodewise {release}"
+html_static_path = ["images"]
+html_theme_options = {"light_css_variables": {"color-brand-primary": "#0072B2", "color-brand-content": "#0072B2"}}
+html_show_copyright = False
+
+
+def add_pages(app: Any, name: str, source: list[str]) -> None:
+    """Puts the pages that the start page does not list where it says so: none is left out."""
+    if name == "index":
+        listed = source[0].split()
+        others = [page.stem for page in sorted(HERE.glob("*.md")) if page.stem not in (*listed, "index")]
+        source[0] = source[0].replace("@pages@", "\n".join(others))
+
+
+def show_formula(page: Any, node: Any) -> None:
+    """Draws a formula into the page itself: the site needs no network and no LaTeX."""
+    from docutils import nodes
+
+    drawn = draw_formula(node.astext())
+    page.body.append(f'<p style="text-align:center">{drawn}</p>' if node.tagname == "math_block" else drawn)
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> None:
+    """Makes the generated pages before Sphinx looks for sources."""
+    app.connect("source-read", add_pages)
+    app.add_html_math_renderer("drawn", (show_formula, None), (show_formula, None))
+    folder = HERE / "_generated"
+    folder.mkdir(exist_ok=True)
+    write_commands(folder / "commands.md")
+    write_gallery(HERE.parent / "examples", folder / "gallery")
