@@ -73,9 +73,8 @@ def _show(screen: Screen, results: dict[str, Comparison]) -> None:
         test = next((t for t in last.tests if {t.first, t.second} == {first, second}), None)
         if test is not None:
             lead = float((last.outcomes[first].micro_f1 - last.outcomes[second].micro_f1).mean())
-            screen.line(
-                f"with {last.budget} labels and {classifier}, {first} leads {second} choice by {lead:.1f} points (paired t-test, p = {test.t_p:.2g})"
-            )
+            sure = f"paired t-test, p = {test.t_p:.2g}" if test.t_p == test.t_p else "too few runs to tell whether that is chance"
+            screen.line(f"with {last.budget} labels and {classifier}, {first} leads {second} choice by {lead:.1f} points ({sure})")
 
 
 def _draw(results: dict[str, Comparison], out: Path) -> None:
