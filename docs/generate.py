@@ -132,7 +132,7 @@ def draw_formula(tex: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     look = f'style="vertical-align:-{1.333 * depth:.1f}px" fill="currentColor" role="img" aria-label="{html.escape(tex)}"'
-    return svg.replace("<svg", f"<svg {look}", 1)
+    return svg.strip().replace("<svg", f"<svg {look}", 1)
 
 
 def _first(text: str | None) -> str:
