@@ -93,22 +93,22 @@ class Gain(Strategy):
         return torch.where(early, scores.scatter(1, best[:, None], lifted), scores)
 
     def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
-        """Nodes to be asked together, each chosen as if those before it had been answered: int64 [run, count].
+        """Nodes to be asked together, each chosen as if those before it had been answered: int64 [run, count]. The first is the one that is asked alone.
 
         M ← M − M z zᵀ M / (zᵀ M z + r) takes in a node z, whatever its label.
         """
+        pool = observation.pool.clone()
+        chosen = [self.scores(observation).masked_fill(~pool, -torch.inf).argmax(1)]
         learner = _posterior(observation)
         ridges = _ridges(learner)
         covariances, undecided = learner.posterior.covariances(ridges), _undecided(learner.mean())
-        pool, chosen = observation.pool.clone(), []
-        for _ in range(min(count, int(pool.sum(1).min()))):
-            nodes = _scores(learner, covariances, undecided).masked_fill(~pool, -torch.inf).argmax(1)
-            chosen.append(nodes)
-            pool.scatter_(1, nodes[:, None], False)
-            z = learner.views.leading[:, nodes]  # [view, run, column]
+        for _ in range(min(count, int(pool.sum(1).min())) - 1):
+            pool.scatter_(1, chosen[-1][:, None], False)
+            z = learner.views.leading[:, chosen[-1]]  # [view, run, column]
             along = torch.einsum("vkij,vkj->vki", covariances, z)
             scale = 1 / ((along * z).sum(-1) + ridges.T)
             covariances = covariances - (scale[..., None] * along)[..., None] * along[..., None, :]
+            chosen.append(_scores(learner, covariances, undecided).masked_fill(~pool, -torch.inf).argmax(1))
         return torch.stack(chosen, 1)
 
 

@@ -1,16 +1,20 @@
-"""Views of a graph: the formulas against a plain computation, and nothing that depends on threads or blocks."""
+"""Views of a graph: the formulas against a plain computation, whatever form features have and whatever is missing; nothing depends on threads or blocks."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 from nodewise.classifiers.views import construction
-from nodewise.classifiers.views.construction import make_views
+from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph, synthetic_graph
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from tests.small_graphs import block_graph, random_graph, relabelled
+
+ALL = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers")
 
 
 def graph(features: int = 20) -> Graph:
@@ -67,7 +71,7 @@ def test_which_views_there_are_and_that_the_graph_stays_as_it_is() -> None:
     tensors = GraphTensors(one)
     events: list[object] = []
     views = make_views(tensors, events.append)
-    assert views.names == ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers")
+    assert views.names == ALL
     assert [event.done for event in events] == list(range(1, 11)) and {event.total for event in events} == {10}  # type: ignore[attr-defined]
     np.testing.assert_array_equal(one.x, before)
     np.testing.assert_array_equal(tensors.dense_x.numpy(), before)  # type: ignore[union-attr]
@@ -75,3 +79,97 @@ def test_which_views_there_are_and_that_the_graph_stays_as_it_is() -> None:
     lonely = Graph.build(np.zeros((2, 0), dtype=np.int64), 5, x=np.eye(5, dtype=np.float32))
     assert make_views(GraphTensors(lonely)).names == ("own",)
     assert make_views(GraphTensors(Graph.build(np.zeros((2, 0), dtype=np.int64), 5))).names == ("nothing",)
+
+
+def views_of(graph: Graph) -> GraphViews:
+    return make_views(GraphTensors(graph))
+
+
+def products(views: GraphViews) -> torch.Tensor:
+    """The inner products of all nodes, which are all that a prediction depends on: [view, node, node]."""
+    columns = views.columns.transpose(0, 1).double()
+    return columns @ columns.transpose(1, 2)
+
+
+def test_there_is_a_view_for_each_way_to_look() -> None:
+    views = views_of(random_graph())
+    assert views.names == ALL and views.columns.shape == (40, 10, 64) and views.leading.shape == (10, 40, 32)
+    assert torch.isfinite(views.columns).all() and views.columns.norm(dim=2).max() < 1 + 1e-5
+    assert torch.allclose(views.columns[:, ALL.index("near")].norm(dim=1), torch.ones(40), atol=1e-5)
+
+
+def test_the_form_of_the_features_does_not_matter() -> None:
+    dense, sparse, centred = (random_graph(kind) for kind in ("dense", "sparse", "offset"))
+    torch.testing.assert_close(products(views_of(dense)), products(views_of(sparse)), atol=1e-4, rtol=0)
+    assert centred.x is not None and centred.x_offset is not None
+    plain = Graph.build(centred.edge_index, 40, x=centred.x.toarray() - centred.x_offset, y=centred.y)
+    torch.testing.assert_close(products(views_of(centred)), products(views_of(plain)), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "offset"])
+@pytest.mark.parametrize(("nodes", "columns"), [(320, 400), (500, 300)])
+def test_the_reduction_is_the_singular_value_decomposition_s(kind: str, nodes: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(kind, nodes=nodes, columns=columns)  # type: ignore[arg-type]
+    x = graph.dense_features().astype(np.float64)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    u, s, _ = np.linalg.svd(x, full_matrices=False)
+    best = (u[:, :256] * s[:256] ** 2) @ u[:, :256].T  # the best product of rank 256
+    exact = construction._reduced(GraphTensors(graph))
+    assert exact.shape == (nodes, 256)
+    np.testing.assert_allclose(exact @ exact.T, best, atol=1e-5)
+    monkeypatch.setattr(construction, "_DENSE", 10)
+    lanczos = construction._reduced(GraphTensors(graph))
+    np.testing.assert_allclose(lanczos @ lanczos.T, best, atol=1e-3)
+
+
+def test_views_are_reduced_to_their_leading_directions() -> None:
+    z = np.random.default_rng(0).normal(size=(300, 90)) * np.linspace(2, 0.1, 90)
+    u, s, _ = np.linalg.svd(z, full_matrices=False)
+    narrow = construction._narrow(z, 64)
+    np.testing.assert_allclose(narrow @ narrow.T, (u[:, :64] * s[:64] ** 2) @ u[:, :64].T, atol=1e-8)
+    np.testing.assert_allclose(np.linalg.norm(narrow, axis=0), s[:64], atol=1e-8)  # the one that carries most comes first
+
+
+@pytest.mark.parametrize("graph", [block_graph(150), random_graph(nodes=200, columns=300)], ids=["blocks", "random"])
+def test_node_order_does_not_matter(graph: Graph) -> None:
+    order = np.random.default_rng(5).permutation(graph.num_nodes)
+    here, there = products(views_of(graph)), products(views_of(relabelled(graph, order)))
+    torch.testing.assert_close(here[:, order][:, :, order], there, atol=1e-3, rtol=0)
+
+
+def test_lanczos_way_to_the_spectrum_is_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = synthetic_graph(nodes=300, classes=3, mean_degree=6, homophily=0.8, features=8, seed=2)
+    adjacency = graph.adjacency()
+    exact = construction._spectrum(adjacency)
+    monkeypatch.setattr(construction, "_DENSE", 10)
+    lanczos = construction._spectrum(adjacency)
+    np.testing.assert_allclose(exact @ exact.T, lanczos @ lanczos.T, atol=2e-2)
+
+
+def test_deterministic_to_the_bit() -> None:
+    graph = random_graph(nodes=300, columns=300)
+    assert torch.equal(views_of(graph).columns, views_of(graph).columns)
+
+
+def test_without_features_the_edges_speak_and_without_edges_the_features() -> None:
+    edges = random_graph().edge_index
+    assert views_of(Graph.build(edges, 40, y=np.arange(40) % 2)).names == ("spectrum", "role")
+    features = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
+    nothing = np.zeros((2, 0), np.int64)
+    assert views_of(Graph.build(nothing, 40, x=features, y=np.arange(40) % 2)).names == ("own",)
+    neither = views_of(Graph.build(nothing, 40, y=np.arange(40) % 2))
+    assert neither.names == ("nothing",) and torch.equal(neither.columns, torch.ones(40, 1, 1))
+
+
+def test_isolated_nodes_and_empty_rows_stay_finite() -> None:
+    x = sp.lil_matrix((6, 4), dtype=np.float32)
+    x[0, 0] = x[1, 1] = x[2, 0] = 1.0
+    views = views_of(Graph.build([[0, 1], [1, 2]], 6, x=x.tocsr(), y=[0, 1, 0, 1, 0, 1]))
+    assert torch.isfinite(views.columns).all()
+    assert torch.equal(views.columns[4], views.columns[5])  # nothing tells the two apart
+
+
+def test_nodes_of_equal_place_share_their_role() -> None:
+    ring = np.stack([np.arange(12), (np.arange(12) + 1) % 12])
+    roles = construction._roles(Graph.build(ring, 12).adjacency())
+    assert np.ptp(roles, axis=0).max() == 0

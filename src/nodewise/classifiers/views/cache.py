@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from functools import cache
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -44,13 +46,13 @@ def _code() -> str:
 
 def _read(path: Path, nodes: int) -> GraphViews | None:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:  # numpy leaves a damaged file open
             columns, names = file["columns"], file["names"]
         if columns.dtype != np.float32 or columns.ndim != 3 or columns.shape[:2] != (nodes, len(names)) or not np.isfinite(columns).all():
             return None
         os.utime(path)
         return GraphViews(tuple(map(str, names)), torch.from_numpy(columns))
-    except (OSError, ValueError, KeyError, EOFError):
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return None
 
 

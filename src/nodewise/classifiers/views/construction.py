@@ -303,13 +303,14 @@ def _spectrum(adjacency: sp.csr_matrix) -> Array:
 
 def _roles(adjacency: sp.csr_matrix) -> Array:
     """cos(π j r) / j, j = 1 … 5, of the ranks r in [0, 1] of three quantities: [node, 15]; equal nodes share a rank."""
+    adjacency = adjacency.astype(np.float64)
     degree = np.asarray(adjacency.sum(1)).ravel()
     own = np.log1p(degree)
     share = sp.diags(1 / np.maximum(degree, 1)) @ adjacency
     one = share @ own
     columns = []
     for quantity in (own, one, share @ one):
-        quantity = quantity.astype(np.float32)  # so that rounding does not tell equal nodes apart
+        quantity = quantity.astype(np.float32)  # so that the rounding of sums in double precision does not tell equal nodes apart
         ordered = np.sort(quantity)
         rank = (np.searchsorted(ordered, quantity, "left") + np.searchsorted(ordered, quantity, "right")) / (2 * len(ordered))
         columns += [np.cos(math.pi * j * rank) / j for j in range(1, 6)]

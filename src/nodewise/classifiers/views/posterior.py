@@ -206,7 +206,7 @@ class Posterior:
         of_targets, of_ones, diagonal = self._solved()
         count = self.count.float().clamp_min(1.0)
         total = targets.sum(1)  # [run, class]
-        share = (total + 1) / (count + self.classes)
+        share = (total + 1) / (self.count + self.classes)
         others = (total[:, None] - targets + 1) / (count - 1 + self.classes)  # the shares without label i: [run, label, class]
         # from here on [centre, view, ridge, run, label, class]
         centre = torch.stack([torch.full_like(others, even), others])[:, None, None]

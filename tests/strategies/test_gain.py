@@ -1,0 +1,142 @@
+"""Gain against brute force over all pairs of nodes, its batches, and that the classifier beside it does not matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from nodewise.classifiers import make_classifier
+from nodewise.environment import Environment, choose, draw_splits, rollout
+from nodewise.graph.tensors import GraphTensors
+from nodewise.strategies import gain as module
+from nodewise.strategies import make_strategy
+from nodewise.strategies.gain import variance_gain
+from tests.small_graphs import block_graph, relabelled
+
+
+def by_pairs(view: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor) -> torch.Tensor:
+    """Σ_v w_v cov(u, v)² / (var(u) + r), one pair of nodes after another: [run, node]."""
+    rows = []
+    for run in range(len(covariance)):
+        pairs = view @ covariance[run] @ view.T
+        rows.append(
+            [sum(wanted[run, v] * pairs[u, v] ** 2 for v in range(len(view))) / (pairs[u, u] + ridge[run]) for u in range(len(view))]
+        )
+    return torch.tensor(rows)
+
+
+def parts(views: int = 1, runs: int = 2, nodes: int = 13, columns: int = 5) -> tuple[torch.Tensor, ...]:
+    generator = torch.Generator().manual_seed(0)
+    view = torch.randn(views, nodes, columns, generator=generator)
+    ridge = torch.rand(views, runs, generator=generator) + 0.2
+    rows = torch.randn(views, runs, 3, columns, generator=generator)
+    covariance = torch.linalg.inv(torch.eye(columns) + rows.transpose(-1, -2) @ rows / ridge[..., None, None])
+    return view, covariance, torch.rand(runs, nodes, generator=generator), ridge
+
+
+@pytest.mark.parametrize("block", [2**23, 40], ids=["one block", "many blocks"])
+def test_the_sum_over_all_pairs_of_nodes(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BLOCK", block)
+    view, covariance, wanted, ridge = parts()
+    result = variance_gain(view[0], covariance[0], wanted, ridge[0])
+    torch.testing.assert_close(result, by_pairs(view[0], covariance[0], wanted, ridge[0]), atol=1e-4, rtol=1e-4)
+
+
+def test_several_views_at_once() -> None:
+    view, covariance, wanted, ridge = parts(views=3)
+    together = variance_gain(view, covariance, wanted, ridge)
+    for number in range(3):
+        expected = by_pairs(view[number], covariance[number], wanted, ridge[number])
+        torch.testing.assert_close(together[number], expected, atol=1e-4, rtol=1e-4)
+
+
+def test_the_gain_is_what_the_label_takes_off_the_variances() -> None:
+    view, covariance, wanted, ridge = parts()
+    result = variance_gain(view[0], covariance[0], wanted, ridge[0])
+    before = torch.einsum("nd,kde,ne->kn", view[0], covariance[0], view[0])
+    for node in range(view.shape[1]):
+        z = view[0, node]
+        precision = torch.linalg.inv(covariance[0]) + torch.outer(z, z) / ridge[0][:, None, None]
+        after = torch.einsum("nd,kde,ne->kn", view[0], torch.linalg.inv(precision), view[0])
+        torch.testing.assert_close(result[:, node], (wanted * (before - after)).sum(1), atol=1e-3, rtol=1e-3)
+
+
+def environment(labels: int, runs: int = 2, classifier: str = "views") -> Environment:
+    """Some way into an episode of gain."""
+    tensors = GraphTensors(block_graph(150))
+    made = Environment.of(tensors, make_classifier(classifier), runs, max(1, labels) + 10)
+    strategy = make_strategy("gain")
+    made.reset(0, draw_splits(tensors, runs, 0))
+    made.begin(strategy)
+    with torch.no_grad():
+        for _ in range(labels):
+            made.query(choose(strategy.scores(made.observe()), made.pool))
+            made.learner.fit()
+    return made
+
+
+@pytest.mark.parametrize("labels", [0, 3, 12])
+def test_a_batch_is_a_choice_one_by_one_whose_answers_are_not_looked_at(labels: int) -> None:
+    moment = environment(labels)
+    strategy = make_strategy("gain")
+    nodes = strategy.batch(moment.observe(), 5)
+    assert nodes is not None and nodes.shape == (2, 5)
+    assert torch.equal(nodes[:, 0], choose(strategy.scores(moment.observe()), moment.pool))
+    learner = moment.learner
+    ridges, undecided = module._ridges(learner), module._undecided(learner.mean())  # type: ignore[arg-type]
+    leading = learner.views.leading  # type: ignore[attr-defined]
+    for run in range(2):
+        pool = moment.pool[run].clone()
+        for number in range(1, 5):
+            seen = torch.cat([moment.queries[run], nodes[run, :number]])
+            pool[nodes[run, :number]] = False
+            total = torch.zeros(150)
+            weights = learner.solution().weights[run]  # type: ignore[attr-defined]
+            for view in torch.nonzero(weights >= 0.999 * weights.topk(4).values[-1])[:, 0].tolist():  # before the first label all are alike
+                z = leading[view, seen]
+                covariance = torch.linalg.inv(torch.eye(z.shape[1]) + z.T @ z / ridges[run, view])
+                gain = variance_gain(leading[view], covariance[None], undecided[run, None], ridges[run, view, None])[0]
+                total += weights[view] * gain / gain.max() * (weights[view] >= 0.01)
+            assert nodes[run, number] == total.masked_fill(~pool, -torch.inf).argmax()
+
+
+def test_a_batch_is_diverse_and_from_the_pool() -> None:
+    moment = environment(6)
+    nodes = make_strategy("gain").batch(moment.observe(), 10)
+    assert nodes is not None and all(len(set(row)) == 10 for row in nodes.tolist())
+    assert moment.pool.gather(1, nodes).all()
+    best = make_strategy("gain").scores(moment.observe()).masked_fill(~moment.pool, -torch.inf).topk(10, 1).indices
+    z = moment.learner.views.leading[2]  # type: ignore[attr-defined]
+
+    def likeness(chosen: torch.Tensor) -> float:
+        return float((z[chosen] @ z[chosen].T).abs().mean())
+
+    assert sum(map(likeness, nodes)) < sum(map(likeness, best))
+
+
+@pytest.mark.parametrize("classifier", ["gcn"])
+def test_the_classifier_beside_it_does_not_matter(classifier: str) -> None:
+    tensors = GraphTensors(block_graph(150))
+    splits = draw_splits(tensors, 3, 0)
+    played = [
+        rollout(Environment.of(tensors, make_classifier(name), 3, 12), make_strategy("gain"), splits, 0) for name in ("views", classifier)
+    ]
+    assert torch.equal(*played)
+
+
+def test_node_order_does_not_matter() -> None:
+    """From a few labels on: before the first, equal scores are settled at random."""
+    graph = block_graph(150)
+    order = np.random.default_rng(3).permutation(150)
+    tables = []
+    for one, nodes in ((graph, np.arange(8)), (relabelled(graph, order), np.argsort(order)[np.arange(8)])):
+        tensors = GraphTensors(one)
+        made = Environment.of(tensors, make_classifier("views"), 1, 10)
+        made.reset(0, draw_splits(tensors, 1, 0))
+        for node in nodes.tolist():
+            made.query(torch.tensor([node]))
+        learner = made.learner
+        covariances = learner.posterior.covariances(module._ridges(learner))  # type: ignore[attr-defined, arg-type]
+        tables.append(module._scores(learner, covariances, module._undecided(learner.mean()))[0])  # type: ignore[arg-type, attr-defined]
+    torch.testing.assert_close(tables[0][order], tables[1], atol=1e-3, rtol=0)
