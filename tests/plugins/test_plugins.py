@@ -81,10 +81,16 @@ def truth(one: Graph, node: int) -> str:
 def test_they_are_as_short_as_the_page_says_and_keep_their_contracts(mine: ModuleType) -> None:
     code = [line for line in FILE.splitlines() if line.strip() and not line.startswith(("import", "from"))]
     strategy = code[code.index("class Margin(Strategy):") :]
-    assert len(strategy) == 5 and len(code) - len(strategy) <= 20
+    assert len(strategy) == 5 and len(code) - len(strategy) <= 22
     check_classifier(mine.Diffused())
     check_strategy(mine.Margin())
     exec(SUITES, {})
+
+
+@pytest.mark.gpu
+def test_they_keep_their_contracts_on_a_gpu(mine: ModuleType) -> None:
+    check_classifier(mine.Diffused(), "cuda")
+    check_strategy(mine.Margin(), "cuda")
 
 
 def test_the_page_s_python_runs(folder: Path) -> None:
