@@ -50,7 +50,7 @@ long: $(READY)
 	$(PYTEST) -m long $(ARGS)
 
 kernels: $(READY)
-	$(BIN)/python -c 'import triton' 2>/dev/null || $(BIN)/python -m pip install -qq -c constraints.txt -e '.[kernels]'
+	$(BIN)/python -c 'import triton' 2>/dev/null || $(BIN)/python -m pip install -qq -c constraints.txt triton
 	TRITON_INTERPRET=1 $(PYTEST) tests/classifiers/gcn/test_cuda.py tests/environment/test_prediction_kernels.py tests/graph/test_sparse_kernels.py \
 		tests/policy/test_layer_kernels.py $(ARGS)
 
