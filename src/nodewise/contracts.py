@@ -169,7 +169,10 @@ class Strategy(Protocol):
         ...
 
     def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
-        """So many nodes to be asked together, int64 [run, count], the most wanted first; None: nobody has thought of it."""
+        """So many nodes to be asked together, int64 [run, count], the most wanted first; None: nobody has thought of it.
+
+        Nodes that somebody is being asked about right now are ``labelled`` here, without a label among those ``queried``.
+        """
         return None
 
 

@@ -29,7 +29,7 @@ class Interrupting:
 
 
 def start(path: Path) -> Session:
-    session = small_job(path, audit=4)
+    session = small_job(path, audit=4, classifier="gcn")  # one that is trained takes its time
     session.tell(list(range(12)), ["ab"[node % 2] for node in range(12)])
     return session
 

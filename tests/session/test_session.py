@@ -261,12 +261,10 @@ def test_labels_of_a_wholly_labelled_graph_are_not_looked_at(tmp_path: Path) -> 
     assert queries[0] == queries[1]
 
 
-def test_the_default_is_the_policy_and_age_where_the_graph_is_much_denser(tmp_path: Path) -> None:
+def test_the_default_is_the_closed_form_and_others_are_found_by_name(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job", strategy=None)
-    assert session.settings.strategy == "policy" and session.settings.policy == "cora+citeseer"
+    assert session.settings.strategy == "gain" and session.settings.classifier == "views" and session.settings.policy is None
     dense = Graph.build(np.stack(np.triu_indices(40, 1)), 40, x=np.eye(40, dtype=np.float32))
-    other = small_job(tmp_path / "dense", strategy=None, graph=dense)
-    assert other.settings.strategy == "age" and "much denser" in other.settings.reason and "39.0 neighbours" in other.settings.reason
     assert small_job(tmp_path / "forced", strategy="policy", graph=dense).settings.strategy == "policy"
     with pytest.raises(UnknownNameError, match="did you mean 'random'"):
         small_job(tmp_path / "wrong", strategy="randm")

@@ -95,21 +95,30 @@ class Gain(Strategy):
     def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
         """Nodes to be asked together, each chosen as if those before it had been answered: int64 [run, count]. The first is the one that is asked alone.
 
-        M ← M − M z zᵀ M / (zᵀ M z + r) takes in a node z, whatever its label.
+        Nodes that count as labelled and whose labels are not known yet, since somebody is being asked, are taken for answered as well.
         """
-        pool = observation.pool.clone()
-        chosen = [self.scores(observation).masked_fill(~pool, -torch.inf).argmax(1)]
         learner = _posterior(observation)
-        ridges = _ridges(learner)
+        ridges, pool = _ridges(learner), observation.pool.clone()
         covariances, undecided = learner.posterior.covariances(ridges), _undecided(learner.mean())
-        for _ in range(min(count, int(pool.sum(1).min())) - 1):
+        known = learner.posterior.nodes[:, : int(learner.posterior.count)]
+        waiting = torch.nonzero(observation.labelled.scatter(1, known, False).all(0))[:, 0]
+        for node in waiting.tolist():
+            covariances = _with(covariances, learner.views.leading[:, [node] * len(pool)], ridges)
+        chosen: list[torch.Tensor] = []
+        for _ in range(min(count, int(pool.sum(1).min()))):
+            alone = not chosen and not len(waiting)
+            scores = self.scores(observation) if alone else _scores(learner, covariances, undecided)
+            chosen.append(scores.masked_fill(~pool, -torch.inf).argmax(1))
             pool.scatter_(1, chosen[-1][:, None], False)
-            z = learner.views.leading[:, chosen[-1]]  # [view, run, column]
-            along = torch.einsum("vkij,vkj->vki", covariances, z)
-            scale = 1 / ((along * z).sum(-1) + ridges.T)
-            covariances = covariances - (scale[..., None] * along)[..., None] * along[..., None, :]
-            chosen.append(_scores(learner, covariances, undecided).masked_fill(~pool, -torch.inf).argmax(1))
+            covariances = _with(covariances, learner.views.leading[:, chosen[-1]], ridges)
         return torch.stack(chosen, 1)
+
+
+def _with(covariances: torch.Tensor, z: torch.Tensor, ridges: torch.Tensor) -> torch.Tensor:
+    """The covariances after one more label, whatever it is: M − M z zᵀ M / (zᵀ M z + r), with z [view, run, column]."""
+    along = torch.einsum("vkij,vkj->vki", covariances, z)
+    scale = 1 / ((along * z).sum(-1) + ridges.T)
+    return covariances - (scale[..., None] * along)[..., None] * along[..., None, :]
 
 
 def _posterior(observation: Observation) -> ViewsLearner:

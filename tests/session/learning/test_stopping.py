@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,10 +41,11 @@ def test_accuracy_on_the_audit_counts_right_ones() -> None:
     assert audit_accuracy(best, {}) is None
 
 
-def test_the_report_of_a_whole_job(tmp_path: Path) -> None:
+@pytest.mark.parametrize("classifier", ["views", "gcn"])
+def test_the_report_of_a_whole_job(classifier: str, tmp_path: Path) -> None:
     graph = block_graph(120)
     assert graph.y is not None
-    session = Session.create(tmp_path / "job", graph, budget=20, audit=30, strategy="age")
+    session = Session.create(tmp_path / "job", graph, budget=20, audit=30, strategy="age", classifier=classifier)
     empty = session.stop_report()
     assert empty.labels == 0 and empty.curve == () and "nothing has been told" in empty.words[0]
     while not session.done:
@@ -54,7 +56,8 @@ def test_the_report_of_a_whole_job(tmp_path: Path) -> None:
     assert report.labels == 20 and len(report.curve) <= 8 and report.curve[-1].labels == 20 and report.curve[0].changed is None
     truth = [before.names[node] == label for node, label in session.audit_labels.items()]
     assert report.audit is not None and report.audit.mean == pytest.approx(np.mean(truth)) and report.audit.nodes == 30
-    assert report.cross_validated is not None and report.cross_validated.nodes == 20
+    judged, other = (report.left_out, report.cross_validated) if classifier == "views" else (report.cross_validated, report.left_out)
+    assert judged is not None and judged.nodes == 20 and other is None
     assert report.change_rate is not None and report.next_change is not None and report.next_gain is not None
     assert 0 <= report.next_gain <= report.next_change <= 1
     assert any("biased, since they were chosen" in line for line in report.words) and any("(unbiased)" in line for line in report.words)
@@ -67,7 +70,7 @@ def test_the_report_says_what_it_lacks(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job")
     session.tell([1, 2], ["a", "b"])
     report = session.stop_report()
-    assert report.cross_validated is None and report.audit is None and report.next_gain is None
+    assert report.left_out is None and report.cross_validated is None and report.audit is None and report.next_gain is None
     assert any("make a session with an audit" in line for line in report.words)
 
 
@@ -97,3 +100,30 @@ def test_cross_validation_leaves_every_label_out_once(tmp_path: Path) -> None:
     noise = cross_validated(tensors, shuffled, graph.class_names, Gcn(), 0)
     assert noise is not None and noise.mean < 0.6  # a label that it had seen would be predicted
     assert cross_validated(tensors, right[:4], graph.class_names, Gcn(), 0) is None
+
+
+def test_labels_left_out_are_predicted_by_all_the_others(tmp_path: Path) -> None:
+    """Each label's prediction is what a job without it predicts, but for weights and temperature, which hardly differ."""
+    graph = block_graph(120, signal=4.0)
+    assert graph.y is not None
+    names = [graph.class_names[number] for number in graph.y]
+    session = small_job(tmp_path / "job", graph=replace(graph, y=None, class_names=()), classes=list(graph.class_names), budget=60)
+    session.tell(list(range(24)), names[:24])
+    session.tell_bulk(list(range(24, 34)), names[24])
+    report = session.stop_report()
+    assert report.left_out is not None and report.left_out.nodes == 24  # bulk labels train and are not judged
+    right = 0
+    for node in range(24):
+        other = small_job(tmp_path / str(node), graph=replace(graph, y=None, class_names=()), classes=list(graph.class_names), budget=60)
+        other.tell([one for one in range(24) if one != node], [names[one] for one in range(24) if one != node])
+        other.tell_bulk(list(range(24, 34)), names[24])
+        right += other.predict().names[node] == names[node]
+    assert abs(right - 24 * report.left_out.mean) <= 1
+
+
+def test_labels_that_mean_nothing_are_not_predicted(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", budget=60)
+    rng = np.random.default_rng(2)
+    session.tell(list(range(50)), [["a", "b"][number] for number in rng.integers(0, 2, 50)])
+    report = session.stop_report()
+    assert report.left_out is not None and report.left_out.mean < 0.7  # a label that had been seen would be predicted

@@ -39,7 +39,8 @@ class Fit(NamedTuple):
         weights: of the views, summed over their members: [run, view].
         ridges: the strength with most weight in each view: [run, view].
         stretch: the sum of weight times factor over each view's members: how far a label moves the mean: [run, view].
-        coefficients: of the views' columns: [view, run, column, class].
+        by_label: what each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, label, class].
+        coefficients: of the views' columns, the same summed over the labels: [view, run, column, class].
         base: what is predicted where no view says anything, less 1/C: [run, class].
         left_out: the labels' leave-one-out predictions, less 1/C, each by weights that its own loss does not enter: [run, label, class].
         temperature: what predictions are multiplied by before the softmax: [run].
@@ -48,6 +49,7 @@ class Fit(NamedTuple):
     weights: torch.Tensor
     ridges: torch.Tensor
     stretch: torch.Tensor
+    by_label: torch.Tensor
     coefficients: torch.Tensor
     base: torch.Tensor
     left_out: torch.Tensor
@@ -234,7 +236,7 @@ class Posterior:
         ridges = self._ridges.to(dtype)[(by_ridge >= 0.999 * most).to(torch.int64).argmax(1)].T
         temperature = self._temperature(left_out, targets).to(dtype)
         stretch = stretched.sum((0, 2)).T.to(dtype)
-        return Fit(by_ridge.sum(1).T.to(dtype), ridges, stretch, coefficients.to(dtype), base.to(dtype), left_out, temperature)
+        return Fit(by_ridge.sum(1).T.to(dtype), ridges, stretch, by_label, coefficients.to(dtype), base.to(dtype), left_out, temperature)
 
     def mean(self, fit: Fit) -> torch.Tensor:
         """The posterior mean of all nodes, less 1/C: [run, node, class]."""

@@ -130,6 +130,32 @@ class ViewsLearner(Learner):
         solution = self.solution()
         return torch.softmax(solution.left_out[:, :count] * solution.temperature[:, None, None], -1)
 
+    def evidence(self, node: int) -> list[tuple[int, float]]:
+        """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest first; of one run.
+
+        Label i adds Σ_v z_vᵀ z_vi b_vi to the node's mean, b its coefficient for the class.
+        """
+        count = int(self.posterior.count)
+        best = int(self.mean()[0, node].argmax())
+        alike = torch.einsum("vd,vld->vl", self.views.columns[node].double(), self.posterior.rows[:, 0, :count])
+        amounts = (alike * self.solution().by_label[:, 0, :count, best]).sum(0)
+        nodes = self.posterior.nodes[0, :count].tolist()
+        return sorted(zip(nodes, amounts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
+
+    def reach(self, node: int) -> float:
+        """How many nodes a label here would decide, of one run: the sum over all nodes x of the share of their variance that it takes.
+
+        In the heaviest view that is Σ_x cov(node, x)² / ((var(node) + r) var(x)).
+        """
+        solution = self.solution()
+        heaviest = int(solution.weights[0].argmax())
+        covariance = self.posterior.covariances(solution.ridges)[heaviest, 0]
+        rows = self.views.leading[heaviest]
+        moved = rows @ covariance
+        variance = (moved * rows).sum(-1)
+        shares = (moved @ rows[node]).square() / ((variance[node] + solution.ridges[0, heaviest]) * variance.clamp_min(1e-9))
+        return float(shares.sum())
+
     def forget(self) -> None:
         """Drop what was computed from the labels: they have changed."""
         self._fit = self._mean = None

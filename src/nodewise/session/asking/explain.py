@@ -1,8 +1,9 @@
-"""Why a node was chosen: the state features in words, and the rank of its score."""
+"""Why a node was chosen, in a person's words: the rank of its score, its neighbours, which labels speak for its class, how many nodes it would decide."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,22 @@ __all__ = ["Explainer"]
 
 _SHOWN_CLASSES = 5
 
+_SHOWN_LABELS, _LEAST_PART = 3, 0.1
+"""Labels that are named as speaking for a class: up to three, each with at least a tenth of what all of them say."""
+
+
+@runtime_checkable
+class _Reasoning(Protocol):
+    """A learner that can say what its predictions rest on."""
+
+    def evidence(self, node: int) -> list[tuple[int, float]]:
+        """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest first."""
+        ...
+
+    def reach(self, node: int) -> float:
+        """How many nodes a label here would decide."""
+        ...
+
 
 class Explainer:
     """Explains the nodes of one moment.
@@ -26,10 +43,18 @@ class Explainer:
         allowed: the nodes that could have been asked, bool [node].
         strategy: its name.
         classes: what the classes are called.
+        name_of: what a node is called.
     """
 
-    def __init__(self, learner: SessionLearner, allowed: npt.NDArray[np.bool_], strategy: str, classes: ClassList) -> None:
-        self._learner, self._allowed, self._strategy, self._classes = learner, allowed, strategy, classes
+    def __init__(
+        self,
+        learner: SessionLearner,
+        allowed: npt.NDArray[np.bool_],
+        strategy: str,
+        classes: ClassList,
+        name_of: Callable[[int], str] = str,
+    ) -> None:
+        self._learner, self._allowed, self._strategy, self._classes, self._name_of = learner, allowed, strategy, classes, name_of
         with one_thread():
             self._scores = learner.scores().numpy()
             self._state = state(learner.observation, StateSettings())[0].numpy()  # [node, feature]
@@ -69,17 +94,49 @@ class Explainer:
         many = "neighbour" if degree == 1 else "neighbours"
         said.append(f"it has {degree} {many}, more than {self._share(1, node)} of the nodes; {labelled} of them labelled")
         if self._learner.count:
-            said.append(
-                f"the classifier is {_how_unsure(entropy)} about it (entropy {entropy:.2f} of 1, above {self._share(0, node)} of the nodes)"
-            )
+            said.append(f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, node, entropy > 0.3, "than about"))
             apart = max(from_neighbours, to_neighbours)
             column = 2 if from_neighbours >= to_neighbours else 3
-            said.append(
-                f"its prediction is {_how_far(apart)} its neighbours' (divergence {apart:.2f} of the largest, above {self._share(column, node)})"
-            )
+            said.append(f"its prediction is {_how_far(apart)} its neighbours'" + self._more(column, node, apart > 0.1, "than at"))
         else:
             said.append("nothing is labelled yet, so its place in the graph decides")
+        if isinstance(self._learner.learner, _Reasoning):
+            said += self._reasons(self._learner.learner, node, set(near.tolist()))
         return said
+
+    def _more(self, column: int, node: int, worth: bool, than: str) -> str:
+        return f", more {than} {self._share(column, node)} of the nodes" if worth else ""
+
+    def _reasons(self, reasoning: _Reasoning, node: int, neighbours: set[int]) -> list[str]:
+        """Which labels speak for the predicted class, and how many nodes the label would decide."""
+        said = []
+        with one_thread():
+            if self._learner.count:
+                said += self._speaking(reasoning, node, neighbours)
+            decided = round(reasoning.reach(node))
+        said.append(
+            f"its label would decide about {decided} nodes" if decided > 1 else "its label would decide little beyond the node itself"
+        )
+        return said
+
+    def _speaking(self, reasoning: _Reasoning, node: int, neighbours: set[int]) -> list[str]:
+        best = int(self._learner.probabilities()[node].argmax())
+        labels = dict(self._learner.environment.told)
+        speaking = [(other, much) for other, much in reasoning.evidence(node) if much > 0 and labels[other] == best]
+        total = sum(much for _, much in speaking)
+        named = [other for other, much in speaking[:_SHOWN_LABELS] if much >= _LEAST_PART * total]
+        near, alike = ([other for other in named if (other in neighbours) == is_near] for is_near in (True, False))
+        parts = [self._called(near, "its labelled neighbour")] if near else []
+        parts += [self._called(alike, "the similar node")] if alike else []
+        class_name = self._classes.name(self._classes.number_of_key(self._learner.classes[best]) or 0)
+        if not parts:
+            return [f"no label speaks clearly for {class_name}, which is predicted"]
+        return [f"for {class_name} {'speaks' if len(named) == 1 else 'speak'} {' and '.join(parts)}"]
+
+    def _called(self, nodes: Sequence[int], kind: str) -> str:
+        names = [self._name_of(node) for node in nodes]
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{kind if len(names) == 1 else kind + 's'} {listed}"
 
     def _share(self, column: int, node: int) -> str:
         if column == 1:

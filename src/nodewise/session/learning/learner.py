@@ -8,6 +8,7 @@ later. A classifier in closed form takes all labels at once, sorted by node: its
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import torch
@@ -59,7 +60,10 @@ class SessionLearner:
         self._seen: Observation | None = None
         self._snapshots: dict[int, _Moment] = {}
         with one_thread():
-            self._start(tuple(given))
+            if self._in_order:
+                self._start(tuple(given))
+            else:
+                self._learn_together((), tuple(given))
 
     def _new_learner(self) -> Learner:
         """A learner to which classes are added by name; one that cannot take in classes knows those of the start."""
@@ -123,11 +127,20 @@ class SessionLearner:
                 self._scores = self._strategy.scores(self.observation)[0]
             return self._scores
 
-    def batch(self, count: int) -> list[int] | None:
-        """Nodes to be asked together, if the strategy has thought of it; the most wanted first."""
+    def batch(self, count: int, allowed: torch.Tensor, waiting: Sequence[int] = ()) -> list[int] | None:
+        """Nodes to be asked together, the most wanted first; None where the strategy has not thought of it.
+
+        Args:
+            count: how many, at most.
+            allowed: the nodes that may be asked, bool [node].
+            waiting: nodes whose labels are being asked for already.
+        """
         with one_thread():
             self.scores()
-            nodes = self._strategy.batch(self.observation, count)
+            seen = copy(self.observation)
+            seen.pool, seen.labelled = allowed[None], seen.labelled.clone()
+            seen.labelled[0, list(waiting)] = True
+            nodes = self._strategy.batch(seen, count)
             return None if nodes is None else nodes[0].tolist()
 
     def set_budget(self, budget: int) -> None:

@@ -390,6 +390,7 @@ class ReportResponse(_Response):
 
     labels: int
     change_rate: float | None
+    left_out: AccuracyResponse | None
     cross_validated: AccuracyResponse | None
     audit: AccuracyResponse | None
     curve: list[Point]

@@ -1,0 +1,84 @@
+"""Reasons in a person's words, where the classifier is in closed form and where it is not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.graph import Graph
+from nodewise.session import Session
+from tests.session.jobs import small_job, unlabelled
+from tests.small_graphs import block_graph
+
+
+def answered(path: Path, count: int, **options: object) -> Session:
+    """A job on the small graph of which so many questions were answered rightly."""
+    truth = block_graph(60)
+    assert truth.y is not None
+    session = small_job(path, strategy="gain", classes=list(truth.class_names), **options)
+    for _ in range(count):
+        node = session.ask().node
+        session.tell(node, truth.class_names[truth.y[node]])
+    return session
+
+
+def test_labels_that_speak_for_the_class_are_named_and_are_of_the_class(tmp_path: Path) -> None:
+    names = tuple(f"paper {node:02}" for node in range(60))
+    session = answered(tmp_path / "job", 0, graph=replace(unlabelled(block_graph(60)), node_names=names))
+    truth = block_graph(60)
+    assert truth.y is not None
+    kinds = set()
+    adjacency = truth.adjacency()
+    for _ in range(18):
+        query = session.ask()
+        for line in query.why:
+            if (said := re.match(r"for (\S+) speaks? (.*)", line)) is None:
+                continue
+            assert said[1] == query.guess
+            for kind, listed in re.findall(r"(its labelled neighbours?|the similar nodes?) ((?:paper \d+(?:, | and )?)+)", said[2]):
+                kinds.add(kind.rstrip("s"))
+                for name in re.findall(r"paper (\d+)", listed):
+                    assert truth.class_names[truth.y[int(name)]] == query.guess and int(name) in session.labels
+                    assert bool(adjacency[query.node, int(name)]) == kind.startswith("its labelled neighbour")
+        session.tell(query.node, truth.class_names[truth.y[query.node]])
+    assert kinds == {"its labelled neighbour", "the similar node"}
+
+
+def test_how_many_nodes_a_label_would_decide(tmp_path: Path) -> None:
+    session = answered(tmp_path / "job", 0)
+    assert "nothing is labelled yet" in " ".join(session.ask().why)
+    session = answered(tmp_path / "other", 8)
+    (said,) = (line for line in session.ask().why if "its label would decide" in line)
+    amount = re.search(r"about (\d+) nodes", said)
+    assert amount is None or 2 <= int(amount[1]) < 60
+
+
+@pytest.mark.parametrize("classifier", ["views", "gcn"])
+def test_no_figure_needs_a_textbook(classifier: str, tmp_path: Path) -> None:
+    session = answered(tmp_path / "job", 5, classifier=classifier)
+    words = " ".join(session.ask().why)
+    assert "entropy" not in words and "divergence" not in words
+    assert "the classifier is" in words and "its prediction is" in words
+    assert ("its label would decide" in words) == (classifier == "views")
+
+
+def test_evidence_adds_up_to_the_prediction(tmp_path: Path) -> None:
+    session = answered(tmp_path / "job", 12)
+    learner = session.follow(session.refresh()).learner
+    mean, base = learner.mean()[0], learner.solution().base[0]  # type: ignore[attr-defined]
+    for node in range(0, 60, 7):
+        best = int(mean[node].argmax())
+        evidence = learner.evidence(node)  # type: ignore[attr-defined]
+        assert {other for other, _ in evidence} == set(session.labels)
+        assert sum(much for _, much in evidence) == pytest.approx(float(mean[node, best] - base[best]), abs=1e-4)
+
+
+def test_a_label_at_a_hub_decides_more_than_one_far_away(tmp_path: Path) -> None:
+    edges = [(0, other) for other in range(1, 12)] + [(20, 21)]
+    session = small_job(tmp_path / "job", graph=Graph.build(np.array(edges).T, 24), strategy="gain")
+    learner = session.follow(session.refresh()).learner
+    assert learner.reach(0) > learner.reach(21) > 0  # type: ignore[attr-defined]
