@@ -140,3 +140,16 @@ def test_node_order_does_not_matter() -> None:
         covariances = learner.posterior.covariances(module._ridges(learner))  # type: ignore[attr-defined, arg-type]
         tables.append(module._scores(learner, covariances, module._undecided(learner.mean()))[0])  # type: ignore[arg-type, attr-defined]
     torch.testing.assert_close(tables[0][order], tables[1], atol=1e-3, rtol=0)
+
+
+def test_on_a_huge_graph_the_sum_over_nodes_comes_from_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    views, covariances, wanted, ridges = parts(nodes=4000, columns=8)
+    view, covariance, ridge = views[0], covariances[0], ridges[0]
+    exact = variance_gain(view, covariance, wanted, ridge)
+    monkeypatch.setattr(module, "_GRAM_NODES", 3000)  # less than twice as many nodes: all of them count
+    torch.testing.assert_close(variance_gain(view, covariance, wanted, ridge), exact)
+    monkeypatch.setattr(module, "_GRAM_NODES", 1000)
+    some = variance_gain(view, covariance, wanted, ridge)
+    torch.testing.assert_close(some, exact, rtol=0.25, atol=0.0)
+    assert not torch.equal(some, exact)
+    assert (exact.gather(1, some.argmax(1, keepdim=True)) > 0.95 * exact.amax(1, keepdim=True)).all()
