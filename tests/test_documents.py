@@ -43,6 +43,7 @@ def test_every_command_shown_exists_with_its_options(capfd: pytest.CaptureFixtur
         assert main([*shlex.split(command)[1:], "--help"]) == 0, capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_readme_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     (code,) = blocks(ROOT / "README.md", "python")
     environment = {**clean_environment, "XDG_CACHE_HOME": str(tmp_path / "cache")}

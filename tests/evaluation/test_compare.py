@@ -99,6 +99,7 @@ def test_a_damaged_file_is_played_again(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["schema"] == 1
 
 
+@pytest.mark.slow
 def test_a_kill_loses_at_most_the_chunk_in_progress(tmp_path: Path) -> None:
     code = (
         "from tests.evaluation.test_compare import contest\n"

@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from nodewise.graph import Graph, preprocess, read_graph, write_graph
 from nodewise.graph.equality import differences
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(os.environ.get("NODEWISE_DATA") or "/nonexistent")
 FILES = sorted(file.stem for file in FOLDER.glob("*.npz"))
 LIMIT = 200_000

@@ -20,6 +20,8 @@ from nodewise.studio.api.documentation import describe  # noqa: E402
 from tests.session.jobs import small_job  # noqa: E402
 from tests.studio.serving import Client, running  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 EXCLUDED = [positive_data_acceptance]
 """A description cannot tell that a table must have columns or that a name must be printable; what does not fit is refused with a sentence."""
 EXAMPLES = 25

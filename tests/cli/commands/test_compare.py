@@ -21,6 +21,7 @@ def chunks(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in folder.rglob("chunks/*/*.json")}
 
 
+@pytest.mark.slow
 def test_a_table_goes_to_standard_output_and_files_to_the_folder(nodewise: Run, tmp_path: Path) -> None:
     command = ("compare", "karate", "--strategies", "random,centrality", "--budgets", "2,4", "--runs", "5", "--device", "cpu", "--out", "d")
     done = nodewise(*command)
@@ -37,6 +38,7 @@ def test_a_table_goes_to_standard_output_and_files_to_the_folder(nodewise: Run, 
     assert again.stdout == done.stdout and chunks(tmp_path) == before and len(before) == 4
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(nodewise: Run, clean_environment: dict[str, str], tmp_path: Path) -> None:
     def command(runs: int) -> list[str]:
         return ["compare", "karate", "--strategies", "random", "--budgets", "4", "--runs", str(runs), "--device", "cpu", "--out", "d"]

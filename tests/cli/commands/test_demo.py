@@ -6,6 +6,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 Nodewise = Callable[..., subprocess.CompletedProcess[str]]
 
 

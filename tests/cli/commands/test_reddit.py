@@ -100,6 +100,7 @@ def test_quoted_globs_folders_and_repetition(nodewise: Run, tmp_path: Path) -> N
     assert json.loads(done.stdout)["selected"]["repeated"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to another process there")
 def test_ctrl_c_keeps_what_was_read_and_the_next_run_goes_on(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     lines = [

@@ -21,6 +21,7 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_an_experiment_writes_its_files_and_shows_its_tables(data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out, policies = tmp_path / "out", tmp_path / "policies"
     command = ["reproduce", "case-study", "--runs", "2", "--out", str(out), "--policies", str(policies), "--data-dir", str(data)]
@@ -32,6 +33,7 @@ def test_an_experiment_writes_its_files_and_shows_its_tables(data: Path, tmp_pat
     assert json.loads((out / "case-study.json").read_text())["experiment"] == "case-study"
 
 
+@pytest.mark.slow
 def test_closing_epochs_reach_the_classifier_and_the_record(data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     records = {}
     for closing in ("0", "converged"):

@@ -46,6 +46,7 @@ def end(process: subprocess.Popen[str], how: signal.Signals = signal.SIGINT) -> 
     return process.returncode, out + err
 
 
+@pytest.mark.slow
 def test_the_address_is_told_and_ctrl_c_ends_it_with_everything_in_the_file(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     job(tmp_path).close()
     with started(tmp_path, clean_environment, "job.nodewise", "--port", "0") as (process, address):
@@ -60,6 +61,7 @@ def test_the_address_is_told_and_ctrl_c_ends_it_with_everything_in_the_file(tmp_
         assert session.labels == {node: "a"}
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_long_work_ends_it_quietly_and_whoever_waits_is_told(
     tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:

@@ -73,6 +73,7 @@ def test_ages_weights_are_searched_in_pieces(tmp_path: Path, small_data: Path) -
         assert changing is not None and changing.searched and changing.settings == {"basef": found["basef"]}
 
 
+@pytest.mark.slow
 def test_several_at_once_and_no_time_begin_nothing(tmp_path: Path, small_data: Path) -> None:
     found = train_missing(["reddit1", "reddit1+2"], tmp_path, device="cpu", data_dir=small_data, jobs=2, minutes=0)
     assert {(one.name, one.finished, one.detail) for one in found} == {("reddit1", False, "not begun"), ("reddit1+2", False, "not begun")}
