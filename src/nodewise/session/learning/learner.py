@@ -136,7 +136,12 @@ class SessionLearner:
             waiting: nodes whose labels are being asked for already.
         """
         with one_thread():
-            self.scores()
+            scores = self.scores()
+            if type(self._strategy).batch is Strategy.batch:
+                return None
+            if count == 1 and not waiting:  # the scores are there: a batch of one need not compute them again
+                lowest = torch.finfo(scores.dtype).min
+                return [int(scores.clamp_min(lowest).masked_fill(~allowed, -torch.inf).argmax())]
             seen = copy(self.observation)
             seen.pool, seen.labelled = allowed[None], seen.labelled.clone()
             seen.labelled[0, list(waiting)] = True
