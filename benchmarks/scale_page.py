@@ -146,8 +146,8 @@ def curves_part(record: dict[str, Any]) -> str:
         points = curves["nodes"]["points"]
         each = [1000 * point["stages"]["views"]["cpu"] / point["nodes"] for point in points]
         lines += [
-            "The views' exponent in nodes is not that of the work, which is linear: these sizes are those at which a table of node vectors stops fitting the "
-            f"processor's caches, and a node's share goes from {each[0]:.2f} to {each[-1]:.2f} ms. Larger graphs were not measured in this table.", "",
+            "The views' exponent in nodes is above that of the number of operations, which is 1. Most likely these are the sizes at which a table of node "
+            f"vectors stops fitting the processor's caches: a node's share goes from {each[0]:.2f} to {each[-1]:.2f} ms. Larger graphs were not measured in this table.", "",
         ]  # fmt: skip
     return "\n".join([*lines, "![Processor time against size](figures/scale.png)", ""])
 
