@@ -28,7 +28,7 @@ class Steps:
 
 def test_predictions_are_made_when_labels_have_changed_and_two_seconds_have_gone(tmp_path: Path) -> None:
     clock, steps = Clock(), Steps()
-    session = job(tmp_path)
+    session = job(tmp_path, classifier="gcn")
     kept = Predictions(session, steps, clock)
     assert not kept.due() and not kept.renew() and kept.made_from is None
     session.tell([1, 2, 3], ["a", "b", "a"])
@@ -52,7 +52,7 @@ def test_predictions_are_made_when_labels_have_changed_and_two_seconds_have_gone
 
 def test_without_labels_there_are_no_predictions_any_more(tmp_path: Path) -> None:
     clock = Clock()
-    session = job(tmp_path)
+    session = job(tmp_path, classifier="gcn")
     kept = Predictions(session, Steps(), clock)
     session.tell(1, "a")
     assert kept.renew() and kept.kept is not None
@@ -63,7 +63,7 @@ def test_without_labels_there_are_no_predictions_any_more(tmp_path: Path) -> Non
 
 def test_slow_predictions_are_made_less_often(tmp_path: Path) -> None:
     clock = Clock()
-    session = job(tmp_path)
+    session = job(tmp_path, classifier="gcn")
     kept = Predictions(session, Steps(clock, 0.1), clock)
     session.tell([1, 2], ["a", "b"])
     assert kept.renew()  # 37 steps of 0.1 s
@@ -86,7 +86,7 @@ def test_they_are_wanted_for_a_while_after_somebody_has_looked(tmp_path: Path) -
 
 def test_a_report_is_kept_until_labels_change_and_takes_a_fifth_of_the_time(tmp_path: Path) -> None:
     clock = Clock()
-    session = job(tmp_path, audit=3)
+    session = job(tmp_path, audit=3, classifier="gcn")
     steps = Steps(clock, 0.01)
     reports = Reports(session, steps, clock)
     with pytest.raises(ConflictError, match="before the first label"):
