@@ -22,8 +22,7 @@ RESULTS, HALVES, PAGE = HERE / "results", json.loads((HERE / "halves.json").read
 DOMAINS = {name: domain for half in ("developed_on", "reported_on") for domain, names in HALVES[half].items() for name in names}
 HALF = {name: half for half in ("developed_on", "reported_on") for names in HALVES[half].values() for name in names}
 PER_CLASS = ("1", "2", "5", "10", "20")
-BEST_PAPER = {"cora": 74.7, "citeseer": 66.1, "pubmed": 78.5, "coauthor-cs": 88.5, "coauthor-physics": 87.6}
-"""The best of the authors' released policies with the paper's GCN, 100 runs (benchmarks/results/reference.json has each)."""
+PAPER_GRAPHS = ("cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics")
 
 
 def interval(values: np.ndarray) -> list[float]:
@@ -148,6 +147,18 @@ def search_tables() -> str:
     return "\n".join(out)
 
 
+def readme_block(result: dict[str, Any]) -> str:
+    rows = list(rows_at(result, "5"))
+    lead = np.mean([at["lead"][0] for _, _, at in rows])
+    return "\n".join([
+        "## What it reaches", "",
+        "Micro-F1 with five labels a class, random splits, beside the paper's way (random choice and the best of the authors' policies with its GCN, 100 runs):", "",
+        paper_table(result), "",
+        f"Over {len(rows)} graphs `gain` leads random choice with the same classifier by {lead:.1f} points on average. [docs/closed-form.md](docs/closed-form.md) says how it works,",
+        "has every graph, and says which of them its one setting was developed on, and where it falls short.",
+    ])  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=Path, nargs="*")
@@ -160,6 +171,8 @@ def main() -> None:
     for name, make in parts.items():
         text = filled(text, name, make(result))
     PAGE.write_text(filled(text, "search", search_tables()), encoding="utf-8")
+    readme = HERE.parent / "README.md"
+    readme.write_text(filled(readme.read_text(encoding="utf-8"), "closed-form", readme_block(result)), encoding="utf-8")
 
 
 def filled(text: str, name: str, content: str) -> str:
