@@ -111,6 +111,18 @@ def paper_table(result: dict[str, Any]) -> str:
     return "\n".join(out)
 
 
+def again_table(result: dict[str, Any]) -> str:
+    """What was measured again after the last changes, beside the table's figures."""
+    out = ["| graph | runs | gain | gain, table above | random | lead |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    for name, record in result["again"]["graphs"].items():
+        at, before = record["at"]["5"], result["graphs"][name]["at"]["5"]
+        gain, random, lead = at["micro_f1"]["gain"], at["micro_f1"]["random"], at["lead"]
+        out.append(
+            f"| {name} | {at['runs']['gain']} | {gain[0]:.1f} ± {gain[1]:.1f} | {before['micro_f1']['gain'][0]:.1f} | {random[0]:.1f} | {lead[0]:+.1f} ± {lead[1]:.1f} |"
+        )
+    return "\n".join(out)
+
+
 def rank_table(result: dict[str, Any]) -> str:
     """Average ranks over domains of the strategies that were played on every graph at five labels a class."""
     everywhere = set.intersection(*(set(at["micro_f1"]) for _, _, at in rows_at(result, "5")))
@@ -166,11 +178,13 @@ def readme_block(result: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=Path, nargs="*")
+    parser.add_argument("--again", type=Path, nargs="*", help="lines of a later measurement of some graphs, set beside")
     given = parser.parse_args()
     if given.lines:
-        write_json(RESULTS / "closed-form.json", summary(given.lines), compact=True)
+        again = {"again": summary(given.again)} if given.again else {}
+        write_json(RESULTS / "closed-form.json", {**summary(given.lines), **again}, compact=True)
     result = json.loads((RESULTS / "closed-form.json").read_text())
-    parts = {"main": main_table, "budgets": budget_table, "paper": paper_table, "ranks": rank_table}
+    parts = {"main": main_table, "budgets": budget_table, "paper": paper_table, "ranks": rank_table, "again": again_table}
     text = PAGE.read_text(encoding="utf-8")
     for name, make in parts.items():
         text = filled(text, name, make(result))
