@@ -106,8 +106,8 @@ def cluster_part(record: dict[str, Any]) -> str:
     return (
         f"\nMeasured by `benchmarks/cluster.py` on {record['machine']['cores']} cores ({record['machine']['cpu']}), in {len(record['ratios'])} turns of one worker "
         f"and two: two workers do {record['ratio']:.2f} times the chunks per second of one (single turns from {min(record['ratios']):.2f} to "
-        f"{max(record['ratios']):.2f}), and {1000 * record['overhead_seconds_a_chunk']:.0f} ms a chunk go to Ray. The machine was busy with other work (load "
-        f"{record['load_average']:.0f}), which two processes get twice the share of: on an idle one the ratio is at most 2, and the overhead smaller.\n"
+        f"{max(record['ratios']):.2f}), and {1000 * record['overhead_seconds_a_chunk']:.0f} ms a chunk go to Ray. The machine was busy with other work meanwhile (load "
+        f"{record['load_average']:.0f}): where single turns lie so far apart, the ratio is no more than a hint. On an idle machine it is to be measured anew.\n"
     )
 
 
@@ -158,8 +158,8 @@ def million_part(record: dict[str, Any]) -> str:
         "",
         record["about"],
         "",
-        "| stage | processor time | wall time | peak memory so far |",
-        "| --- | ---: | ---: | ---: |",
+        "| stage | processor time | peak memory so far |",
+        "| --- | ---: | ---: |",
     ]
     for row in record["stages"]:
         lines.append(f"| {row['what']} | {row['cpu']:.1f} s | {row['peak_gb']:.1f} GB |")
