@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -13,10 +12,11 @@ from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
+from nodewise.ground.files import whole_file
 from nodewise.policy import Policy, load_policy, save_policy
 from nodewise.training.returns import RunningScale
 
@@ -194,12 +194,7 @@ class Checkpoint:
         return _Moment({name: t.detach().clone() for name, t in tensors.items()}, record)
 
     def _save(self, moment: _Moment) -> None:
-        path = self._beside(".checkpoint")
-        part = path.with_name(path.name + f".{os.getpid()}.part")
-        try:
-            tensors = {name: t.cpu().contiguous() for name, t in moment.tensors.items()}
-            save_file(tensors, part, metadata={"record": json.dumps(moment.record)})
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        tensors = {name: t.cpu().contiguous() for name, t in moment.tensors.items()}
+        with whole_file(self._beside(".checkpoint")) as file:
+            file.write(save(tensors, metadata={"record": json.dumps(moment.record)}))
         self._saved_at = time.monotonic()
