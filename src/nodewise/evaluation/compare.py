@@ -129,7 +129,7 @@ def compare(
     contests = [
         one if isinstance(one, Contest) else _contest(one, asked, methods, runs, chosen, features, splits, data_dir) for one in given
     ]
-    contests = _named_apart(contests)
+    contests = _named_apart(contests, keep=[isinstance(one, Contest) for one in given])
     kept = store if isinstance(store, ChunkStore) else ChunkStore(store)
     with listening(reporter, progress) as report:
         comparison = _play_all(contests, seed, device, kept, make_engine(engine), report)
@@ -161,13 +161,13 @@ def _play_all(
     return Comparison(tuple(setting for play in plays for setting in play.settings()), seed, where.partition(":")[0])
 
 
-def _named_apart(contests: Sequence[Contest]) -> list[Contest]:
-    """The contests, graphs of one name told apart by a number: many graphs are called "graph"."""
+def _named_apart(contests: Sequence[Contest], keep: Sequence[bool]) -> list[Contest]:
+    """The contests, graphs of one name told apart by a number: many graphs are called "graph". Those that the caller made keep their names."""
     met: dict[str, int] = {}
     named = []
-    for contest in contests:
+    for contest, kept in zip(contests, keep, strict=True):
         met[contest.name] = met.get(contest.name, 0) + 1
-        named.append(contest if met[contest.name] == 1 else replace(contest, name=f"{contest.name} {met[contest.name]}"))
+        named.append(contest if kept or met[contest.name] == 1 else replace(contest, name=f"{contest.name} {met[contest.name]}"))
     return named
 
 
