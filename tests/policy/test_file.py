@@ -154,6 +154,11 @@ def test_settings_of_another_version_are_refused(saved: Path, settings: str | No
     assert "p.safetensors" in str(refused.value)
 
 
+def test_settings_that_claim_more_than_the_file_holds_are_refused_before_anything_of_that_size_is_made(saved: Path) -> None:
+    with pytest.raises(PolicyFileError, match="30000 units but holds only 128 numbers"):
+        load_policy(rewritten(saved, settings=settings_with(hidden=30000)))
+
+
 @pytest.mark.parametrize("origin", ["{", "3", '["cora"]'])
 def test_an_origin_that_says_nothing_is_refused(saved: Path, origin: str) -> None:
     with pytest.raises(PolicyFileError, match="does not know"):

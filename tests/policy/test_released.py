@@ -52,6 +52,13 @@ def test_a_released_state_dict_is_a_policy(hidden: int, zipped: bool, tmp_path: 
     assert torch.equal(load_policy(tmp_path / "p.safetensors").output, policy.output)
 
 
+def test_a_tensor_that_repeats_what_little_the_file_holds_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "wide.pkl"
+    torch.save(OrderedDict({**released(), "gcn.0.bias": torch.zeros(1).expand(30_000)}), file)
+    with pytest.raises(PolicyFileError, match="larger than itself"):
+        import_released(file)
+
+
 class Trap:
     """What pickle would call when it reads this."""
 
