@@ -16,6 +16,9 @@ from nodewise.training import train_policy
 from nodewise.training.checkpoint import DEAD_AFTER
 from tests.training.toy import communities_and_loners
 
+# a warning is what a caller without a reporter gets to read
+pytestmark = pytest.mark.filterwarnings("ignore:the policy scored all nodes alike:UserWarning")
+
 ONE_UNIT = PolicySettings(hidden=1, layers=1)
 QUICK: dict[str, Any] = {"budgets": (2,), "batch": 2, "classifier": Gcn(closing_epochs=0), "device": "cpu", "policy": ONE_UNIT}
 

@@ -34,7 +34,7 @@ def test_a_whole_job(nodewise: Run, tmp_path: Path) -> None:
     made = nodewise("session", "new", "job", "karate", "--budget", "4", "--audit", "2", "--seed", "1")
     assert made.returncode == 0, made.stderr
     assert (
-        made.stdout.startswith("job: karate, 34 nodes, a budget of 4 and an audit of 2, strategy policy")
+        made.stdout.startswith("job: karate, 34 nodes, a budget of 4 and an audit of 2, strategy gain")
         and "left out of sight" in made.stderr
     )
     classes = json.loads(nodewise("session", "status", "job", "--json").stdout)["classes"]

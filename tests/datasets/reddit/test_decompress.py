@@ -108,7 +108,7 @@ def test_without_zstandard_the_way_to_install_it_is_told(tmp_path: Path, monkeyp
     path = tmp_path / "RC.zst"
     path.write_bytes(PACK[".zst"](DATA))
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'nodewise\[reddit\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '.*\[reddit\]'"):
         list(decompressed(path))
     plain = tmp_path / "RC"
     plain.write_bytes(DATA)

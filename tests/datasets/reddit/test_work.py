@@ -84,6 +84,6 @@ def test_rubbish_in_place_of_the_database_is_told(tmp_path: Path) -> None:
 
 def test_without_duckdb_the_way_to_install_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(MissingExtraError, match=r"this needs duckdb, .* pip install 'nodewise\[reddit\]'"):
+    with pytest.raises(MissingExtraError, match=r"this needs duckdb, .* pip install '.*\[reddit\]'"):
         Work(tmp_path / "w", LIMITS)
     assert not (tmp_path / "w").exists()

@@ -68,5 +68,5 @@ def test_what_is_wrong_is_told(tmp_path):
 
 def test_without_pillow_the_extra_is_told(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingExtraError, match=r"needs Pillow.*nodewise\[images\]"):
+    with pytest.raises(MissingExtraError, match=r"needs Pillow.*\[images\]"):
         pixels([tmp_path / "a.png"])
