@@ -27,7 +27,7 @@ FORMS = {
     ".edges, .edgelist, .txt, .csv, .tsv": "edges alone, two columns",
     "a folder": "everything but further fields, as nodes.csv, edges.csv, features.csv",
 }
-MEMORY = 256
+MEMORY = 320
 """Bytes of memory that reading a file takes for each of its bytes, at most."""
 UNWRITTEN = 2**24
 """Nodes or columns that a file may claim beyond what it can spell out: nodes without edges, columns of zeros."""
