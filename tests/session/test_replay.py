@@ -135,7 +135,9 @@ def test_a_changed_label_stays_in_its_place(tmp_path: Path) -> None:
 def test_other_labels_and_other_seeds_give_other_probabilities(tmp_path: Path) -> None:
     tables = []
     for number, (labels, seed) in enumerate([("ab", 3), ("ba", 3), ("ab", 4)]):
-        session = small_job(tmp_path / str(number), graph=unlabelled(block_graph(60)), seed=seed, classifier="gcn")  # views leaves nothing to a seed
+        session = small_job(
+            tmp_path / str(number), graph=unlabelled(block_graph(60)), seed=seed, classifier="gcn"
+        )  # views leaves nothing to a seed
         session.tell([1, 2], list(labels))
         tables.append(session.predict().probabilities)
     assert not np.array_equal(tables[0], tables[1]) and not np.array_equal(tables[0], tables[2])

@@ -32,5 +32,5 @@ def test_thirty_sessions_on_cora_are_as_accurate_as_evaluate(data_folder: Path, 
             test = splits.test[run].numpy()
             scores.append(100 * float((session.predict().best[test] == graph.y[test]).mean()))
     ours = confidence_interval(scores)
-    theirs = evaluate(graph, "policy", budget=35, runs=runs, seed=0, device="cpu").micro
+    theirs = evaluate(graph, budget=35, runs=runs, seed=0, device="cpu").micro
     assert abs(ours.mean - theirs.mean) <= math.hypot(ours.half_width, theirs.half_width), f"sessions {ours}, evaluate {theirs}"
