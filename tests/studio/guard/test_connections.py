@@ -143,6 +143,7 @@ def test_a_token_file_is_made_for_its_owner_alone_and_used_again(tmp_path: Path)
 
 def test_who_may_open_the_page_is_told_at_the_start(tmp_path: Path) -> None:
     server = Server(tmp_path)
+    httpx.get(f"{server.address}{API}/studio", timeout=60)  # it has said everything once it answers
     assert "every user of this machine can open the page" in server.end()
     server = Server(tmp_path, "--token-file", "token")
     assert httpx.get(f"{server.address}{API}/studio", timeout=60).status_code == 401
