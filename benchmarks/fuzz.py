@@ -14,6 +14,7 @@ import io
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -29,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from nodewise.evaluation.store import Chunk, ChunkKey, ChunkStore, Identity
 from nodewise.graph import Graph, read_graph, write_graph
 from nodewise.ground.errors import NodewiseError
 from nodewise.session import Session
@@ -67,7 +69,18 @@ class Originals:
         self._keep_journal()
         for name in ("graph.npz", "graph.graphml", "graph.edges"):
             write_graph(graph, folder / name)
+        write_graph(graph, folder / "tables")
         self._keep_policy()
+        self._keep_chunk()
+
+    def _keep_chunk(self) -> None:
+        """A chunk of a comparison, as the store keeps it."""
+        who = Identity("random", "{}", "0123", True)
+        self.key = ChunkKey("g", "0123", "raw", who, Identity("gcn", "{}", "4567", True), budget=5, seed=0, device="cpu", first=0, runs=4)
+        chance = np.random.default_rng(1)
+        queries = np.stack([chance.permutation(60)[:5] for _ in range(4)])
+        self.chunk = Chunk(100 * chance.random(4), 100 * chance.random(4), queries, 0.5)
+        ChunkStore(self.folder / "chunks").save(self.key, self.chunk)
 
     def _keep_journal(self) -> None:
         """A session in the middle of a write, with the journal that takes it back."""
@@ -143,6 +156,13 @@ def cut(content: bytearray, chance: random.Random) -> None:
         content += chance.randbytes(chance.choice((1, 4096, 10_000)))
 
 
+def cells(content: bytearray, chance: random.Random) -> None:
+    """Something odd in place of a number or word."""
+    words = [match.span() for match in re.finditer(rb"[A-Za-z0-9.+-]+", bytes(content))]
+    start, end = chance.choice(words or [(0, len(content))])
+    content[start:end] = str(chance.choice([*ODD, "1e999", "nan", "-", '"', "[" * 5000, "\n", ",", "\t", "\ufeff", "9" * 5000])).encode()
+
+
 ODD: list[Any] = [
     -1, 0, 1, 59, 60, 10**9, 2**63, 2**70, 10**400, -(2**63), 1.5, 1e308, float("inf"), True, None, "", "a", "alpha", "\0", "x" * 300, "1", [], [[]], {}, [1], ["a"],
     {"a": 1}, [["a", 1]], [None], "=1+1",
@@ -209,7 +229,7 @@ Change = Callable[[bytearray, random.Random], None]
 SESSION: dict[str, Change] = {"bits": bits, "bytes": byte_runs, "pages": pages, "schema": schema, "cut": cut}
 FORGED = {"events": forge_event, "settings": forge_settings}
 OTHER = {"policy": "policy.safetensors", "npz": "graph.npz", "graphml": "graph.graphml", "edges": "graph.edges"}
-KINDS = (*SESSION, "journal", *FORGED, *OTHER)
+KINDS = (*SESSION, "journal", *FORGED, *OTHER, "tables", "chunk")
 
 
 class Case:
@@ -240,6 +260,10 @@ class Case:
             chance.choice((bits, byte_runs, cut))(content, chance)
             path.write_bytes(content)
             return self._read_other(path)
+        if self.kind == "tables":
+            return self._read_tables(folder)
+        if self.kind == "chunk":
+            return self._read_chunk(folder)
         path = folder / "x.nodewise"
         if self.kind == "journal":
             shutil.copy(source / "broken", path)
@@ -260,6 +284,36 @@ class Case:
                 session.tell(20, session.classes[0] if session.classes else "alpha", "fuzz", overrule=True)
                 return "right"
             return "right" if said == self._originals.state else "wrong"
+
+    def _read_tables(self, folder: Path) -> str:
+        """A folder of CSV files, one of them damaged."""
+        shutil.copytree(self._originals.folder / "tables", folder / "tables")
+        path = self._chance.choice(sorted((folder / "tables").iterdir()))
+        content = bytearray(path.read_bytes())
+        self._chance.choice((bits, byte_runs, cut, cells))(content, self._chance)
+        path.write_bytes(content)
+        read_graph(folder / "tables")
+        return "right"
+
+    def _read_chunk(self, folder: Path) -> str:
+        """A damaged chunk, or one that was edited: given back as it was, or not at all, which has it computed anew."""
+        key, chunk, chance = self._originals.key, self._originals.chunk, self._chance
+        path = folder / key.path
+        path.parent.mkdir(parents=True)
+        content = bytearray((self._originals.folder / "chunks" / key.path).read_bytes())
+        if chance.random() < 0.3:
+            record = json.loads(content)
+            place = chance.choice([record, record["key"]])
+            place[chance.choice(sorted(place))] = chance.choice([*ODD, [[0] * 5] * 4, [50.0] * 4, [float("nan")] * 4, [10**400] * 4])
+            content = bytearray(json.dumps(record).encode())
+        else:
+            chance.choice((bits, byte_runs, cut, cells))(content, chance)
+        path.write_bytes(content)
+        found = ChunkStore(folder).load(key)
+        if found is None:
+            return "refused"
+        same = all(np.array_equal(getattr(found, name), getattr(chunk, name)) for name in ("micro_f1", "macro_f1", "queries"))
+        return "right" if same else "wrong"
 
     def _read_other(self, path: Path) -> str:
         if self.kind == "policy":

@@ -232,3 +232,23 @@ def test_a_training_that_has_ended_is_not_done_again(tmp_path: Path) -> None:
     again = train_policy(graphs(), out=out, resume=True, **SHORT)
     assert again.origin == first.origin and torch.equal(again.output, first.output)
     assert files_of(tmp_path) == before and out.stat().st_mtime_ns == stamp
+
+
+def test_policies_along_the_way_are_kept_and_change_nothing(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
+    (tmp_path / "kept").mkdir()
+    train_policy(graphs(), out=tmp_path / "kept" / "p.safetensors", keep_every=8, **SHORT)
+    kept = files_of(tmp_path / "kept")
+    assert set(kept) - set(undisturbed) == {"p.8.safetensors", "p.16.safetensors"}
+    last, end = (load_policy(tmp_path / "kept" / f"p.{name}.safetensors") for name in ("16", "last"))
+    assert last.origin["episode"] == 16
+    assert all(torch.equal(one, end.state_dict()[name]) for name, one in last.state_dict().items())
+    assert any(
+        not torch.equal(one, end.state_dict()[name])
+        for name, one in load_policy(tmp_path / "kept" / "p.8.safetensors").state_dict().items()
+    )
+
+
+@pytest.mark.parametrize(("every", "message"), [(-1, "whole number"), (2.5, "whole number"), (5, "needs out")])
+def test_keeping_policies_refuses_what_cannot_be(every: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        train_policy(graphs(), keep_every=every, **SHORT)

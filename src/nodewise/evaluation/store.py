@@ -153,13 +153,13 @@ class ChunkStore:
             return self._memory.get(key.path)
         try:
             record = json.loads((self.folder / key.path).read_text(encoding="utf-8"))
-            if record["key"] != key.as_dict():
-                return None
+            if record["key"] != key.as_dict() or record["digest"] != _digest(record):
+                return None  # of other settings, damaged, or edited
             micro, macro = (np.asarray(record[name], dtype=np.float64) for name in ("micro_f1", "macro_f1"))
             chunk = Chunk(micro, macro, np.asarray(record["queries"], dtype=np.int64), float(record["seconds"]))
             if not chunk.fits(key):
-                return None  # somebody has edited it
-        except (OSError, ValueError, KeyError, TypeError):
+                return None  # edited, with a right digest
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
         self._memory[key.path] = chunk
         return chunk
@@ -171,7 +171,14 @@ class ChunkStore:
             path = self.folder / key.path
             path.parent.mkdir(parents=True, exist_ok=True)
             scores = {name: getattr(chunk, name).tolist() for name in ("micro_f1", "macro_f1", "queries")}
-            write_json(path, {"schema": 1, "key": key.as_dict(), "seconds": chunk.seconds, **scores})
+            record = {"schema": 1, "key": key.as_dict(), "seconds": chunk.seconds, **scores}
+            write_json(path, {**record, "digest": _digest(record)})
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    """Tells a chunk that was damaged on the disk, or edited, from the one that was written."""
+    content = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _plain(text: str) -> str:

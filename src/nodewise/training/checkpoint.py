@@ -58,17 +58,24 @@ class Checkpoint:
 
     Args:
         settings: what a training that is resumed must have in common with the one that was stopped.
+        keep_every: episodes after which the policy of the moment is kept beside the others; 0: never.
     """
 
     def __init__(
-        self, out: str | Path | None, policy: Policy, adam: torch.optim.Adam, scales: Sequence[RunningScale], settings: Mapping[str, Any]
-    ) -> None:
+        self, out: str | Path | None, policy: Policy, adam: torch.optim.Adam, scales: Sequence[RunningScale], settings: Mapping[str, Any],
+        keep_every: int = 0,
+    ) -> None:  # fmt: skip
         self._out = None if out is None else Path(out)
         if self._out is not None and self._out.suffix != ".safetensors":
             raise InputError(f"a policy file ends with .safetensors, got {self._out.name!r}")
         if self._out is not None and not self._out.absolute().parent.is_dir():
             raise InputError(f"there is no folder {str(self._out.parent)!r} to write {self._out.name!r} into: make it first")
+        if isinstance(keep_every, bool) or not isinstance(keep_every, int) or keep_every < 0:
+            raise InputError(f"keep_every must be a whole number of episodes, 0 for never, got {keep_every!r}")
+        if keep_every and self._out is None:
+            raise InputError("keep_every needs out: policies along the way are kept beside the policy file")
         self._policy, self._adam, self._scales, self._settings = policy, adam, scales, dict(settings)
+        self._keep_every = keep_every
         self._best, self._best_score, self._best_episode = deepcopy(policy.state_dict()), float("-inf"), -1
         self._episode, self._saved_at, self._recent = -1, time.monotonic(), deque[float]()
         self._idle, self._restarts = 0, list[int]()
@@ -152,6 +159,10 @@ class Checkpoint:
         if self._out is not None:
             with self._beside(".jsonl").open("a" if episode else "w") as file:
                 file.write(json.dumps(line) + "\n")
+            if self._keep_every and (episode + 1) % self._keep_every == 0:
+                kept = deepcopy(self._policy)
+                kept.origin = {**self._policy.origin, "episode": episode + 1}
+                save_policy(kept, self._beside(f".{episode + 1}.safetensors"))
             self._moment = self._now()  # after the log: what is resumed cuts a log that is too long, but cannot lengthen one
             if time.monotonic() - self._saved_at > _SECONDS:
                 self._save(self._moment)

@@ -118,6 +118,7 @@ def train_policy(
     *,
     out: str | Path | None = None,
     resume: bool = False,
+    keep_every: int = 0,
     device: str | torch.device = "auto",
     progress: bool = False,
     reporter: Reporter | None = None,
@@ -132,6 +133,7 @@ def train_policy(
         out: the policy file. Beside it are kept the last policy, the log (JSON lines) and, while training lasts, a checkpoint.
         resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed. A training that has
             ended is not done again.
+        keep_every: episodes after which the policy of the moment is kept, too, as NAME.EPISODE.safetensors beside ``out``; 0: never.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         progress: whether to draw a bar on standard error.
         reporter: told the mean rewards after every episode.
@@ -155,7 +157,7 @@ def train_policy(
         raise InputError("no source graph was given: name at least one labelled graph")
     settings = _settings_for(sources_given, settings, options)
     with listening(reporter, progress) as report:
-        return _train(sources_given, settings, out, resume, device, report, each_episode)
+        return _train(sources_given, settings, out, resume, keep_every, device, report, each_episode)
 
 
 def _settings_for(graphs: Sequence[Graph], settings: TrainingSettings | None, options: TrainingOptions) -> TrainingSettings:
@@ -179,8 +181,8 @@ def _settings_for(graphs: Sequence[Graph], settings: TrainingSettings | None, op
 
 
 def _train(
-    graphs: Sequence[Graph], settings: TrainingSettings, out: str | Path | None, resume: bool, device: str | torch.device, report: Reporter,
-    each_episode: Callable[[dict[str, Any]], None] | None,
+    graphs: Sequence[Graph], settings: TrainingSettings, out: str | Path | None, resume: bool, keep_every: int, device: str | torch.device,
+    report: Reporter, each_episode: Callable[[dict[str, Any]], None] | None,
 ) -> Policy:  # fmt: skip
     """Algorithm 1."""
     wanted = settings.features or (None,) * len(graphs)
@@ -197,7 +199,7 @@ def _train(
     sources = [_Source(graph, budget, settings, where, policy) for graph, budget in zip(graphs, settings.budgets, strict=True)]
     policy.origin = describe_sources(graphs, settings)
     the_same = {key: policy.origin[key] for key in ("source_graphs", "training")}
-    checkpoint = Checkpoint(out, policy, adam, [source.scale for source in sources], the_same)
+    checkpoint = Checkpoint(out, policy, adam, [source.scale for source in sources], the_same, keep_every)
     done = checkpoint.finished() if resume else None
     if done is not None:
         return done

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.fuzz import FORGED, OTHER, SESSION, Originals, play
 
-CASES = {**dict.fromkeys(SESSION, 60), "journal": 60, **dict.fromkeys(FORGED, 120), **dict.fromkeys(OTHER, 25)}
+CASES = {**dict.fromkeys(SESSION, 60), "journal": 60, **dict.fromkeys(FORGED, 120), **dict.fromkeys(OTHER, 25), "tables": 60, "chunk": 120}
 
 
 @pytest.fixture(scope="module")

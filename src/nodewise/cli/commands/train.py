@@ -60,6 +60,16 @@ def train(
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint beside --out, if there is one.")] = False,
+    keep_every: Annotated[
+        int,
+        typer.Option(
+            "--keep-every",
+            metavar="N",
+            min=0,
+            help="Also keep the policy of every Nth episode, as NAME.EPISODE.safetensors.",
+            show_default="never",
+        ),
+    ] = 0,
     force: Annotated[bool, typer.Option("--force", help="Write over a finished policy without asking.")] = False,
     tensorboard: Annotated[
         Path | None, typer.Option("--tensorboard", metavar="DIR", help="Also write the rewards there for TensorBoard.", show_default=False)
@@ -99,7 +109,9 @@ def train(
             classifier=learns,
         )  # fmt: skip
         try:
-            policy = train_policy(loaded, settings, out=out, resume=resume, device=device, reporter=reporter, each_episode=each_episode)
+            policy = train_policy(
+                loaded, settings, out=out, resume=resume, keep_every=keep_every, device=device, reporter=reporter, each_episode=each_episode
+            )
         except KeyboardInterrupt:
             complain("nodewise train: interrupted; the same command with --resume goes on from the last whole episode")
             raise typer.Exit(130) from None
