@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.ground.seeds import numpy_generator
+from nodewise.ground.compute import numpy_generator
 
 LIMITS = {"pubmed_seconds": 0.5, "million_peak_gb": 4.0, "knn_peak_gb": 4.0, "knn_seconds": 120.0}
 

@@ -11,7 +11,7 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.utils import degree, scatter
 
 from nodewise.graph import Graph
-from nodewise.ground.seeds import numpy_generator
+from nodewise.ground.compute import numpy_generator
 from nodewise.policy import Policy
 from nodewise.policy.state import StateSettings
 

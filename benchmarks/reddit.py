@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.ground.seeds import numpy_generator
+from nodewise.ground.compute import numpy_generator
 
 START, MONTH = 1_388_534_400, 31 * 86_400  # January 2014
 LINES_A_POST = 10

@@ -6,7 +6,7 @@ import csv
 import sys
 from pathlib import Path
 
-from nodewise.ground.seeds import numpy_generator
+from nodewise.ground.compute import numpy_generator
 
 TOPICS = {
     "opening hours": (

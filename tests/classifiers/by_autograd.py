@@ -13,7 +13,7 @@ import torch
 
 from nodewise.classifiers import Gcn
 from nodewise.graph import Graph
-from nodewise.ground.seeds import numpy_generator
+from nodewise.ground.compute import numpy_generator
 
 
 class PlainGcn:

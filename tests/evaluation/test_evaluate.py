@@ -21,9 +21,9 @@ from nodewise.environment import Environment, SplitSizes, TestNodes, draw_splits
 from nodewise.evaluation import evaluate, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError, PolicyFileError
 from nodewise.ground.events import Event, Progress
-from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, import_released, save_policy, shipped_policies
 from nodewise.strategies import Centrality, Random
 from tests.learners import learner

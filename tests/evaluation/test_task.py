@@ -19,8 +19,8 @@ from nodewise.evaluation.store import Chunk
 from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, play
 from nodewise.graph import Graph, preprocess, write_graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
-from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy
 from nodewise.strategies import STRATEGIES, Learned, make_strategy
 from tests.learners import learner

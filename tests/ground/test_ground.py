@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.ground import errors
-from nodewise.ground.device import resolve_device
+from nodewise.ground.compute import derive_seed, numpy_generator, resolve_device
 from nodewise.ground.errors import InputError, MissingExtraError, NodewiseError, UnknownNameError
 from nodewise.ground.events import Event, Note, Progress, Silent, Warned
-from nodewise.ground.seeds import derive_seed, numpy_generator
 
 
 def test_the_tree_of_errors_is_as_drawn() -> None:

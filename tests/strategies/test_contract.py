@@ -88,7 +88,7 @@ class SharedNoise(Environment):
     """An environment whose noise is the CPU's on any device."""
 
     def uniform(self, purpose: str, shape: tuple[int, ...]) -> torch.Tensor:
-        from nodewise.ground.seeds import numpy_generator
+        from nodewise.ground.compute import numpy_generator
 
         return torch.from_numpy(numpy_generator(self.seed, purpose, self.step).random(shape, dtype="float32")).to(self.graph.device)
 

@@ -14,9 +14,9 @@ import torch
 from nodewise.classifiers import Gcn
 from nodewise.contracts import Observation
 from nodewise.graph import Graph
+from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Event, Progress
-from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, PolicySettings, load_policy
 from nodewise.policy.state import StateSettings, state
 from nodewise.training import TrainingSettings, train_policy

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from nodewise.classifiers import Gcn
+from nodewise.ground.compute import derive_seed
 from nodewise.ground.events import Event, Warned
-from nodewise.ground.seeds import derive_seed
 from nodewise.policy import Policy, PolicySettings, load_policy
 from nodewise.training import train_policy
 from nodewise.training.checkpoint import DEAD_AFTER

@@ -10,7 +10,7 @@ from pathlib import Path
 from nodewise.cluster.versions import Versions
 from nodewise.evaluation.store import Chunk
 from nodewise.evaluation.task import Player, Task
-from nodewise.ground.device import one_thread
+from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import ClusterError, GraphError, InputError
 
 __all__ = ["play_packed"]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nodewise.graph import Graph
+from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.ground.seeds import numpy_generator
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,8 +11,8 @@ from nodewise.environment.metrics import Scores, f1_scores
 from nodewise.environment.observation import EnvironmentObservation
 from nodewise.environment.splits import Splits
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.errors import InputError
-from nodewise.ground.seeds import derive_seed, numpy_generator
 
 __all__ = ["Environment"]
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import torch
 
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import InputError
-from nodewise.ground.seeds import numpy_generator
 
 __all__ = ["SplitSizes", "Splits", "TestNodes", "draw_splits"]
 

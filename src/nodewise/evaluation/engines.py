@@ -10,7 +10,7 @@ from typing import Protocol
 from nodewise.evaluation.store import Chunk
 from nodewise.evaluation.task import GraphReference, Player, Task
 from nodewise.graph import Graph
-from nodewise.ground.device import resolve_device
+from nodewise.ground.compute import resolve_device
 from nodewise.ground.plugins import resolve_plugin
 
 __all__ = ["ENGINES", "Engine", "LocalEngine", "make_engine"]

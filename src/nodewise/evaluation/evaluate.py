@@ -20,10 +20,9 @@ from nodewise.evaluation.statistics import Interval, confidence_interval
 from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
-from nodewise.ground.device import resolve_device
+from nodewise.ground.compute import resolve_device
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter, Warned
-from nodewise.ground.progress import listening
+from nodewise.ground.events import Progress, Reporter, Warned, listening
 from nodewise.policy import Policy
 from nodewise.strategies import make_strategy
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import InputError
-from nodewise.ground.seeds import numpy_generator
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",

@@ -20,8 +20,8 @@ from nodewise.environment import Environment, Scores, Splits, SplitSizes, TestNo
 from nodewise.evaluation.store import Chunk, ChunkKey, code_of
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
-from nodewise.ground.seeds import derive_seed
 
 __all__ = ["GraphReference", "Player", "Task", "default_splits", "play", "runs_at_once"]
 

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.ground.errors import GraphError, InputError
-from nodewise.ground.names import LONGEST_CLASS, class_name, tidy_name
-from nodewise.ground.wording import count, listed
+from nodewise.ground.wording import LONGEST_CLASS, class_name, count, listed, tidy_name
 
 __all__ = ["are_classes", "class_labels", "is_missing", "label_ids", "natural_order", "valid_class_names"]
 

@@ -1,11 +1,18 @@
-"""Typed progress events: the library reports them, the command line draws them, the studio streams them."""
+"""Typed progress events: the library reports them, the command line draws them, the studio streams them; and a bar for scripts and notebooks."""
 
 from __future__ import annotations
 
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TextIO
 
-__all__ = ["Event", "Note", "Progress", "Reporter", "Silent", "Warned"]
+__all__ = ["Event", "Note", "Progress", "Reporter", "Silent", "TextBar", "Warned", "listening"]
+
+_WIDTH = 24
 
 
 @dataclass(frozen=True)
@@ -55,3 +62,88 @@ class Silent:
 
     def __call__(self, event: Event, /) -> None:
         return None
+
+
+class TextBar:
+    """Draws progress on one line that is written over, where the stream is a terminal or a notebook's; elsewhere a line every ten seconds.
+
+    Args:
+        stream: where to; standard error by default.
+        clock: tells the time in seconds.
+    """
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream or sys.stderr, clock
+        self._live = self._stream.isatty() or type(self._stream).__module__.startswith("ipykernel")
+        self._task, self._began, self._drawn, self._length = "", 0.0, 0.0, 0
+
+    def __call__(self, event: Event, /) -> None:
+        if isinstance(event, Progress):
+            self._draw(event)
+        elif isinstance(event, (Note, Warned)):
+            self.close()
+            self._write(f"{'warning: ' if isinstance(event, Warned) else ''}{event.message}\n")
+
+    def close(self) -> None:
+        """End the line that is being drawn."""
+        if self._length:
+            self._write("\n")
+        self._task, self._length = "", 0
+
+    def _draw(self, event: Progress) -> None:
+        now = self._clock()
+        if event.task != self._task:
+            self.close()
+            self._task, self._began, self._drawn = event.task, now, -1.0 if self._live else now
+        finished = event.total is not None and event.done >= event.total
+        if not finished and now - self._drawn < (0.1 if self._live else 10.0):
+            return
+        self._drawn = now
+        text = _line(event, now - self._began)
+        if self._live:
+            self._write("\r" + text.ljust(self._length))
+            self._length = len(text)
+            if finished:
+                self.close()
+        else:
+            self._write(f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # a stream that is gone is no reason to lose the work
+            self._stream.write(text)
+            self._stream.flush()
+
+
+@contextmanager
+def listening(reporter: Reporter | None, progress: bool) -> Iterator[Reporter]:
+    """The reporter that a call tells its events to: the caller's, a bar if asked for, both, or Python warnings where there is neither."""
+    bar = TextBar() if progress else None
+    told = [one for one in (reporter, bar) if one is not None]
+
+    def tell(event: Event, /) -> None:
+        for one in told:
+            one(event)
+
+    try:
+        yield tell if told else _Warnings()
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+class _Warnings:
+    """Where nobody listens, what the caller should know is a Python warning."""
+
+    def __call__(self, event: Event, /) -> None:
+        if isinstance(event, Warned):
+            warnings.warn(event.message, stacklevel=4)
+
+
+def _line(event: Progress, seconds: float) -> str:
+    figures = "  ".join(f"{name} {value:.4g}" for name, value in event.values.items())
+    if not event.total:
+        return f"{event.task}: {event.done}  {seconds:.0f} s  {figures}".rstrip()
+    share = min(1.0, event.done / event.total)
+    bar = "█" * round(_WIDTH * share) + "░" * (_WIDTH - round(_WIDTH * share))
+    left = f", {seconds * (1 / share - 1):.0f} s left" if 0 < share < 1 else ""
+    return f"{event.task}: {bar} {event.done}/{event.total}  {seconds:.0f} s{left}  {figures}".rstrip()

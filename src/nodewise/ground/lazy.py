@@ -19,6 +19,8 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object
     def get(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        thing = getattr(import_module(f"{package}.{homes[name]}"), name)
+        setattr(import_module(package), name, thing)  # from now on it is the package's own
+        return thing
 
     return get

@@ -22,7 +22,7 @@ from nodewise.evaluation.task import GraphReference, Player, Task, default_split
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.device import resolve_device
+from nodewise.ground.compute import resolve_device
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.strategies import Age

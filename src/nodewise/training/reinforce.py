@@ -18,11 +18,9 @@ from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.device import resolve_device
+from nodewise.ground.compute import derive_seed, resolve_device
 from nodewise.ground.errors import InputError, UnknownNameError
-from nodewise.ground.events import Progress, Reporter, Warned
-from nodewise.ground.progress import listening
-from nodewise.ground.seeds import derive_seed
+from nodewise.ground.events import Progress, Reporter, Warned, listening
 from nodewise.policy import Policy, PolicySettings
 from nodewise.training.checkpoint import DEAD_AFTER, Checkpoint, describe_sources
 from nodewise.training.explorer import Explorer

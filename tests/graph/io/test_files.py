@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from nodewise.graph import Graph, read_graph, write_graph
 from nodewise.graph.equality import differences
-from nodewise.graph.io.files import atomic_file, atomic_folder
 from nodewise.ground.errors import GraphError
+from nodewise.ground.files import atomic_file, atomic_folder
 from tests.graph.generated import graphs
 
 WHOLE = ("graph.npz", "graph.graphml", "graph")

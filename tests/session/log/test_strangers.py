@@ -300,7 +300,7 @@ def test_what_a_file_can_make_us_compute_is_limited(path: Path, monkeypatch: pyt
 
 
 def test_parts_of_killed_processes_are_removed_at_the_next_start_and_those_of_living_ones_stay(path: Path) -> None:
-    from nodewise.ground.parts import part_path
+    from nodewise.ground.files import part_path
 
     mine = part_path(path)
     dead = mine.with_name(mine.name.replace(f"-{os.getpid()}-", "-4194000-"))

@@ -22,9 +22,9 @@ from nodewise.contracts import Classifier, Learner
 from nodewise.graph import Graph
 from nodewise.graph.features import gcn_features
 from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
+from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter
-from nodewise.ground.seeds import derive_seed, numpy_generator
 
 __all__ = ["Gcn", "GcnLearner"]
 

@@ -57,7 +57,7 @@ def evaluate(
     from nodewise.classifiers import make_classifier
     from nodewise.evaluation import evaluate as run
     from nodewise.evaluation.methods import policy_name
-    from nodewise.ground.device import resolve_device
+    from nodewise.ground.compute import resolve_device
     from nodewise.strategies import make_strategy
 
     resolve_device(device)

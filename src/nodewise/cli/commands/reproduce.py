@@ -90,7 +90,7 @@ def reproduce(
     With trainings, the policies that the experiments need and that are not there yet are trained at full length, checkpointed.
     """
     from nodewise.experiments.gpa import EXPERIMENTS, find_experiments
-    from nodewise.ground.device import resolve_device
+    from nodewise.ground.compute import resolve_device
 
     if experiment == "trainings":
         resolve_device(device)

@@ -85,7 +85,7 @@ def train(
 
     from nodewise.classifiers import make_classifier
     from nodewise.datasets import default_budget
-    from nodewise.ground.device import resolve_device
+    from nodewise.ground.compute import resolve_device
     from nodewise.ground.errors import InputError
     from nodewise.policy import PolicySettings
     from nodewise.policy.state import StateSettings

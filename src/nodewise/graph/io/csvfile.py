@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodewise.graph.io.files import atomic_file, existing_file
 from nodewise.ground.errors import GraphError
+from nodewise.ground.files import atomic_file, existing_file
 from nodewise.ground.wording import listed
 
 __all__ = ["COLUMNS", "Table", "cell", "first_record", "guess_delimiter", "numbers", "read_rows", "read_table", "write_rows"]

@@ -19,9 +19,9 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import node_ids
 from nodewise.graph.io.column_names import EDGE_ENDS, meaning
 from nodewise.graph.io.csvfile import cell, first_record, read_rows, write_rows
-from nodewise.graph.io.files import check_claim, existing_file
 from nodewise.graph.labels import natural_order
 from nodewise.ground.errors import GraphError
+from nodewise.ground.files import check_claim, existing_file
 from nodewise.ground.wording import count, listed
 
 __all__ = ["read_edgelist", "write_edgelist"]

@@ -6,20 +6,16 @@ at most 64 MiB and `MEMORY` times the file's size (of a folder: of its files tog
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from nodewise.ground.errors import GraphError
-from nodewise.ground.parts import part_path, remove_dead_parts
+from nodewise.ground.files import existing_file
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["FORMS", "MEMORY", "UNWRITTEN", "atomic_file", "atomic_folder", "check_claim", "existing_file", "read_graph", "write_graph"]
+__all__ = ["FORMS", "MEMORY", "read_graph", "write_graph"]
 
 FORMS = {
     ".npz": "everything, compressed",
@@ -29,8 +25,6 @@ FORMS = {
 }
 MEMORY = 320
 """Bytes of memory that reading a file takes for each of its bytes, at most."""
-UNWRITTEN = 2**24
-"""Nodes or columns that a file may claim beyond what it can spell out: nodes without edges, columns of zeros."""
 _EDGES = (".edges", ".edgelist", ".txt", ".csv", ".tsv")
 
 
@@ -77,82 +71,6 @@ def write_graph(graph: Graph, path: str | Path) -> list[str]:
 
         return write_edgelist(graph, path)
     raise _unknown_ending(path, "written")
-
-
-def existing_file(path: Path) -> Path:
-    """Passes a path that is a file with something in it.
-
-    Raises:
-        GraphError: if it is missing, a folder, a pipe or device, which could make the reader wait for ever, or empty.
-    """
-    try:
-        if path.is_dir():
-            raise GraphError(f"{path} is a folder, not a file: give the file in it, or a folder with nodes.csv and edges.csv")
-        if not path.exists():
-            raise GraphError(f"there is no file {path}: check the path (the current folder is {Path.cwd()})")
-        if not path.is_file():
-            raise GraphError(f"{path} is a pipe, a socket or a device, not a file: save what it gives to a file first")
-        if path.stat().st_size == 0:
-            raise GraphError(f"{path} is empty (0 bytes): it was probably not written to the end, make or download it again")
-    except OSError as error:
-        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
-    return path
-
-
-def check_claim(path: Path, number: int, what: str) -> int:
-    """Passes a number of nodes or columns that a file claims without spelling all of them out.
-
-    Raises:
-        GraphError: if it is far more than a file of that size can hold.
-    """
-    size = path.stat().st_size
-    if not 0 <= number <= UNWRITTEN + size:
-        raise GraphError(
-            f"{path} claims {number:,} {what}, more than a file of {size:,} bytes can hold: it is damaged, or was made to use up the memory; "
-            "make or download it again"
-        )
-    return number
-
-
-@contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """Gives a file to write bytes to, and puts it at `path` when all is written; after a failure what was there before is untouched."""
-    remove_dead_parts(path.absolute().parent)
-    part = part_path(path)
-    try:
-        handle = part.open("xb")
-    except OSError as error:
-        raise GraphError(
-            f"{path} cannot be written: {error.strerror or error}; check that the folder exists and may be written to"
-        ) from error
-    try:
-        with handle:
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise GraphError(f"{path} cannot be written: {error.strerror or error}; check the space left and the permissions") from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
-@contextmanager
-def atomic_folder(path: Path) -> Iterator[Path]:
-    """Gives a new folder to write files to, and puts them into `path` when all are written; other files that are there stay."""
-    part = part_path(path)
-    try:
-        part.mkdir(parents=True)
-        yield part
-        if not path.exists():
-            part.replace(path)
-        else:
-            for file in sorted(part.iterdir()):
-                file.replace(path / file.name)
-    except OSError as error:
-        raise GraphError(f"the folder {path} cannot be written: {error.strerror or error}; check the path and its permissions") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _read(path: Path) -> Graph:

@@ -20,10 +20,10 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.io.column_names import label_columns, meaning
 from nodewise.graph.io.csvfile import numbers
-from nodewise.graph.io.files import atomic_file, existing_file
 from nodewise.graph.io.graphml_parser import Document, parse
 from nodewise.graph.labels import are_classes
 from nodewise.ground.errors import GraphError
+from nodewise.ground.files import atomic_file, existing_file
 from nodewise.ground.wording import listed
 
 __all__ = ["read_graphml", "write_graphml"]

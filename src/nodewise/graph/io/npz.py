@@ -24,8 +24,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.files import atomic_file, check_claim, existing_file
 from nodewise.ground.errors import GraphError
+from nodewise.ground.files import atomic_file, check_claim, existing_file
 from nodewise.ground.wording import listed
 
 __all__ = ["read_npy", "read_npz", "write_npz"]

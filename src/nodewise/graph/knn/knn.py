@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.column_names import ID, label_columns, meaning, never_features
 from nodewise.graph.io.csvfile import Table, numbers, read_table
-from nodewise.graph.io.files import existing_file
 from nodewise.graph.io.npz import read_npy
 from nodewise.graph.io.tables import id_column, label_column
 from nodewise.graph.knn.columns import column_features
@@ -22,6 +21,7 @@ from nodewise.graph.knn.pictures import pictures_in, pixels
 from nodewise.graph.knn.text import encoded, text_features
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 from nodewise.ground.events import Reporter
+from nodewise.ground.files import existing_file
 from nodewise.ground.wording import count, listed
 
 __all__ = ["graph_from_things", "knn_from_images", "knn_from_npy", "knn_from_table", "knn_from_texts", "knn_graph"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
-from nodewise.ground.parts import scratch_folder
+from nodewise.ground.files import scratch_folder
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy

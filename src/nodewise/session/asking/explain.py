@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.ground.device import one_thread
+from nodewise.ground.compute import one_thread
 from nodewise.policy.state import PAPER_FEATURES, StateSettings, state
 from nodewise.session.learning.learner import SessionLearner
 from nodewise.session.learning.prediction import class_columns

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.graph import Graph
-from nodewise.ground.seeds import numpy_generator
+from nodewise.ground.compute import numpy_generator
 from nodewise.session.files.graph_store import fetch_graph
 from nodewise.session.log.log import Log
 from nodewise.session.settings import SessionSettings

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.graph.io.files import atomic_file
 from nodewise.graph.io.npz import write_npz
 from nodewise.ground.errors import InputError
+from nodewise.ground.files import atomic_file
 
 if TYPE_CHECKING:
     from nodewise.session.learning.prediction import Prediction

@@ -10,7 +10,7 @@ from typing import Any
 from nodewise.graph import Graph, read_graph
 from nodewise.graph.io.npz import read_npz, write_npz
 from nodewise.ground.errors import GraphError, SessionError, SessionFileError
-from nodewise.ground.parts import scratch_folder
+from nodewise.ground.files import scratch_folder
 from nodewise.session.files.outputs import graph_files, graph_path
 from nodewise.session.log.checks import damaged
 from nodewise.session.log.log import Log

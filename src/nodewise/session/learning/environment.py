@@ -9,7 +9,7 @@ import torch
 from nodewise.contracts import Learner, Queried
 from nodewise.environment import Environment
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.seeds import derive_seed
+from nodewise.ground.compute import derive_seed
 
 __all__ = ["SessionEnvironment"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.ground.seeds import derive_seed, numpy_generator
 from nodewise.session.learning.prediction import class_columns
 from nodewise.session.log.history import Label
 
@@ -97,7 +97,7 @@ def cross_validated(
     """
     import torch
 
-    from nodewise.ground.device import one_thread
+    from nodewise.ground.compute import one_thread
 
     report = reporter or Silent()
     count = len(labels)

@@ -15,7 +15,7 @@ import torch
 
 from nodewise.contracts import Classifier, Learner, Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.device import one_thread
+from nodewise.ground.compute import one_thread
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.learning.environment import SessionEnvironment
 from nodewise.session.log.history import Label

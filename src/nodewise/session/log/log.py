@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
-from nodewise.ground.parts import part_path, remove_dead_parts
+from nodewise.ground.files import part_path, remove_dead_parts
 from nodewise.session.log.checks import (
     APPLICATION_ID,
     FORM,

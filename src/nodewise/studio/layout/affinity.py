@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.ground.seeds import numpy_generator
+from nodewise.ground.compute import numpy_generator
 
 __all__ = ["met_on_walks", "reached_by_walks", "spectral_start"]
 

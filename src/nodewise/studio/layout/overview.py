@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from nodewise.graph import Graph
-from nodewise.ground.seeds import derive_seed, numpy_generator
+from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.studio.layout.affinity import met_on_walks, reached_by_walks, spectral_start
 from nodewise.studio.layout.packing import pack
 from nodewise.studio.layout.unfolding import separate, unfold

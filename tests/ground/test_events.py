@@ -7,8 +7,7 @@ import io
 import pytest
 
 import nodewise as nw
-from nodewise.ground.events import Event, Note, Progress, Warned
-from nodewise.ground.progress import TextBar, listening
+from nodewise.ground.events import Event, Note, Progress, TextBar, Warned, listening
 from tests.small_graphs import random_graph
 
 
