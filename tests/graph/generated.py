@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nodewise.graph import Graph
-from nodewise.ground.wording import tidy_name
+from nodewise.graph.checks import tidy_name
 
 ODD = ("007", "7", "7.0", "<img src=x onerror=alert(1)>", 'a "quoted" name', "comma, semi; tab\t|", "two\nlines", "\r\n", "# no comment", "%", " ",
        " blank ", "naïve 🦉 名", "&amp;", "]]>", "<!DOCTYPE x>", "id", "label", "source", "-1", "nan", "None", "\u2028", "\x85", "'", "\\", "=1+1")  # fmt: skip

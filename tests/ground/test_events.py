@@ -1,4 +1,4 @@
-"""The bar that ``progress=True`` draws, and where warnings go without one."""
+"""The bar that ``progress=True`` draws, where warnings go without one, and how counts and lists are said."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import pytest
 
 import nodewise as nw
-from nodewise.ground.events import Event, Note, Progress, TextBar, Warned, listening
+from nodewise.ground.events import Event, Note, Progress, TextBar, Warned, count, listed, listening
 from tests.small_graphs import random_graph
 
 
@@ -62,3 +62,15 @@ def test_without_either_nothing_is_drawn_and_warnings_are_python_s(capfd: pytest
             report(Warned("look out"))
     nw.evaluate(random_graph(), "random", budget=2, runs=1)
     assert capfd.readouterr() == ("", "")
+
+
+def test_count_knows_one_and_many() -> None:
+    assert count(1, "edge") == "1 edge"
+    assert count(12345, "edge") == "12,345 edges"
+    assert count(0, "class", "classes") == "0 classes"
+
+
+def test_listed_quotes_and_cuts() -> None:
+    assert listed(["a", 2]) == "'a', '2'"
+    assert listed(range(10), most=2) == "'0', '1' and 8 more"
+    assert listed([]) == ""

@@ -10,8 +10,8 @@ from nodewise.datasets.folder import data_folder, find_local
 from nodewise.datasets.info import DatasetInfo
 from nodewise.datasets.registry import find_info, plain_name, unknown_dataset
 from nodewise.graph import Graph, read_graph
-from nodewise.graph.convert.foreign import from_foreign
 from nodewise.graph.features import canonical_features, prepared
+from nodewise.graph.io.files import from_foreign
 from nodewise.ground.errors import DownloadError
 from nodewise.ground.events import Reporter, Silent
 

@@ -23,8 +23,7 @@ from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter, listening
-from nodewise.ground.wording import count
+from nodewise.ground.events import Progress, Reporter, count, listening
 from nodewise.policy import Policy
 
 if TYPE_CHECKING:

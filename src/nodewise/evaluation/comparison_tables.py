@@ -7,7 +7,7 @@ import math
 from nodewise.evaluation.comparison import Comparison, Metric, Setting
 from nodewise.evaluation.statistics import FEWEST_FOR_INTERVAL, FEWEST_FOR_TEST
 from nodewise.evaluation.tables import Entry, Table
-from nodewise.ground.wording import count
+from nodewise.ground.events import count
 
 __all__ = ["lead_table", "long_form", "score_table"]
 

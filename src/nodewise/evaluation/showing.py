@@ -14,7 +14,7 @@ from nodewise.evaluation.comparison_tables import long_form, score_table
 from nodewise.evaluation.plots import colour_of, draw_curves, new_figure, save_figure
 from nodewise.evaluation.tables import Entry, Table, to_rows
 from nodewise.ground.errors import InputError, MissingExtraError
-from nodewise.ground.wording import count
+from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     import pandas as pd

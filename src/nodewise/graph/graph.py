@@ -1,8 +1,9 @@
-"""The graph that everything else works on: an immutable, checked record."""
+"""The graph that everything else works on: an immutable, checked record; and whether two graphs are the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +14,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.graph.checks import check_canonical_edges, check_features, check_labels, check_names, check_strings, frozen
-from nodewise.graph.edges import undirected_edges
+from nodewise.graph.checks import (
+    check_canonical_edges,
+    check_features,
+    check_labels,
+    check_names,
+    check_strings,
+    frozen,
+    label_ids,
+    undirected_edges,
+    valid_class_names,
+)
 from nodewise.graph.features import canonical_features, unscaled
-from nodewise.graph.labels import label_ids, valid_class_names
 from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
 
     from nodewise.graph.checks import Features
 
-__all__ = ["Graph"]
+__all__ = ["Graph", "differences", "fingerprint"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,8 +193,6 @@ class Graph:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of what a simulation reads of the graph: edges, features and labels."""
-        from nodewise.graph.equality import fingerprint
-
         return fingerprint(self)
 
     def adjacency(self) -> sp.csr_matrix[np.float32]:
@@ -208,8 +215,6 @@ class Graph:
 
     def equals(self, other: Graph) -> bool:
         """Whether both hold the same values in every field but `notes`; sparse and dense storage of the same values are equal."""
-        from nodewise.graph.equality import differences
-
         return not differences(self, other)
 
     def __reduce__(self) -> tuple[Callable[..., Graph], tuple[Any, ...]]:
@@ -321,6 +326,31 @@ class Graph:
         return knn_from_texts(texts, k, encoder=encoder, y=labels, **options)
 
 
+def differences(one: Graph, other: Graph) -> list[str]:
+    """Names of the fields in which two graphs differ, `notes` left out.
+
+    Features are compared by value: sparse or dense storage makes no difference, an offset that is stored and one that is subtracted already do.
+    """
+    plain = ("num_nodes", "class_names", "node_names", "name", "features")
+    differing = [part for part in plain if getattr(one, part) != getattr(other, part)]
+    differing += [part for part in ("edge_index", "y", "x_offset") if not _same(getattr(one, part), getattr(other, part))]
+    differing += ["x"] if not _same_features(one.x, other.x) else []
+    for part in ("attributes", "extra"):
+        mine, its = getattr(one, part), getattr(other, part)
+        names = [*mine, *(name for name in its if name not in mine)]
+        differing += [f"{part}[{name!r}]" for name in names if name not in mine or name not in its or not _same(mine[name], its[name])]
+    return differing
+
+
+def fingerprint(graph: Graph) -> str:
+    """A digest of what a simulation reads of a graph: edges, features and labels."""
+    digest = hashlib.blake2b(str(graph.num_nodes).encode(), digest_size=8)
+    for array in _arrays(graph):
+        digest.update(f"{array.dtype}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
 def _rows(part: Any) -> int | None:
     if part is None:
         return None
@@ -328,3 +358,32 @@ def _rows(part: Any) -> int | None:
     if shape is None:
         return len(part)
     return int(shape[0]) if len(shape) else None
+
+
+def _arrays(graph: Graph) -> Iterator[npt.NDArray[Any]]:
+    yield graph.edge_index
+    x = graph.x
+    if isinstance(x, np.ndarray):
+        yield x
+    elif x is not None:
+        yield from (x.data, x.indices, x.indptr)
+    for array in (graph.x_offset, graph.y):
+        if array is not None:
+            yield array
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    return bool(one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f"))
+
+
+def _same_features(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    if one.shape != other.shape:
+        return False
+    if not sp.issparse(one) and not sp.issparse(other):
+        return bool(np.array_equal(one, other))
+    mine, its = sp.csr_matrix(one), sp.csr_matrix(other)
+    return all(np.array_equal(getattr(mine, part), getattr(its, part)) for part in ("data", "indices", "indptr"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.ground.wording import count
+from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph

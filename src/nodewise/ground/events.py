@@ -1,16 +1,16 @@
-"""Typed progress events: the library reports them, the command line draws them, the studio streams them; and a bar for scripts and notebooks."""
+"""What the library tells: typed events, which the command line draws and the studio streams, a bar for scripts, and how counts and lists are said."""
 
 from __future__ import annotations
 
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol, TextIO
 
-__all__ = ["Event", "Note", "Progress", "Reporter", "Silent", "TextBar", "Warned", "listening"]
+__all__ = ["Event", "Note", "Progress", "Reporter", "Silent", "TextBar", "Warned", "count", "listed", "listening"]
 
 _WIDTH = 24
 
@@ -129,6 +129,18 @@ def listening(reporter: Reporter | None, progress: bool) -> Iterator[Reporter]:
     finally:
         if bar is not None:
             bar.close()
+
+
+def count(number: int, thing: str, things: str = "") -> str:
+    """``"1 edge"``, ``"12,345 edges"``."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """The names, quoted, with commas; beyond `most` only their number is told."""
+    every = list(names)
+    shown = ", ".join(repr(str(name)) for name in every[:most])
+    return shown + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 class _Warnings:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from nodewise.graph import Graph
+from nodewise.graph.checks import class_name
 from nodewise.ground.errors import InputError, UnknownNameError
-from nodewise.ground.wording import class_name
 from nodewise.session.log.events import is_text
 
 __all__ = ["find_node", "node_name", "probable_typo", "valid_class", "valid_person", "valid_text"]
@@ -53,7 +53,7 @@ def find_node(graph: Graph, given: int | str, index: Mapping[str, int]) -> int:
 
 
 def valid_class(name: object) -> str:
-    """A class's name as it is kept, by the rule that graphs keep theirs by: see `nodewise.ground.wording.class_name`.
+    """A class's name as it is kept, by the rule that graphs keep theirs by: see `nodewise.graph.checks.class_name`.
 
     Raises:
         InputError: it is empty or very long.

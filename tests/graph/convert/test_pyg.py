@@ -9,7 +9,7 @@ from hypothesis import given
 from torch_geometric.data import Data, HeteroData
 
 from nodewise.graph import Graph
-from nodewise.graph.equality import differences
+from nodewise.graph.graph import differences
 from nodewise.ground.errors import GraphError
 from tests.graph.generated import ANYTHING, graphs
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 
 from nodewise.graph import Graph
-from nodewise.graph.equality import differences
+from nodewise.graph.graph import differences
 from nodewise.graph.io.npz import read_npz, write_npz
 from nodewise.ground.errors import GraphError
 from tests.graph.generated import ANYTHING, graphs

@@ -1,13 +1,41 @@
+"""Tables of nodes and edges: CSV files as people have them, one list of what column names mean, and one rule for labels, by every way in."""
+
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nodewise.graph import Graph
+from nodewise.graph import Graph, read_graph
+from nodewise.graph.io.tables import (
+    ID,
+    LABEL,
+    LINK,
+    PICTURE,
+    TEXT,
+    TITLE,
+    cell,
+    guess_delimiter,
+    label_columns,
+    meaning,
+    never_features,
+    numbers,
+    read_rows,
+    read_table,
+)
+from nodewise.graph.knn.knn import knn_from_table
 from nodewise.ground.errors import GraphError
+from nodewise.studio.work.preview import preview_table
+from tests.graph.generated import ODD
 
 
 def write(folder: Path, nodes: str, edges: str) -> tuple[Path, Path]:
@@ -129,3 +157,236 @@ def test_first_column_is_the_id_where_none_is_called_so(tmp_path: Path) -> None:
 def test_refusals_say_where_and_what_to_do(tmp_path: Path, nodes: str, edges: str, columns: dict[str, str], message: str) -> None:
     with pytest.raises(GraphError, match=message):
         Graph.from_csv(*write(tmp_path, nodes, edges), **columns)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_reads_what_people_have(tmp_path: Path, delimiter: str, ending: str, mark: bytes) -> None:
+    text = ending.join([delimiter.join(row) for row in (["id", "note"], ["007", '"a, b; c\nd ""e"""'], ["ä", ""])]) + ending + ending
+    (tmp_path / "a.csv").write_bytes(mark + text.encode())
+    table = read_table(tmp_path / "a.csv")
+    assert table.columns == {"id": ["007", "ä"], "note": ['a, b; c\nd "e"', ""]}
+    assert len(table) == 2
+
+
+def test_long_cells_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\n1," + "x" * 300_000)
+    assert len(read_table(tmp_path / "a.csv").columns["text"][0]) == 300_000
+
+
+def test_other_encodings_can_be_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("id\nä\n".encode("latin-1"))
+    assert read_table(tmp_path / "a.csv", encoding="latin-1").columns == {"id": ["ä"]}
+    with pytest.raises(GraphError, match="not encoded as utf-8.*save it as UTF-8, or say its encoding"):
+        read_table(tmp_path / "a.csv")
+    with pytest.raises(GraphError, match="'klingon' is no known encoding"):
+        read_table(tmp_path / "a.csv", encoding="klingon")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1\n", r"line 2: 1 cells where the first row has 2; the file may be cut off"),
+        ('a,b\n1,2\n\n"x\ny",1,3\n', "line 5: 3 cells"),
+        ('a,b\n1,"2', "cannot be read as CSV .* cut off within quotes"),
+        ("a,a\n1,2\n", "every column needs a name of its own"),
+        ("\n\n", "has no rows"),
+    ],
+)
+def test_damaged_tables_are_refused_with_the_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(GraphError, match=message):
+        read_table(tmp_path / "a.csv")
+
+
+def test_unnamed_columns_get_a_name(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(",x\n0,1\n")
+    assert read_table(tmp_path / "a.csv").columns == {"column 1": ["0"], "x": ["1"]}
+
+
+def test_missing_column_says_what_was_meant(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,label\n")
+    table = read_table(tmp_path / "a.csv")
+    with pytest.raises(GraphError, match="no column 'lable'; its columns are 'id', 'label': did you mean 'label'"):
+        table.column("lable")
+    with pytest.raises(GraphError, match="no column 'zzz'.*name one of these"):
+        table.column("zzz")
+    assert table.find(["x", "label"]) == "label"
+
+
+def test_comments_are_passed_over_outside_quotes(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('# top\n"x\n# y",1\n% more\n2,3\n')
+    assert list(read_rows(tmp_path / "a.csv", comments="#%")) == [(3, ["x\n# y", "1"]), (5, ["2", "3"])]
+
+
+@given(st.lists(st.sampled_from(ODD) | st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1, max_size=4))
+def test_cells_are_read_back_by_any_reader(texts: list[str]) -> None:
+    line = ",".join(map(cell, texts)) + "\n"
+    assert next(csv.reader(io.StringIO(line, newline=""), strict=True)) == texts
+
+
+def test_delimiters_within_quotes_do_not_count() -> None:
+    assert guess_delimiter('"a;b;c",d') == ","
+    assert guess_delimiter("a;b,c;d") == ";"
+    assert guess_delimiter("a") == ","
+
+
+def test_numbers_are_finite_and_no_codes() -> None:
+    assert numbers(["1", "-2.5", "1e3", " 4 ", "0", "0.5", "-0"]) == [1, -2.5, 1000, 4, 0, 0.5, 0]
+    for text in ("007", "", "nan", "inf", "1_000", "x", "-01", "٣"):
+        assert numbers(["1", text]) is None
+
+
+Columns = dict[str, list[str]]
+
+
+def table(path: Path, columns: Columns) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
+    return path
+
+
+def by_csv(folder: Path, columns: Columns) -> Graph:
+    return Graph.from_csv(table(folder / "nodes.csv", {"id": _ids(columns), **columns}))
+
+
+def by_folder(folder: Path, columns: Columns) -> Graph:
+    table(folder / "nodes.csv", {"id": _ids(columns), **columns})
+    table(folder / "edges.csv", {"source": ["n0"], "target": ["n1"]})
+    return read_graph(folder)
+
+
+def by_knn_of_a_file(folder: Path, columns: Columns) -> Graph:
+    return knn_from_table(table(folder / "nodes.csv", columns), 2)
+
+
+def by_knn_of_columns(folder: Path, columns: Columns) -> Graph:
+    return knn_from_table(columns, 2)
+
+
+def by_graphml(folder: Path, columns: Columns) -> Graph:
+    graph = nx.Graph()
+    numeric = {name for name, cells in columns.items() if all(cell.isdigit() and cell[0] != "0" for cell in cells)}
+    for i, name in enumerate(_ids(columns)):
+        graph.add_node(name, **{key: int(cells[i]) if key in numeric else cells[i] for key, cells in columns.items()})
+    nx.write_graphml(graph, folder / "g.graphml")
+    return read_graph(folder / "g.graphml")
+
+
+def by_networkx(folder: Path, columns: Columns) -> Graph:
+    graph = nx.Graph()
+    for i, name in enumerate(_ids(columns)):
+        graph.add_node(name, **{key: cells[i] for key, cells in columns.items()})
+    return Graph.from_networkx(graph)
+
+
+WAYS = [by_csv, by_folder, by_knn_of_a_file, by_knn_of_columns, by_graphml, by_networkx]
+
+every_way = pytest.mark.parametrize("way", WAYS, ids=[way.__name__ for way in WAYS])
+
+
+def _ids(columns: Columns) -> list[str]:
+    return [f"n{i}" for i in range(len(next(iter(columns.values()))))]
+
+
+def _others(rows: int = 12) -> Columns:
+    return {"size": [str(1 + i % 5) for i in range(rows)], "age": [str(20 + i % 7) for i in range(rows)]}
+
+
+@every_way
+@pytest.mark.parametrize("name", [*LABEL, " Category "])
+def test_a_column_of_a_labels_name_is_the_label_and_never_a_feature(way: Callable[..., Graph], name: str, tmp_path: Path) -> None:
+    if way is by_networkx and name not in LABEL:
+        pytest.skip("attributes of networkx are called exactly as they are")
+    graph = way(tmp_path, {name: [str(1 + i % 3) for i in range(12)], **_others()})
+    assert graph.class_names == ("1", "2", "3")
+    bare = way(tmp_path, _others())
+    assert graph.num_features == bare.num_features
+
+
+@every_way
+def test_a_second_column_of_a_labels_name_is_no_feature_either(way: Callable[..., Graph], tmp_path: Path) -> None:
+    columns = {"label": [str(1 + i % 3) for i in range(12)], "category": [str(5 + i % 3) for i in range(12)], **_others()}
+    graph = way(tmp_path, columns)
+    assert graph.class_names == ("1", "2", "3")
+    assert graph.num_features == way(tmp_path, _others()).num_features
+
+
+@pytest.mark.parametrize("way", [by_csv, by_knn_of_a_file])
+def test_labels_that_nobody_wants_are_no_features(way: Callable[..., Graph], tmp_path: Path) -> None:
+    columns = {"category": [str(1 + i % 3) for i in range(12)], **_others()}
+    path = table(tmp_path / "nodes.csv", {"id": _ids(columns), **columns})
+    graph = Graph.from_csv(path, label="") if way is by_csv else knn_from_table(path, 2, label="")
+    assert graph.y is None
+    assert graph.num_features == 2
+    assert "category" in graph.attributes
+
+
+@every_way
+def test_codes_with_leading_zeros_are_no_numbers(way: Callable[..., Graph], tmp_path: Path) -> None:
+    graph = way(tmp_path, {"zip": [f"0{i}234" if i else "99999" for i in range(8)] + ["12345"] * 4, **_others()})
+    assert graph.attributes["zip"][1] == "01234"
+    assert graph.num_features == way(tmp_path, _others()).num_features
+
+
+@every_way
+def test_words_for_missing_values_are_no_classes(way: Callable[..., Graph], tmp_path: Path) -> None:
+    graph = way(tmp_path, {"label": ["a", "nan", "NA", "null", "None", "b", "", " ", "N/A", "<NA>", "a", "b"], **_others()})
+    assert graph.class_names == ("a", "b")
+    assert graph.y is not None
+    assert graph.y.tolist() == [0, -1, -1, -1, -1, 1, -1, -1, -1, -1, 0, 1]
+    assert any("6 labels said 'nan', 'NA', 'null', 'None', 'N/A', '<NA>': taken as unlabelled" in note for note in graph.notes)
+
+
+@every_way
+@pytest.mark.parametrize(
+    ("cells", "classes"),
+    [
+        (["1.0", "2", "", "3."], ("1", "2", "3")),
+        (["1.0", "2.5", "", "x"], ("1.0", "2.5", "x")),
+        (["01", "1", "", "2"], ("01", "1", "2")),
+        (["\u00a0a", "a\tb", "Ka\u0308se", "no\u00a0break"], ("Käse", "a", "a b", "no\u00a0break")),
+    ],
+)
+def test_classes_are_spelled_in_one_way(way: Callable[..., Graph], cells: list[str], classes: tuple[str, ...], tmp_path: Path) -> None:
+    assert way(tmp_path, {"label": cells * 3, **_others()}).class_names == classes
+
+
+def test_numbers_of_any_type_become_the_same_classes() -> None:
+    given: list[Any] = [[1, 2, -1], [1.0, 2.0, np.nan], ["1.0", "2.0", ""], ["1", "2", None], np.array([1.0, 2.0, None], dtype=object)]
+    for y in given:
+        graph = Graph.build([[0], [1]], 3, y=y)
+        assert graph.class_names == ("1", "2")
+        assert graph.y is not None
+        assert graph.y.tolist() == [0, 1, -1]
+
+
+def test_coordinates_are_no_classes(tmp_path: Path) -> None:
+    columns = {"x": [f"{i / 3:.2f}" for i in range(12)], "y": [f"{i % 4 / 3:.2f}" for i in range(12)]}
+    assert label_columns(columns) == []
+    assert by_csv(tmp_path, columns).num_features == by_knn_of_a_file(tmp_path, columns).num_features == 2
+    assert label_columns({"x": ["a", "b"], "y": ["0.5", "1"]}) == ["y"]
+
+
+@pytest.mark.parametrize("name", [*ID, *TITLE, *TEXT, *LINK, *PICTURE])
+def test_what_a_person_is_shown_is_no_feature_of_its_own_accord(name: str, tmp_path: Path) -> None:
+    columns = {name: [str(7 * i % 5) for i in range(12)], **_others()}
+    assert never_features(columns) == {name}
+    assert by_knn_of_a_file(tmp_path, columns).num_features == 2
+    columns = {"id": _ids(columns), **columns} if name != "id" else {**_others(), "id": _ids(columns)}
+    assert Graph.from_csv(table(tmp_path / "n.csv", columns)).num_features == 2
+
+
+@pytest.mark.parametrize("name", LABEL)
+def test_the_studio_proposes_the_same_label(name: str, tmp_path: Path) -> None:
+    path = table(tmp_path / "t.csv", {name: ["a", "b", "a"] * 4, **_others()})
+    assert preview_table(path)["guess"]["label"] == name
+
+
+def test_meanings() -> None:
+    assert [meaning(name) for name in (" ID ", "Category", "body", "headline", "url", "photo", "age")] == [
+        "id", "label", "text", "title", "link", "picture", None,
+    ]  # fmt: skip
+    every = [*LABEL, *ID, *TITLE, *TEXT, *LINK, *PICTURE]
+    assert len(set(every)) == len(every)

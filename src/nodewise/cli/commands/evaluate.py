@@ -27,7 +27,7 @@ from nodewise.cli.options import (
     read_plugin_settings,
 )
 from nodewise.cli.screen import Screen
-from nodewise.ground.wording import count
+from nodewise.ground.events import count
 
 __all__ = ["evaluate", "register"]
 

@@ -65,7 +65,7 @@ def build(
     from json import loads
 
     from nodewise.datasets.reddit import Limits, RedditSettings, build_reddit
-    from nodewise.ground.wording import count
+    from nodewise.ground.events import count
 
     first, last = _ranks(ranks)
     settings = RedditSettings(

@@ -23,8 +23,7 @@ from nodewise.datasets.reddit.vectors import word_vectors
 from nodewise.datasets.reddit.words import vocabulary
 from nodewise.datasets.reddit.work import Work
 from nodewise.ground.errors import InputError, NodewiseError
-from nodewise.ground.events import Note, Progress, Reporter, Silent, Warned
-from nodewise.ground.wording import count
+from nodewise.ground.events import Note, Progress, Reporter, Silent, Warned, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from nodewise.datasets.reddit.words import clean_text, post_link, post_text
 from nodewise.datasets.reddit.work import Work
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
-from nodewise.ground.wording import count
+from nodewise.ground.events import count
 
 __all__ = ["Joined", "join_posts", "make_graph"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from nodewise.evaluation.tables import Entry, Table, to_markdown
-from nodewise.ground.wording import count
+from nodewise.ground.events import count
 
 __all__ = ["graph_title", "lead_table", "p_value", "part_table", "record_tables", "render"]
 

@@ -23,7 +23,7 @@ from nodewise.experiments.gpa.numbers import paper_statement
 from nodewise.experiments.gpa.readings import fill_reading
 from nodewise.experiments.gpa.rendering import render
 from nodewise.ground.errors import DownloadError, InputError
-from nodewise.ground.wording import count
+from nodewise.ground.events import count
 
 __all__ = ["departures_text", "main", "report_text", "write_report"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.column_names import LABEL
-from nodewise.graph.labels import are_classes
+from nodewise.graph.io.tables import LABEL
 from nodewise.ground.errors import GraphError
-from nodewise.ground.wording import listed
+from nodewise.ground.events import listed
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
 from nodewise.ground.errors import GraphError
-from nodewise.ground.wording import listed
+from nodewise.ground.events import listed
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from nodewise.graph.checks import class_labels, natural_order
 from nodewise.graph.features import canonical_features
 from nodewise.graph.graph import Graph
-from nodewise.graph.labels import class_labels, natural_order
+from nodewise.graph.io.tables import are_indices
 from nodewise.ground.errors import GraphError
-from nodewise.ground.wording import listed
+from nodewise.ground.events import listed
 
 __all__ = ["Head", "assemble", "dropped_fields", "exact_texts", "node_ids", "nonzero", "sparse_features"]
 
@@ -153,7 +154,7 @@ def assemble(
         notes: what the reader has to tell.
         room: values that features may take when they are made dense, as they were; beyond it they stay sparse.
     """
-    plain = len(ids) > 0 and ids[0] == "0" and list(ids) == [str(i) for i in range(len(ids))]
+    plain = are_indices(ids)
     named = head.named if head is not None and plain else not plain
     class_names = None
     if head is not None:

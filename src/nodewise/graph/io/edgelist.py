@@ -15,14 +15,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.graph.checks import natural_order
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import node_ids
-from nodewise.graph.io.column_names import EDGE_ENDS, meaning
-from nodewise.graph.io.csvfile import cell, first_record, read_rows, write_rows
-from nodewise.graph.labels import natural_order
+from nodewise.graph.io.tables import EDGE_ENDS, cell, first_record, meaning, read_rows, write_rows
 from nodewise.ground.errors import GraphError
+from nodewise.ground.events import count, listed
 from nodewise.ground.files import check_claim, existing_file
-from nodewise.ground.wording import count, listed
 
 __all__ = ["read_edgelist", "write_edgelist"]
 

@@ -1,4 +1,4 @@
-"""Reading and writing a graph in any form, told by the file's ending.
+"""Reading and writing a graph in any form: a file by its ending, another library's object by what it is.
 
 Files come from strangers. What a file claims of its size is compared with what it can hold before anything is allocated, so that reading takes
 at most 64 MiB and `MEMORY` times the file's size (of a folder: of its files together), whatever it holds.
@@ -7,15 +7,16 @@ at most 64 MiB and `MEMORY` times the file's size (of a folder: of its files tog
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nodewise.ground.errors import GraphError
+from nodewise.graph.graph import Graph
+from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.files import existing_file
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["FORMS", "MEMORY", "read_graph", "write_graph"]
+__all__ = ["FORMS", "MEMORY", "from_foreign", "read_graph", "write_graph"]
 
 FORMS = {
     ".npz": "everything, compressed",
@@ -73,6 +74,23 @@ def write_graph(graph: Graph, path: str | Path) -> list[str]:
     raise _unknown_ending(path, "written")
 
 
+def from_foreign(thing: Any) -> Graph:
+    """The graph of a PyTorch Geometric `Data` or a networkx graph; a `Graph` is passed as it is.
+
+    Raises:
+        InputError: if it is none of these; says what to do with what it is.
+    """
+    if isinstance(thing, Graph):
+        return thing
+    kinds = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(thing).__mro__}
+    rooms = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
+    if "networkx.classes.graph.Graph" in kinds:
+        return Graph.from_networkx(thing)
+    if "torch_geometric" in rooms and hasattr(thing, "edge_index") and not hasattr(thing, "node_types"):
+        return Graph.from_pyg(thing)
+    raise InputError(f"a graph was expected, received {_called(thing)}: {_hint(thing, rooms)}")
+
+
 def _read(path: Path) -> Graph:
     ending = path.suffix.lower()
     pair = path.name in ("nodes.csv", "edges.csv") and path.with_name("nodes.csv").exists() and path.with_name("edges.csv").exists()
@@ -100,3 +118,26 @@ def _unknown_ending(path: Path, done: str) -> GraphError:
     forms = "; ".join(f"{ending} ({what})" for ending, what in FORMS.items())
     hint = " An array of embeddings becomes a graph with `nodewise convert --knn`." if path.suffix == ".npy" else ""
     return GraphError(f"{path} cannot be {done}: the ending {path.suffix!r} is not known. Known forms: {forms}.{hint}")
+
+
+def _called(thing: Any) -> str:
+    shape = getattr(thing, "shape", None)
+    return f"{type(thing).__name__}" + (f" of shape {list(shape)}" if isinstance(shape, tuple) else "")
+
+
+def _hint(thing: Any, rooms: set[str]) -> str:
+    if thing is None:
+        return "give a Graph, a data set's name or a file"
+    if "torch_geometric" in rooms:
+        return "pass dataset[0], or the to_homogeneous() of a graph with several kinds of nodes"
+    if "dgl" in rooms:
+        return "turn it into a networkx graph first (graph.to_networkx())"
+    if rooms & {"pandas", "polars"}:
+        return "make a graph of a table with Graph.from_dataframe(…), or of nodes and edges with Graph.from_csv(…)"
+    if "scipy" in rooms:
+        return "make a graph of an adjacency matrix with Graph.from_scipy(matrix, x, y)"
+    if rooms & {"numpy", "torch"}:
+        return "make a graph of features with knn_graph(x), of edges [2, edge] with Graph.build(edge_index), of a matrix with Graph.from_scipy(…)"
+    if isinstance(thing, (list, tuple)):
+        return "give one graph, not a list; texts become one with Graph.from_texts(…), edges with Graph.build(edge_index)"
+    return "give a Graph, a data set's name, a file, a PyTorch Geometric Data or a networkx graph"

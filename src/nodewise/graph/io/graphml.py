@@ -16,15 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
-from nodewise.graph.io.column_names import label_columns, meaning
-from nodewise.graph.io.csvfile import numbers
 from nodewise.graph.io.graphml_parser import Document, parse
-from nodewise.graph.labels import are_classes
+from nodewise.graph.io.tables import label_columns, meaning, numbers
 from nodewise.ground.errors import GraphError
+from nodewise.ground.events import listed
 from nodewise.ground.files import atomic_file, existing_file
-from nodewise.ground.wording import listed
 
 __all__ = ["read_graphml", "write_graphml"]
 

@@ -25,8 +25,8 @@ import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
 from nodewise.ground.errors import GraphError
+from nodewise.ground.events import listed
 from nodewise.ground.files import atomic_file, check_claim, existing_file
-from nodewise.ground.wording import listed
 
 __all__ = ["read_npy", "read_npz", "write_npz"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.graph.io.csvfile import numbers
-from nodewise.graph.labels import is_missing
+from nodewise.graph.checks import is_missing
+from nodewise.graph.io.tables import numbers
 from nodewise.ground.errors import GraphError
-from nodewise.ground.wording import count, listed
+from nodewise.ground.events import count, listed
 
 if TYPE_CHECKING:
     import numpy.typing as npt

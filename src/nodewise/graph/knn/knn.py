@@ -11,18 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.column_names import ID, label_columns, meaning, never_features
-from nodewise.graph.io.csvfile import Table, numbers, read_table
 from nodewise.graph.io.npz import read_npy
-from nodewise.graph.io.tables import id_column, label_column
+from nodewise.graph.io.tables import ID, Table, id_column, label_column, label_columns, meaning, never_features, numbers, read_table
 from nodewise.graph.knn.columns import column_features
 from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
 from nodewise.graph.knn.pictures import pictures_in, pixels
 from nodewise.graph.knn.text import encoded, text_features
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
-from nodewise.ground.events import Reporter
+from nodewise.ground.events import Reporter, count, listed
 from nodewise.ground.files import existing_file
-from nodewise.ground.wording import count, listed
 
 __all__ = ["graph_from_things", "knn_from_images", "knn_from_npy", "knn_from_table", "knn_from_texts", "knn_graph"]
 
@@ -158,7 +155,7 @@ def knn_from_table(
 
     Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all other columns:
     numbers standardised, categories as one column each. A column ``id``, ``name`` … without repetitions gives the nodes their names.
-    Which column names mean what is told in `nodewise.graph.io.column_names`.
+    Which column names mean what is told in `nodewise.graph.io.tables`.
     Columns that a person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
 
     Args:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nodewise.graph import Graph
-from nodewise.graph.io.column_names import PICTURE
+from nodewise.graph.io.tables import PICTURE
 from nodewise.ground.errors import InputError
 
 __all__ = ["Picture", "Pictures"]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from nodewise.graph.io.column_names import PICTURE
-from nodewise.graph.io.csvfile import read_table
+from nodewise.graph.io.tables import PICTURE, read_table
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Warned
 from nodewise.studio.api.failures import ConflictError
