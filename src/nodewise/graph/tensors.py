@@ -49,6 +49,13 @@ def csr_product(matrix: torch.Tensor, dense: torch.Tensor, out: torch.Tensor | N
     return torch.addmm(out, matrix, dense, beta=0, out=out)
 
 
+def _shared(array: np.ndarray) -> torch.Tensor:
+    """A tensor over the array's own memory, which may be a file's; nobody writes to a graph's features."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writ")
+        return torch.from_numpy(array)
+
+
 class Sparse:
     """A sparse matrix that is applied to each run of a batch alike.
 
@@ -115,7 +122,6 @@ class GraphTensors:
     """What a computation needs of a graph, on one device.
 
     Attributes:
-        norm: D^-1/2 (A + I) D^-1/2, the propagation of a GCN.
         adjacency: A, symmetric, 0 or 1.
         degree: [node].
         sparse_x, offset, dense_x: the features are ``sparse_x - offset`` or ``dense_x``; the one not used is None.
@@ -129,11 +135,8 @@ class GraphTensors:
         self.name = graph.name
         self.num_nodes = graph.num_nodes
         self.num_classes = graph.num_classes
-        adjacency = graph.adjacency()
-        loops = (adjacency + sp.eye(graph.num_nodes, dtype=np.float32, format="csr")).astype(np.float64)
-        scale = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
-        self.norm = Sparse((scale @ loops @ scale).tocsr(), self.device, dtype)
-        self.adjacency = Sparse(adjacency, self.device, dtype)
+        self.adjacency = Sparse(graph.adjacency(), self.device, dtype)
+        self._norm: list[Sparse] = []
         self.degree = torch.tensor(graph.degree, device=self.device, dtype=dtype)
         self._prepared: dict[tuple[type, str], Any] = {}
         self.has_features = graph.has_features
@@ -152,8 +155,17 @@ class GraphTensors:
             self.sparse_x = Sparse(x, self.device, dtype)
             self.offset = None if offset is None else torch.tensor(offset, device=self.device, dtype=dtype)
         else:
-            dense = x if offset is None else x - offset
-            self.dense_x = torch.tensor(dense, device=self.device, dtype=dtype)
+            self.dense_x = _shared(np.asarray(x if offset is None else x - offset)).to(self.device, dtype)
+
+    @property
+    def norm(self) -> Sparse:
+        """D^-1/2 (A + I) D^-1/2, the propagation of a GCN; made when it is first asked for, since not every classifier does."""
+        if not self._norm:  # a list that the twin without labels shares
+            arrays = (part.cpu().numpy() for part in (self.adjacency.values, self.adjacency.col, self.adjacency.crow))
+            loops = (sp.csr_matrix(tuple(arrays), shape=self.adjacency.shape) + sp.eye(self.num_nodes, format="csr")).astype(np.float64)
+            scale = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
+            self._norm.append(Sparse((scale @ loops @ scale).tocsr(), self.device, self.dtype))
+        return self._norm[0]
 
     @cached_property
     def unlabelled(self) -> GraphTensors:

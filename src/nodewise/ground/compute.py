@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from nodewise.ground.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["derive_seed", "numpy_generator", "one_thread", "resolve_device"]
+__all__ = ["cores", "derive_seed", "in_blocks", "numpy_generator", "one_thread", "resolve_device"]
 
 
 def resolve_device(name: str | torch.device = "auto") -> torch.device:
@@ -68,6 +70,33 @@ def one_thread() -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(before)
+
+
+def cores() -> int:
+    """Cores that this process may use: those that it is bound to, or fewer where OMP_NUM_THREADS says so."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(bound, int(wanted)) if wanted.isdigit() and int(wanted) else bound)
+
+
+def in_blocks(count: int, size: int, work: Callable[[int, int], None]) -> None:
+    """Do work on rows 0 to ``count``, so many at a time, each block on one thread, on all cores: the same numbers, however many there are.
+
+    Args:
+        count: how many rows.
+        size: rows of a block.
+        work: told the first row of a block and the one after its last.
+    """
+    import torch
+
+    bounds = [(first, min(first + size, count)) for first in range(0, count, size)]
+    threads = min(cores(), len(bounds))
+    if threads <= 1:
+        for first, end in bounds:
+            work(first, end)
+        return
+    with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        list(pool.map(lambda pair: work(*pair), bounds))
 
 
 def derive_seed(seed: int, *path: int | str) -> int:

@@ -8,6 +8,7 @@ from nodewise.classifiers.views.construction import LEADING
 from nodewise.classifiers.views.views import Views, ViewsLearner
 from nodewise.contracts import Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
+from nodewise.strategies.sampled import is_large, sampled_batch, sampled_scores
 from nodewise.strategies.scoring import break_ties
 
 __all__ = ["Gain", "variance_gain"]
@@ -89,6 +90,8 @@ class Gain(Strategy):
     def scores(self, observation: Observation) -> torch.Tensor:
         """The weighted sum of the views' gains, each divided by its largest."""
         learner = _posterior(observation)
+        if is_large(observation):
+            return sampled_scores(self, observation, learner)
         covariances = learner.posterior.covariances(_ridges(learner))
         undecided = _undecided(learner.mean())
         scores = break_ties(_scores(learner, covariances, undecided), observation)
@@ -105,6 +108,8 @@ class Gain(Strategy):
         Nodes that count as labelled and whose labels are not known yet, since somebody is being asked, are taken for answered as well.
         """
         learner = _posterior(observation)
+        if is_large(observation):
+            return sampled_batch(self, observation, learner, count)
         ridges, pool = _ridges(learner), observation.pool.clone()
         covariances, undecided = learner.posterior.covariances(ridges), _undecided(learner.mean())
         known = learner.posterior.nodes[:, : int(learner.posterior.count)]

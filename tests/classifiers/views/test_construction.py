@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.views import construction
+from nodewise.classifiers.views import construction, large
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph, synthetic_graph
 from nodewise.graph import Graph
@@ -57,11 +57,16 @@ def test_diffused_views_are_what_their_steps_give() -> None:
 
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     tensors = GraphTensors(graph(features=90))
-    alone = make_views(tensors)
-    monkeypatch.setattr(construction, "_LARGE", 0)
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    np.testing.assert_array_equal(make_views(tensors).columns.numpy(), alone.columns.numpy())
-    monkeypatch.setattr(construction, "_ROWS", 7)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = make_views(tensors)
+        torch.set_num_threads(3)
+        np.testing.assert_array_equal(make_views(tensors).columns.numpy(), alone.columns.numpy())
+    finally:
+        torch.set_num_threads(before)
+    monkeypatch.setattr(construction, "ROWS", 7)
+    monkeypatch.setattr(large, "ROWS", 7)
     np.testing.assert_allclose(kernel(make_views(tensors).columns.flatten(1).numpy()), kernel(alone.columns.flatten(1).numpy()), atol=1e-4)
 
 

@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 import torch
 
-from nodewise.classifiers.views import construction
+from nodewise.classifiers.views import construction, large
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.events import Reporter
@@ -41,7 +41,10 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> Graph
 
 @cache
 def _code() -> str:
-    return hashlib.blake2b(Path(construction.__file__).read_bytes(), digest_size=6).hexdigest()
+    digest = hashlib.blake2b(digest_size=6)
+    for module in (construction, large):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()
 
 
 def _read(path: Path, nodes: int) -> GraphViews | None:

@@ -8,12 +8,9 @@ they carry. Reductions are eigenvectors of Gram matrices, exact, or Lanczos' to 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,10 +19,12 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from nodewise.graph.tensors import GraphTensors
+from nodewise.classifiers.views import large
+from nodewise.classifiers.views.large import ROWS, gram_matrix
+from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
 from nodewise.ground.events import Progress, Reporter, Silent
 
-__all__ = ["LEADING", "GraphViews", "make_views"]
+__all__ = ["LEADING", "SAMPLED", "GraphViews", "make_views"]
 
 REDUCED = 256
 """Directions of the features that are kept before they are diffused."""
@@ -36,17 +35,14 @@ WIDTH = 64
 LEADING = 32
 """Leading columns of a view that are enough to tell where a label is worth most."""
 
+SAMPLED = 2**16
+"""Nodes in a sample of a large graph."""
+
 SPECTRUM = 32
 """Columns of the view of the edges alone."""
 
 _DENSE = 1500
 """Rows or columns up to which eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
-
-_ROWS = 65536
-"""Rows that are worked on at once where a whole copy would take too much memory."""
-
-_LARGE = 2_000_000
-"""Entries of a sparse matrix from which several threads share a product."""
 
 _NAMES = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers", "nothing")
 """The views in the order in which they stand side by side."""
@@ -75,6 +71,19 @@ class GraphViews:
     def leading(self) -> torch.Tensor:
         """The leading columns of every view, each view in one piece of memory: [view, node, at most 32]."""
         return self.columns[:, :, :LEADING].transpose(0, 1).contiguous()
+
+    def part(self, nodes: torch.Tensor) -> GraphViews:
+        """The views of some nodes alone, int64 [node]."""
+        return GraphViews(self.names, self.columns[nodes])
+
+    @cached_property
+    def sample(self) -> tuple[torch.Tensor, GraphViews]:
+        """Nodes that stand for all where there are very many, from a fixed seed, int64 [node], and their views: the same ones whenever it is asked."""
+        count, device = len(self.columns), self.columns.device
+        if count <= SAMPLED:
+            return torch.arange(count, device=device), self
+        nodes = torch.from_numpy(np.sort(np.random.default_rng(0).permutation(count)[:SAMPLED])).to(device)
+        return nodes, self.part(nodes)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> GraphViews:
         """The same on another device."""
@@ -112,7 +121,7 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
 def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
     """The views as they are made: what needs most memory first, when few are there yet."""
     if graph.has_features:
-        x = _reduced(graph).astype(np.float32, copy=False)
+        x = np.ascontiguousarray(_reduced(graph), np.float32)
         yield "own", _narrow(_centred(x.copy()), WIDTH)
         if adjacency.nnz:
             yield from _feature_views(x, adjacency)
@@ -152,6 +161,10 @@ def _diffused(product: _Product, x: Array, wanted: dict[str, tuple[float, int]])
 
     K steps of z ← (1 − α) P z + α x from z = x give (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
     """
+    if len(x) >= large.LARGE:
+        for name, total in large.diffuse_large(product, x, wanted):
+            yield name, _narrow(_centred(total), WIDTH)
+        return
     sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
     power = x
     for step in range(1, max(steps for _, steps in wanted.values()) + 1):
@@ -159,42 +172,30 @@ def _diffused(product: _Product, x: Array, wanted: dict[str, tuple[float, int]])
         for name, (alpha, steps) in wanted.items():
             if step <= steps:
                 share = np.float32((1 - alpha) ** step * (alpha if step < steps else 1))
-                for first in range(0, len(x), _ROWS):
-                    sums[name][first : first + _ROWS] += share * power[first : first + _ROWS]
+                for first in range(0, len(x), ROWS):
+                    sums[name][first : first + ROWS] += share * power[first : first + ROWS]
             if step == steps:
                 yield name, _narrow(_centred(sums.pop(name)), WIDTH)
 
 
 class _Product:
-    """The product of a sparse matrix, float32, and dense columns, its rows shared out among threads: the same numbers, whatever their number."""
+    """The product of a sparse matrix, float32, and dense columns, on as many threads as torch has: the same numbers, whatever their number."""
 
     def __init__(self, matrix: sp.csr_matrix) -> None:
-        whole = matrix.tocsr().astype(np.float32)
-        threads = max(1, min(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1), 16))
-        if whole.nnz < _LARGE:
-            threads = 1
-        ends = np.searchsorted(whole.indptr, np.linspace(0, whole.nnz, threads + 1)[1:-1])
-        self._bounds = [0, *(int(end) for end in ends), whole.shape[0]]
-        self._parts = [whole] if threads == 1 else [whole[low:high] for low, high in pairwise(self._bounds)]
+        matrix = matrix.tocsr().astype(np.float32, copy=False)
+        matrix.sort_indices()
+        rows, columns, values = (torch.from_numpy(array) for array in (matrix.indptr, matrix.indices, matrix.data))
+        self._matrix = csr_tensor(rows, columns, values, matrix.shape)
 
     def __call__(self, z: Array) -> Array:
-        if len(self._parts) == 1:
-            whole: Array = self._parts[0] @ z
-            return whole
-        out = np.empty((self._bounds[-1], z.shape[1]), np.float32)
-
-        def fill(number: int) -> None:  # scipy lets other threads run meanwhile
-            out[self._bounds[number] : self._bounds[number + 1]] = self._parts[number] @ z
-
-        with ThreadPoolExecutor(len(self._parts)) as pool:
-            list(pool.map(fill, range(len(self._parts))))
-        return out
+        out = np.empty((self._matrix.shape[0], z.shape[1]), np.float32)
+        return csr_product(self._matrix, torch.from_numpy(z), torch.from_numpy(out)).numpy()
 
 
 def _unit(z: Array) -> Array:
     """Rows of unit length, in place."""
-    for first in range(0, len(z), _ROWS):  # in blocks, so that nothing of the whole's size is made
-        block = z[first : first + _ROWS]
+    for first in range(0, len(z), ROWS):  # in blocks, so that nothing of the whole's size is made
+        block = z[first : first + ROWS]
         length = np.sqrt(np.einsum("nd,nd->n", block, block, dtype=np.float64))
         block /= np.maximum(length, 1e-9)[:, None].astype(z.dtype)
     return z
@@ -206,19 +207,11 @@ def _centred(z: Array) -> Array:
     return _unit(z)
 
 
-def _gram(z: Array) -> Array:
-    gram = np.zeros((z.shape[1], z.shape[1]))
-    for first in range(0, len(z), _ROWS):  # in blocks, so that sums are exact in double precision without a double copy
-        block = z[first : first + _ROWS].astype(np.float64)
-        gram += block.T @ block
-    return gram
-
-
 def _narrow(z: Array, width: int) -> Array:
     """The leading columns in the basis of the columns' Gram matrix, in which the inner products of rows are kept best."""
     if z.shape[1] <= width:
         return z
-    vectors = np.linalg.eigh(_gram(z))[1][:, ::-1][:, :width]
+    vectors = np.linalg.eigh(gram_matrix(z))[1][:, ::-1][:, :width]
     narrowed: Array = z @ vectors.astype(z.dtype)
     return narrowed
 
@@ -234,7 +227,9 @@ def _reduced(graph: GraphTensors) -> Array:
     if graph.dense_x is not None and (graph.num_features <= REDUCED or graph.num_features <= _DENSE < graph.num_nodes):
         scaled = _unit_or_zero(graph.dense_x.cpu().numpy())
         return (
-            scaled if graph.num_features <= REDUCED else scaled @ np.linalg.eigh(_gram(scaled))[1][:, ::-1][:, :REDUCED].astype(np.float32)
+            scaled
+            if graph.num_features <= REDUCED
+            else scaled @ np.linalg.eigh(gram_matrix(scaled))[1][:, ::-1][:, :REDUCED].astype(np.float32)
         )
     if graph.sparse_x is not None:
         x = _scipy(graph.sparse_x).astype(np.float64)
@@ -292,7 +287,9 @@ def _spectrum(adjacency: sp.csr_matrix) -> Array:
     degree = np.asarray(adjacency.sum(1)).ravel().astype(np.float64)
     root = (degree + degree.mean()) ** -0.5
     matrix = (sp.diags(root) @ adjacency @ sp.diags(root)).tocsr()
-    if len(degree) < _DENSE:
+    if len(degree) >= large.LARGE:
+        values, vectors = large.leading_eigenvectors(_Product(matrix), len(degree), SPECTRUM)
+    elif len(degree) < _DENSE:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
         values, vectors = eigsh(matrix, k=SPECTRUM, which="LA", v0=1 / root, tol=1e-4)

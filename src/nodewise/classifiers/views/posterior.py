@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import torch
 
-from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.construction import LEADING, GraphViews
+from nodewise.ground.compute import in_blocks
 
 __all__ = ["DUAL_LIMIT", "RIDGES", "Fit", "Posterior"]
 
@@ -30,6 +31,10 @@ _USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
 
 DUAL_LIMIT = 256
 """Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
+
+
+_MANY, _TALL_BLOCK, _LANES = 100_000, 2**14, 16
+"""Nodes from which the mean is computed in blocks on all cores, nodes in a block, and the multiple of columns that is multiplied fastest."""
 
 
 class Fit(NamedTuple):
@@ -85,7 +90,7 @@ class Posterior:
         self.targets = self._zeros(*shape, self.classes)
         self.rows = self._zeros(views, *shape, width)
         self.count = torch.zeros(1, dtype=torch.int64, device=self._device)
-        columns = self.views.leading.shape[2]
+        columns = min(LEADING, width)
         self._covariance = self._zeros(views, len(RIDGES), self.runs, columns, columns)
         self._start_covariance()
         self._inverse = self._zeros(views, len(RIDGES), self.runs, self.room, self.room) if self.room <= DUAL_LIMIT else None
@@ -241,7 +246,8 @@ class Posterior:
     def mean(self, fit: Fit) -> torch.Tensor:
         """The posterior mean of all nodes, less 1/C: [run, node, class]."""
         views, runs, columns, classes = fit.coefficients.shape
-        product = self.views.flat @ fit.coefficients.permute(0, 2, 1, 3).reshape(views * columns, runs * classes)
+        flat, coefficients = self.views.flat, fit.coefficients.permute(0, 2, 1, 3).reshape(views * columns, runs * classes)
+        product = flat @ coefficients if flat.device.type != "cpu" or len(flat) < _MANY else _tall_product(flat, coefficients)
         return product.view(-1, runs, classes).transpose(0, 1) + fit.base[:, None]
 
     def _temperature(self, left_out: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -250,3 +256,17 @@ class Posterior:
         loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * left_out, -1) * targets).sum((-1, -2))  # [temperature, run]
         prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
         return grid[(loss + prior[:, None]).argmin(0)]
+
+
+def _tall_product(tall: torch.Tensor, small: torch.Tensor) -> torch.Tensor:
+    """A product whose first factor has very many rows, read once: [row, column] × [column, wanted]."""
+    wanted = small.shape[1]
+    padded = torch.nn.functional.pad(small, (0, -wanted % _LANES))
+    out = tall.new_empty(len(tall), wanted)
+
+    def fill(first: int, end: int) -> None:
+        with torch.no_grad():
+            out[first:end] = (tall[first:end] @ padded)[:, :wanted]
+
+    in_blocks(len(tall), _TALL_BLOCK, fill)
+    return out

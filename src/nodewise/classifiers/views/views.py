@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import torch
 
 from nodewise.classifiers.views.cache import cached_views
-from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.construction import LEADING, GraphViews
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
 from nodewise.contracts import Classifier, Learner, Queried
 from nodewise.graph.tensors import GraphTensors
@@ -113,6 +114,19 @@ class ViewsLearner(Learner):
             self._mean = self.posterior.mean(self.solution())
         return self._mean
 
+    def part(self, nodes: torch.Tensor, views: GraphViews | None = None) -> ViewsLearner:
+        """The same runs with some of the nodes alone, int64 [node], to look at: the mean of all is not needed for it.
+
+        Args:
+            views: the nodes' views, where they are there already.
+        """
+        twin = copy(self)
+        twin.views = self.views.part(nodes) if views is None else views
+        twin.posterior = copy(self.posterior)
+        twin.posterior.views = twin.views
+        twin._fit, twin._mean = self.solution(), None if self._mean is None else self._mean[:, nodes]
+        return twin
+
     def logits(self) -> torch.Tensor:
         """The mean times the temperature that the leave-one-out predictions ask for: [run, node, class]."""
         return self.mean() * self.solution().temperature[:, None, None]
@@ -136,7 +150,7 @@ class ViewsLearner(Learner):
         Label i adds Σ_v z_vᵀ z_vi b_vi to the node's mean, b its coefficient for the class.
         """
         count = int(self.posterior.count)
-        best = int(self.mean()[0, node].argmax())
+        best = int(self.part(torch.tensor([node])).mean()[0, 0].argmax())
         alike = torch.einsum("vd,vld->vl", self.views.columns[node].double(), self.posterior.rows[:, 0, :count])
         amounts = (alike * self.solution().by_label[:, 0, :count, best]).sum(0)
         nodes = self.posterior.nodes[0, :count].tolist()
@@ -145,16 +159,17 @@ class ViewsLearner(Learner):
     def reach(self, node: int) -> float:
         """How many nodes a label here would decide, of one run: the sum over all nodes x of the share of their variance that it takes.
 
-        In the heaviest view that is Σ_x cov(node, x)² / ((var(node) + r) var(x)).
+        In the heaviest view that is Σ_x cov(node, x)² / ((var(node) + r) var(x)); of very many nodes a sample stands for all.
         """
+        nodes, sample = self.views.sample
         solution = self.solution()
         heaviest = int(solution.weights[0].argmax())
         covariance = self.posterior.covariances(solution.ridges)[heaviest, 0]
-        rows = self.views.leading[heaviest]
+        rows, own = sample.leading[heaviest], self.views.columns[node, heaviest, :LEADING]
         moved = rows @ covariance
         variance = (moved * rows).sum(-1)
-        shares = (moved @ rows[node]).square() / ((variance[node] + solution.ridges[0, heaviest]) * variance.clamp_min(1e-9))
-        return float(shares.sum())
+        shares = (moved @ own).square() / ((own @ covariance @ own + solution.ridges[0, heaviest]) * variance.clamp_min(1e-9))
+        return float(shares.sum()) * len(self.views.columns) / len(nodes)
 
     def forget(self) -> None:
         """Drop what was computed from the labels: they have changed."""

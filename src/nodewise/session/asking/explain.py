@@ -7,9 +7,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from nodewise.ground.compute import one_thread
-from nodewise.policy.state import PAPER_FEATURES, StateSettings, state
+from nodewise.policy.state import PAPER_FEATURES
+from nodewise.session.asking.comparing import states
 from nodewise.session.learning.learner import SessionLearner
 from nodewise.session.learning.prediction import class_columns
 from nodewise.session.log.classes import ClassList
@@ -57,8 +59,9 @@ class Explainer:
         self._learner, self._allowed, self._strategy, self._classes, self._name_of = learner, allowed, strategy, classes, name_of
         with one_thread():
             self._scores = learner.scores().numpy()
-            self._state = state(learner.observation, StateSettings())[0].numpy()  # [node, feature]
-        self._candidates = int(allowed.sum())
+            self._states = states(learner)
+        looked_at = int(np.isfinite(self._scores[allowed]).sum())  # of a large graph, a sample
+        self._candidates = looked_at or int(allowed.sum())
 
     def body(self, node: int) -> dict[str, Any]:
         """What a query's event says beside the node: why, rank, score, features, predictions."""
@@ -67,7 +70,7 @@ class Explainer:
         return {
             "audit": False, "why": self._words(node, rank), "rank": rank, "candidates": self._candidates,
             "score": score if np.isfinite(score) else None,
-            "features": {name: round(float(value), 4) for name, value in zip(PAPER_FEATURES, self._state[node], strict=True)},
+            "features": {name: round(float(value), 4) for name, value in zip(PAPER_FEATURES, self._states.of(node), strict=True)},
             "predicted": self._predicted(node),
         }  # fmt: skip
 
@@ -75,7 +78,7 @@ class Explainer:
         learner = self._learner
         if not learner.count or not learner.classes:
             return []
-        row = learner.probabilities()[node : node + 1].numpy()
+        row = learner.probabilities_of(torch.tensor([node])).numpy()
         if self._classes.merged:
             numbers, row = class_columns(row, learner.classes, self._classes)
         else:  # in the classifier's order, which decides between equals
@@ -84,7 +87,7 @@ class Explainer:
         return [[self._classes.name(numbers[column]), round(float(row[0, column]), 4)] for column in best]
 
     def _words(self, node: int, rank: int) -> list[str]:
-        entropy, _, from_neighbours, to_neighbours, _ = (float(value) for value in self._state[node])
+        entropy, _, from_neighbours, to_neighbours, _ = (float(value) for value in self._states.of(node))
         degree = int(self._learner.tensors.degree[node])
         around = self._learner.tensors.adjacency
         near = around.col[int(around.crow[node]) : int(around.crow[node + 1])].long()
@@ -120,7 +123,7 @@ class Explainer:
         return said
 
     def _speaking(self, reasoning: _Reasoning, node: int, neighbours: set[int]) -> list[str]:
-        best = int(self._learner.probabilities()[node].argmax())
+        best = int(self._learner.probabilities_of(torch.tensor([node]))[0].argmax())
         labels = dict(self._learner.environment.told)
         speaking = [(other, much) for other, much in reasoning.evidence(node) if much > 0 and labels[other] == best]
         total = sum(much for _, much in speaking)
@@ -142,8 +145,7 @@ class Explainer:
         if column == 1:
             degree = self._learner.tensors.degree.numpy()  # the state's is clipped
             return _percent(float((degree < degree[node]).mean()))
-        values = self._state[:, column]
-        return _percent(float((values < values[node]).mean()))
+        return _percent(self._states.share_below(column, node))
 
 
 def _percent(share: float) -> str:

@@ -21,7 +21,10 @@ from nodewise.session.learning.environment import SessionEnvironment
 from nodewise.session.log.history import Label
 from nodewise.session.settings import SessionSettings
 
-__all__ = ["SessionLearner"]
+__all__ = ["MANY_NODES", "SessionLearner"]
+
+MANY_NODES = 200_000
+"""Nodes from which predictions are computed where they are looked at, and shares of all nodes are told from a sample."""
 
 _GIVEN_EPOCHS = 35
 """Epochs, at most, on the labels that were there before the session."""
@@ -58,6 +61,7 @@ class SessionLearner:
         self._classes: tuple[str, ...] = ()
         self._scores: torch.Tensor | None = None
         self._seen: Observation | None = None
+        self._all: torch.Tensor | None = None
         self._snapshots: dict[int, _Moment] = {}
         with one_thread():
             if self._in_order:
@@ -164,7 +168,24 @@ class SessionLearner:
     def probabilities(self) -> torch.Tensor:
         """The predictions of the moment: [node, class]."""
         with one_thread():
+            if self._looks_at_few and (self._seen is None or "_packed" not in self._seen.__dict__):
+                if self._all is None:
+                    self._all = torch.softmax(self.learner.logits()[0], -1)
+                return self._all
             return self.observation.probabilities[0]
+
+    def probabilities_of(self, nodes: torch.Tensor) -> torch.Tensor:
+        """The predictions of the moment for some nodes, int64 [node]: [node, class]. On a large graph no others are computed for it."""
+        if not self._looks_at_few or self._all is not None:
+            return self.probabilities()[nodes]
+        with one_thread():
+            part: Learner = self.learner.part(nodes)  # type: ignore[attr-defined]
+            return torch.softmax(part.logits()[0], -1)
+
+    @property
+    def _looks_at_few(self) -> bool:
+        """Whether predictions of some nodes are to be had, and worth having, without those of all."""
+        return self.tensors.num_nodes >= MANY_NODES and hasattr(self.learner, "part")
 
     def closed(self, reporter: Reporter | None = None) -> torch.Tensor:
         """The final predictions: [node, class]; of a classifier that is trained, those of a copy that was trained to the end."""
@@ -241,7 +262,7 @@ class SessionLearner:
         return self._classes.index(name)
 
     def _moved(self) -> None:
-        self._scores, self._seen = None, None
+        self._scores = self._seen = self._all = None
 
     def _return_to(self, position: int) -> None:
         """Back to a position of the history, or to the last one before it that is remembered."""

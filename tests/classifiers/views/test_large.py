@@ -1,0 +1,77 @@
+"""Views of large graphs against those of ordinary ones: the same to the stated tolerance, in fewer columns and products."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from nodewise.classifiers.views import construction, large
+from nodewise.classifiers.views.construction import make_views
+from nodewise.classifiers.views.large import diffuse_large, leading_eigenvectors
+from nodewise.datasets import synthetic_graph
+from nodewise.graph import Graph
+from nodewise.graph.tensors import GraphTensors
+
+
+def graph() -> Graph:
+    return synthetic_graph(nodes=2500, classes=4, mean_degree=16, features=40, degrees="powerlaw", seed=4)
+
+
+def test_a_large_graph_has_the_views_of_an_ordinary_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    tensors = GraphTensors(graph())
+    ordinary = make_views(tensors)
+    monkeypatch.setattr(large, "LARGE", 1000)
+    views = make_views(tensors)
+    assert views.names == ordinary.names
+    for number, name in enumerate(views.names):
+        if name != "spectrum":
+            one, other = (each.columns[:, number].double().numpy() for each in (ordinary, views))
+            assert np.abs(one @ one.T - other @ other.T).max() < 1e-3, name  # up to a rotation of the columns
+
+
+def test_faded_directions_are_dropped_on_the_way() -> None:
+    one = graph()
+    loops = (one.adjacency() + sp.eye(one.num_nodes)).astype(np.float32)
+    scale = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
+    matrix, widths = (scale @ loops @ scale).tocsr(), []
+
+    def product(z: np.ndarray) -> np.ndarray:
+        widths.append(z.shape[1])
+        return matrix @ z
+
+    x = np.asarray(one.x, np.float32).copy()
+    ((name, total),) = diffuse_large(product, x, {"farthest": (0.005, 100)})
+    expected = x.astype(np.float64)
+    for _ in range(100):
+        expected = 0.995 * (matrix @ expected) + 0.005 * x
+    assert name == "farthest" and len(widths) == 100 and widths[0] == 40 and widths[-1] < 15
+    assert np.abs(expected @ expected.T - total.astype(np.float64) @ total.T).max() < 1e-3 * np.abs(expected @ expected.T).max()
+
+
+def test_eigenvalues_that_stand_apart_are_exact() -> None:
+    generator = np.random.default_rng(1)
+    basis = np.linalg.qr(generator.standard_normal((400, 400)))[0]
+    values = np.concatenate([[0.99, 0.9, 0.8, 0.7, 0.69], np.linspace(0.4, -0.9, 395)])
+    matrix = ((basis * values) @ basis.T).astype(np.float32)
+    products = []
+
+    def product(z: np.ndarray) -> np.ndarray:
+        products.append(z.shape[1])
+        return matrix @ z
+
+    got, vectors = leading_eigenvectors(product, 400, 5)
+    np.testing.assert_allclose(got, values[:5], atol=1e-5)
+    np.testing.assert_allclose(np.abs(np.sum(vectors * basis[:, :5], 0)), 1, atol=1e-4)
+    assert len(products) < 60  # whatever the matrix
+
+
+def test_the_spectrum_of_a_large_graph_tells_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = graph()
+    tensors = GraphTensors(one)
+    monkeypatch.setattr(large, "LARGE", 1000)
+    approximate = construction._spectrum(one.adjacency())[:, :4].astype(np.float64)
+    monkeypatch.setattr(large, "LARGE", 10**9)
+    exact = construction._spectrum(one.adjacency())[:, :4].astype(np.float64)
+    angles = np.linalg.svd(np.linalg.qr(approximate)[0].T @ np.linalg.qr(exact)[0])[1]
+    assert tensors.num_nodes == len(exact) and angles.min() > 0.99
