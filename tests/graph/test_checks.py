@@ -101,6 +101,7 @@ def test_numbers_sort_by_value_and_words_by_letters() -> None:
     assert natural_order(["10", "9", "-1"]) == ["-1", "9", "10"]
     assert natural_order(["10", "9", "x"]) == ["10", "9", "x"]
     assert natural_order(["7", "07"]) == ["07", "7"]
+    assert natural_order(["9" * 5000, "3", "-20", "-3", "0", "-" + "8" * 5000]) == ["-" + "8" * 5000, "-20", "-3", "0", "3", "9" * 5000]
 
 
 def test_a_column_that_differs_everywhere_holds_no_classes() -> None:

@@ -196,7 +196,18 @@ def valid_class_names(names: Iterable[object]) -> tuple[str, ...]:
 def natural_order(names: Sequence[str]) -> list[str]:
     """Names in order: by value where all of them are whole numbers, else by letters."""
     whole = all(name.removeprefix("-").isdecimal() and name.isascii() for name in names)
-    return sorted(names, key=lambda name: (int(name), name)) if whole else sorted(names)
+    return sorted(names, key=_value_order) if whole else sorted(names)
+
+
+def _value_order(number: str) -> tuple[int, str, str]:
+    """Orders whole numbers by value, however many digits they have: by length, then by letters; below zero the other way round."""
+    digits = number.removeprefix("-").lstrip("0")
+    if number.startswith("-") and digits:
+        return -len(digits), digits.translate(_NINES), number
+    return len(digits), digits, number
+
+
+_NINES = str.maketrans("0123456789", "9876543210")
 
 
 def class_name(name: object) -> str:

@@ -89,6 +89,7 @@ def make_server(app: Guard) -> uvicorn.Server:
     config = uvicorn.Config(
         app, log_level="error", access_log=False, proxy_headers=False, server_header=False, ws_max_size=2**16, timeout_graceful_shutdown=5,
         timeout_keep_alive=30, lifespan="on", http=http, ws=quiet_websocket(), log_config=None,
+        backlog=64,  # as many are accepted before the bound is looked at: with many more, a burst takes all files that may be open
     )  # fmt: skip
     return Server(config)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,6 +36,27 @@ def test_many_half_sent_requests_do_not_stop_the_studio(tmp_path: Path) -> None:
         half(port, 100, stack)
         assert client.look("/status")["told"] == 1
         assert lines[0].reply().status == 0, "the one that has waited longest is gone"
+
+
+@pytest.mark.slow
+def test_fourteen_hundred_half_sent_requests_do_not_stop_a_studio_that_the_network_reaches(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip("needs 2000 open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # as a studio has it on most machines
+    job(tmp_path).close()
+    token = "a-token-that-is-long-enough-0123456789"
+    server = Server(tmp_path, "job.nodewise", "--host", "0.0.0.0", "--token", token)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
+    try:
+        port = int(server.address.rpartition(":")[2])
+        with ExitStack() as stack:
+            half(port, 1400, stack)
+            asked = httpx.get(f"http://127.0.0.1:{port}/api/v1/status", headers={"Authorization": f"Bearer {token}"}, timeout=60)
+            assert asked.status_code == 200 and asked.json()["told"] == 0
+    finally:
+        server.stop()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_head_that_does_not_arrive_in_time_is_not_waited_for(tmp_path: Path) -> None:
