@@ -3,6 +3,7 @@
     python benchmarks/studio.py --out benchmarks/results/studio-load.json
 
 Every client has a name of its own and answers once a second, for two minutes: it tells the label of the node that it was asked, and asks for the next.
+Every tenth time it also labels twelve further nodes in bulk.
 The time is from sending the label to having the next query. The studio is ``nodewise studio`` in a process of its own, its session on a disk; the
 page is the work page in Chromium, which draws what changes. Afterwards the studio is killed, and every label that it had acknowledged must be in the
 session's file.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -34,6 +36,9 @@ from nodewise.evaluation import write_json
 from nodewise.graph import Graph
 from nodewise.session import Session
 
+BULK_EVERY, BULK_NODES = 10, 12
+"""After how many answers a client labels in bulk, and how many nodes."""
+
 
 class Annotator(threading.Thread):
     """A person who answers once in ``every`` seconds; what takes longer is not waited for twice."""
@@ -44,6 +49,8 @@ class Annotator(threading.Thread):
         self.times: list[float] = []
         self.tells: list[float] = []
         self.told: dict[int, str] = {}
+        self.bulk: list[float] = []
+        self._random = random.Random(number)
         self.errors: list[str] = []
         self.late = 0
 
@@ -60,10 +67,19 @@ class Annotator(threading.Thread):
                     self.tells.append(time.perf_counter() - start)
                 node = self._ask(client)
                 self.times.append(time.perf_counter() - start)
+                if len(self.times) % BULK_EVERY == 0:
+                    self._tell_bulk(client)
                 due += self._every
                 if time.perf_counter() > due:
                     self.late += 1
                     due = time.perf_counter()
+
+    def _tell_bulk(self, client: httpx.Client) -> None:
+        start = time.perf_counter()
+        labels = {node: name_of(self._graph, node) for node in self._random.sample(range(self._graph.num_nodes), BULK_NODES)}
+        if self._post(client, "/bulk", labels=[{"node": node, "label": label} for node, label in labels.items()]) is not None:
+            self.told.update(labels)
+            self.bulk.append(time.perf_counter() - start)
 
     def _ask(self, client: httpx.Client) -> int | None:
         found = self._post(client, "/ask")
@@ -156,7 +172,7 @@ def seconds_of_processor(process: int) -> float:
 
 def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
     graph = load_graph(given.graph, features=default_features(given.graph))
-    if given.clients * given.seconds / given.every > 0.95 * graph.num_nodes:
+    if given.clients * given.seconds / given.every * (1 + BULK_NODES / BULK_EVERY) > 4 * graph.num_nodes:
         raise SystemExit(f"{given.graph} has {graph.num_nodes} nodes, too few for {given.clients} clients and {given.seconds:g} seconds")
     path = folder / "job.nodewise"
     Session.create(path, graph, budget=graph.num_nodes, use_labels=False, classes=graph.class_names).close()
@@ -194,6 +210,7 @@ def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "error_kinds": dict(Counter(errors).most_common(5)),
         "late_answers": sum(annotator.late for annotator in annotators),
         **milliseconds([value for annotator in annotators for value in annotator.times]),
+        "bulk_answers": milliseconds([value for annotator in annotators for value in annotator.bulk]),
         "tell_alone": milliseconds([value for annotator in annotators for value in annotator.tells]),
         "studio_cpu_s": round(busy, 1),
         "page": seen,

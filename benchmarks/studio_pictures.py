@@ -4,7 +4,7 @@
     python benchmarks/studio_pictures.py --out docs/images
 
 It starts `nodewise studio`, makes a session of made-up letters (`studio_letters.py`), answers as somebody who knows the topics would, and
-looks at every view.
+looks at every view, light and dark, on a desktop and on a phone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from studio_letters import write_letters
 
@@ -41,8 +42,15 @@ class Studio:
             node = self._client.post("/ask", json={"annotator": annotator}).raise_for_status().json()["queries"][0]["node"]
             self.tell(node, self._topics[node], annotator)
 
-    def tell(self, node: int, label: str, annotator: str) -> None:
-        self._client.post("/tell", json={"annotator": annotator, "labels": [{"node": node, "label": label}]}).raise_for_status()
+    def tell(self, node: int, label: str, annotator: str, overrule: bool = False) -> None:
+        self.post("/tell", annotator=annotator, labels=[{"node": node, "label": label}], overrule=overrule)
+
+    def post(self, path: str, **body: Any) -> Any:
+        return self._client.post(path, json=body).raise_for_status().json()
+
+    def asks_audit(self) -> bool:
+        """Whether the question that is open is one of the audit."""
+        return bool(self.post("/ask", annotator="me")["queries"][0]["audit"])
 
     def told(self) -> list[int]:
         events = self._client.get("/events", params={"limit": 200}).json()["events"]
@@ -68,112 +76,186 @@ def coloured(page: Page, studio: Studio) -> None:
     """Wait until the predictions are of all labels, and drawn."""
     for _ in range(100):
         status = studio.get("/status")
-        if status["predictions_from"] == status["told"]:
+        if not status["updating"]:
             break
         page.wait_for_timeout(200)
-    page.wait_for_timeout(4000)
+    page.wait_for_timeout(1500)
 
 
-def open_page(browser: Browser, studio: Studio, theme: str = "light", **options: Any) -> Page:
+def open_page(browser: Browser, studio: Studio, theme: str = "light", path: str = "/", **options: Any) -> Page:
     context = browser.new_context(**{"viewport": LAPTOP, "color_scheme": theme, "reduced_motion": "reduce", **options})
     context.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")
     page = context.new_page()
-    page.goto(f"{studio.address}/")
+    page.goto(f"{studio.address}{path}")
     return page
 
 
-def take(browser: Browser, studio: Studio, table: Path, out: Path) -> None:
-    def shot(page: Page, name: str, **options: Any) -> None:
-        page.screenshot(path=out / f"studio-{name}.png", **options)
+SHAPES: dict[str, dict[str, Any]] = {
+    "": {"viewport": LAPTOP},
+    "-phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 1.5},
+}
+"""What is added to a picture's name, and the screen that it is taken on."""
 
-    page = open_page(browser, studio)
-    page.locator("#nodes-file").set_input_files(table)
-    page.get_by_label("Classes").fill("opening hours, loans, events, computers, building")
-    page.get_by_label("Budget").fill("30")
-    page.get_by_label("Audit").fill("15")
-    page.mouse.move(4, 4)
-    page.locator(":focus").blur()
-    page.set_viewport_size({"width": 1100, "height": 1180})
-    shot(page, "new", full_page=True)
-    page.set_viewport_size(LAPTOP)
-    page.get_by_role("button", name="Make the session").click()
-    page.wait_for_url("**/s/*")
-    ready(page)
 
-    studio.answer(17)
-    page.reload()
-    ready(page)
-    while studio.get("/status")["open"]["me"] and page.locator(".pill.audit").count():  # the first picture shows a node with a prediction
-        studio.answer(1)
-        page.reload()
+class Camera:
+    """Takes a picture of every view, light and dark, on a desktop and on a phone."""
+
+    def __init__(self, browser: Browser, studio: Studio, table: Path, out: Path) -> None:
+        self._browser, self._studio, self._table, self._out = browser, studio, table, out
+
+    def make(self) -> None:
+        """The page for a new session, and the session that comes of it."""
+        for ending, shape, theme in self._ways():
+            page = open_page(self._browser, self._studio, theme, "/new", **shape)
+            page.locator("#nodes-file").set_input_files(self._table)
+            page.get_by_label("Classes").fill("opening hours, loans, events, computers, building")
+            page.get_by_label("Budget").fill("30")
+            page.get_by_label("Audit").fill("15")
+            page.mouse.move(4, 4)
+            page.locator(":focus").blur()
+            if not ending:
+                page.set_viewport_size({"width": 1100, "height": 1180})
+            self._shoot(page, f"new{ending}", theme, full_page=not ending)
+            if theme == "dark" and ending:
+                page.get_by_role("button", name="Make the session").click()
+                page.wait_for_url("**/s/*")
+                ready(page)
+            page.context.close()
+
+    def work(self) -> None:
+        """Every view of the work page, once there is something to see."""
+        self._studio.post("/classes/describe", name="loans", text="borrowing, renewing, fees")
+        self._studio.post("/classes/describe", name=None, text="One topic a letter: the one that it begins with.")
+        for ending, shape, theme in self._ways():
+            page = open_page(self._browser, self._studio, theme, **shape)
+            ready(page)
+            coloured(page, self._studio)
+            self._shoot(page, f"work{ending}", theme)
+            for name, view in (("around", self._around), ("map", self._map), ("look", self._look), ("table", self._table_of_all), ("classes", self._classes),
+                               ("settings", self._settings), ("annotators", self._annotators), ("settle", self._settle), ("keys", self._keys),
+                               ("focus", self._focus)):  # fmt: skip
+                if (name == "around") == bool(ending) or name not in ("around", "keys", "focus"):
+                    view(page)
+                    self._shoot(page, f"{name}{ending}", theme)
+                    self._back(page)
+            page.context.close()
+
+    def close(self) -> None:
+        """What is there when the budget is spent, and the list of jobs."""
+        for ending, shape, theme in self._ways():
+            page = open_page(self._browser, self._studio, theme, **shape)
+            ready(page)
+            page.get_by_role("heading", name="The budget is spent").wait_for()
+            page.locator(".closing .reasons").wait_for()
+            coloured(page, self._studio)
+            self._shoot(page, f"done{ending}", theme)
+            page.goto(f"{self._studio.address}/new")
+            page.locator(".sessions li").first.wait_for()
+            self._shoot(page, f"jobs{ending}", theme)
+            page.context.close()
+
+    def _ways(self) -> list[tuple[str, dict[str, Any], str]]:
+        return [(ending, shape, theme) for theme in ("light", "dark") for ending, shape in SHAPES.items()]
+
+    def _shoot(self, page: Page, name: str, theme: str, **options: Any) -> None:
+        """Take the picture, with as many colours as it needs and no more."""
+        path = self._out / f"studio-{name}{'-dark' if theme == 'dark' else ''}.png"
+        page.screenshot(path=path, **options)
+        Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+
+    def _back(self, page: Page) -> None:
+        page.mouse.move(4, 4)
+        page.keyboard.press("Escape")
+        page.evaluate(
+            "() => { document.querySelector('dialog[open]')?.close(); document.body.classList.remove('focused'); document.activeElement.blur(); scrollTo(0, 0); }"
+        )
+        done = page.locator(".chosen-nodes button", has_text="Done")
+        if done.is_visible():
+            done.click()
+        page.keyboard.press("Escape")
+        page.get_by_role("tab", name="Neighbourhood").click()
+        page.get_by_role("tab", name="Progress").click()
+        page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
         ready(page)
-    page.locator("button.class", has_text=studio.topic(asked(studio, page))).click()
-    page.locator("#telling .saved").wait_for()
-    ready(page)
-    coloured(page, studio)
-    shot(page, "work")
 
-    page.keyboard.press("g")
-    page.keyboard.press("p")
-    coloured(page, studio)
-    shot(page, "map")
+    def _around(self, page: Page) -> None:
+        page.evaluate("() => scrollTo(0, document.querySelector('.panel.pictures').offsetTop - 60)")
+        page.wait_for_timeout(500)
 
-    page.keyboard.press("g")
-    page.keyboard.press("h")
-    page.locator(".events .link").nth(1).click()
-    ready(page)
-    page.wait_for_timeout(1500)
-    near = max(studio.get(f"/nodes/{studio.told()[1]}/neighbourhood?hops=2")["nodes"], key=lambda node: node["y"])
-    left, top, across, down = map(float, (page.locator(".neighbourhood canvas").get_attribute("data-view") or "").split())
-    box = page.locator(".neighbourhood canvas").bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + left + near["x"] * across, box["y"] + top + near["y"] * down)
-    page.wait_for_timeout(1000)
-    shot(page, "look")
-    page.mouse.move(4, 4)
-    page.keyboard.press("Escape")
-    page.keyboard.press("?")
-    shot(page, "keys")
-    page.context.close()
+    def _map(self, page: Page) -> None:
+        page.get_by_role("tab", name="Map of the graph").click()
+        page.get_by_role("tab", name="History").click()
+        page.locator(".map .note", has_text="nodes").wait_for()
+        canvas = page.locator(".map canvas")
+        page.get_by_role("button", name="Choose nodes by drawing around them").click()
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+        assert box is not None
+        x, y = box["x"] + 0.3 * box["width"], box["y"] + 0.45 * box["height"]
+        page.mouse.move(x, y)
+        page.mouse.down()
+        for right, down in ((0.12, -0.2), (0.25, 0.0), (0.16, 0.28), (0.0, 0.02)):
+            page.mouse.move(x + right * box["width"], y + down * box["height"], steps=5)
+        page.mouse.up()
+        page.mouse.move(4, 4)
+        page.wait_for_timeout(1200)
 
-    studio.answer(4, "ada")
-    for node in studio.told()[-3:]:
-        studio.tell(node, studio.topic(node), "ada")
-    studio.tell(studio.told()[-5], "building", "ada")
-    dark = open_page(browser, studio, "dark")
-    ready(dark)
-    dark.get_by_role("tab", name="Annotators").click()
-    dark.get_by_role("tab", name="Map of the graph").click()
-    coloured(dark, studio)
-    shot(dark, "dark")
-    dark.context.close()
+    def _look(self, page: Page) -> None:
+        page.get_by_role("tab", name="History").click()
+        page.locator(".events .link").nth(1).click()
+        ready(page)
+        page.wait_for_timeout(1200)
 
-    phone = open_page(browser, studio, viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=1.5)
-    ready(phone)
-    coloured(phone, studio)
-    shot(phone, "phone")
-    phone.locator(".panel.pictures").scroll_into_view_if_needed()
-    phone.evaluate("() => scrollTo(0, document.querySelector('.panel.pictures').offsetTop - 100)")
-    phone.wait_for_timeout(500)
-    shot(phone, "phone-around")
-    phone.context.close()
+    def _table_of_all(self, page: Page) -> None:
+        page.locator("#table-button").click()
+        page.get_by_label("Which rows").select_option("confident")
+        page.locator(".table-row[data-node]").first.wait_for()
+        for box in page.locator(".table-body input[type=checkbox]").all()[:3]:
+            box.check()
+        page.wait_for_timeout(400)
 
-    while not studio.get("/status")["done"]:
+    def _classes(self, page: Page) -> None:
+        page.locator("#classes-button").click()
+        page.wait_for_timeout(300)
+
+    def _settings(self, page: Page) -> None:
+        page.locator("#settings-button").click()
+        page.locator(".fact-table").wait_for()
+
+    def _annotators(self, page: Page) -> None:
+        page.get_by_role("tab", name="Annotators").click()
+        page.get_by_role("tab", name="Map of the graph").click()
+        page.locator(".kappa").scroll_into_view_if_needed()
+        page.wait_for_timeout(1200)
+
+    def _settle(self, page: Page) -> None:
+        page.get_by_role("tab", name="Annotators").click()
+        page.locator("#settle-button").click()
+        page.locator(".settle-list > li").first.wait_for()
+
+    def _keys(self, page: Page) -> None:
+        page.keyboard.press("?")
+        page.wait_for_timeout(300)
+
+    def _focus(self, page: Page) -> None:
+        page.keyboard.press("x")
+        page.wait_for_timeout(300)
+
+
+def answer_all(studio: Studio) -> None:
+    """What a person and two others have done by the time that the pictures are taken."""
+    studio.answer(18)
+    while studio.asks_audit():  # the pictures show a node with a prediction
         studio.answer(1)
-    closing = open_page(browser, studio)
-    ready(closing)
-    closing.get_by_role("heading", name="The budget is spent").wait_for()
-    closing.locator(".closing .reasons").wait_for()
-    coloured(closing, studio)
-    shot(closing, "done")
-    closing.context.close()
-
-
-def asked(studio: Studio, page: Page) -> int:
-    """The node that the page asks about."""
-    name = studio.get("/status")["open"]["me"][0]
-    found: int = next(node["node"] for node in studio.get(f"/nodes?q={name}")["nodes"] if node["name"] == name)
-    return found
+    told = studio.told()
+    for number, node in enumerate(told[:8]):
+        studio.tell(
+            node,
+            studio.topic(node) if number not in (2, 5) else "building" if studio.topic(node) != "building" else "events",
+            "ada",
+            overrule=number in (2, 5),
+        )
+    studio.answer(3, "ada")
 
 
 def main() -> None:
@@ -186,13 +268,19 @@ def main() -> None:
         rows = write_letters(folder / "letters.csv")
         studio = Studio(folder, [row["topic"] for row in rows])
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        camera = Camera(browser, studio, folder / "letters.csv", out)
         try:
-            take(browser, studio, folder / "letters.csv", out)
+            camera.make()
+            answer_all(studio)
+            camera.work()
+            while not studio.get("/status")["done"]:
+                studio.answer(1)
+            camera.close()
         finally:
             browser.close()
             studio.close()
-    for path in sorted(out.glob("studio-*.png")):
-        print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+    taken = sorted(out.glob("studio-*.png"))
+    print(f"{len(taken)} pictures, {sum(path.stat().st_size for path in taken) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

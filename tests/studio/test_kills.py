@@ -29,10 +29,11 @@ NODES = 1500
 
 
 class Annotator(threading.Thread):
-    """A client that asks, tells one label or several, skips and takes back, as long as it may; it notes what the studio has acknowledged.
+    """A client that asks, tells one label, several or many in bulk, skips and takes back, as long as it may; it notes what the studio has acknowledged.
 
     Attributes:
         acknowledged: event's number -> kind, node and label; for what was taken back, the number of the event that was.
+        bulk: event's number -> the nodes that were labelled in bulk.
         batches: names under which labels were sent together, whether or not an answer came.
         odd: answers that should not be.
     """
@@ -43,6 +44,7 @@ class Annotator(threading.Thread):
         self._client = httpx.Client(base_url=f"{address}/api/v1", timeout=120)
         self._random = random.Random(name)
         self.acknowledged: dict[int, tuple[str, int, str]] = {}
+        self.bulk: dict[int, list[int]] = {}
         self.taken_back: list[int] = []
         self.batches: list[str] = []
         self.odd: list[str] = []
@@ -70,13 +72,18 @@ class Annotator(threading.Thread):
             told = self._send("/tell", self.batches[-1], labels=[{"node": node, "label": label} for node, label in batch])
             if told is not None:
                 self.acknowledged.update({event: ("tell", *one) for event, one in zip(told["events"], batch, strict=True)})
-        elif chance < 0.15:
+        elif chance < 0.2:
+            nodes = self._random.sample(range(NODES), 12)
+            labels = [{"node": node, "label": "ab"[node % 2]} for node in nodes]
+            if (told := self._send("/bulk", labels=labels)) is not None:
+                self.bulk[told["event"]] = nodes
+        elif chance < 0.25:
             if (back := self._send("/undo")) is not None:
                 self.taken_back.append(back["undone"]["event"])
         elif (asked := self._send("/ask")) is not None:
             node = asked["queries"][0]["node"]
             self.acknowledged[asked["queries"][0]["event"]] = ("ask", node, "")
-            if chance < 0.2:
+            if chance < 0.3:
                 if (skipped := self._send("/skip", node=node)) is not None:
                     self.acknowledged[skipped["event"]] = ("skip", node, "")
             elif (told := self._send("/tell", labels=[{"node": node, "label": "ab"[node % 2]}])) is not None:
@@ -100,6 +107,8 @@ def follow(mirror: Session, events: list[Event]) -> None:
             assert (query.event, query.node) == (event.id, body["node"]), "an undisturbed session would have asked something else"
         elif event.kind == "tell":
             assert mirror.tell(body["node"], body["label"], event.annotator) == event.id
+        elif event.kind == "bulk":
+            assert mirror.tell_bulk(body["nodes"], body["labels"], event.annotator) == event.id
         elif event.kind == "skip":
             assert mirror.skip(body["node"], event.annotator) == event.id
         else:
@@ -116,6 +125,7 @@ def check(events: dict[int, Event], clients: list[Annotator]) -> None:
             event = events[number]
             assert (event.kind, event.body["node"], event.body.get("label", "")) == (kind, node, label)
             assert event.annotator.startswith(client.name)
+        assert all(events[number].kind == "bulk" and events[number].body["nodes"] == nodes for number, nodes in client.bulk.items())
         assert set(client.taken_back) <= set(back)
         for batch in client.batches:
             assert sum(event.annotator == batch for event in events.values()) in {0, 4}, "labels that were told together are torn apart"
@@ -152,6 +162,7 @@ def test_twenty_kills_of_the_studio_lose_no_label_and_change_no_query(tmp_path: 
             assert server.get("/status")["last"] == query.event
             seen = query.event
         assert sum(len(client.acknowledged) for client in clients) > 5 * KILLS, "the clients told too little for the test to mean anything"
+        assert sum(len(client.bulk) for client in clients) > KILLS / 2
     finally:
         for client in clients:
             client.ended = True

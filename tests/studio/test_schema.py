@@ -27,9 +27,21 @@ EXCLUDED = [positive_data_acceptance]
 EXAMPLES = 25
 """Random requests of each kind for each operation."""
 NODES = 60
-PLAIN = ("/studio", "/status", "/map", "/map/colours", "/report", "/backup")
+PLAIN = ("/studio", "/jobs", "/status", "/settings", "/map", "/map/colours", "/report", "/backup", "/disagreements")
 """What takes no input, so that none can be wrong."""
-RARE = ("/preview", "/session", "/session/open", "/nodes/{node}/picture", "/classes/rename", "/classes/merge", "/classes/order")
+RARE = (
+    "/preview",
+    "/session",
+    "/session/open",
+    "/nodes/{node}/picture",
+    "/classes/rename",
+    "/classes/merge",
+    "/classes/order",
+    "/settle",
+    "/jobs/duplicate",
+    "/jobs/archive",
+    "/jobs/restore",
+)
 """What random input hardly ever fits: a table, the name of a session, a node with a picture."""
 OPERATIONS = [
     *[("GET", path) for path in PLAIN],
@@ -51,7 +63,12 @@ OPERATIONS = [
             "/preview",
             "/session",
             "/session/open",
-            "/session/cancel",
+            "/cancel",
+            "/jobs/duplicate",
+            "/jobs/archive",
+            "/jobs/restore",
+            "/settle",
+            "/redundancy",
             "/ask",
             "/tell",
             "/bulk",

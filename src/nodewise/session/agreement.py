@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -25,6 +25,7 @@ class Agreement:
         cohen: for every two annotators with nodes in common: names, how many nodes, Cohen's kappa.
         fleiss: Fleiss' kappa over all.
         classes: class -> Fleiss' kappa of that class against all others.
+        pair_classes: for every pair of `cohen`, class -> Cohen's kappa of that class against all others.
     """
 
     nodes: int
@@ -32,11 +33,15 @@ class Agreement:
     cohen: tuple[tuple[str, str, int, float | None], ...]
     fleiss: float | None
     classes: Mapping[str, float | None]
+    pair_classes: tuple[Mapping[str, float | None], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        pairs = [{"annotators": [one, other], "nodes": nodes, "kappa": kappa} for one, other, nodes, kappa in self.cohen]
-        return {**asdict(self), "cohen": pairs, "classes": dict(self.classes)}
+        pairs = [
+            {"annotators": [one, other], "nodes": nodes, "kappa": kappa, "classes": dict(classes)}
+            for (one, other, nodes, kappa), classes in zip(self.cohen, self.pair_classes, strict=True)
+        ]
+        return {"nodes": self.nodes, "share": self.share, "cohen": pairs, "fleiss": self.fleiss, "classes": dict(self.classes)}
 
 
 def measure_agreement(votes: Mapping[int, Mapping[str, str]]) -> Agreement | None:
@@ -52,7 +57,8 @@ def measure_agreement(votes: Mapping[int, Mapping[str, str]]) -> Agreement | Non
     counts = [Counter(by.values()) for by in shared.values()]
     overall, classes = fleiss_kappa(counts)
     cohen = tuple((one, other, len(both), cohen_kappa(both)) for (one, other), both in sorted(pairs.items()))
-    return Agreement(len(shared), sum(same) / len(same), cohen, overall, classes)
+    each = tuple(_class_kappas(both) for _, both in sorted(pairs.items()))
+    return Agreement(len(shared), sum(same) / len(same), cohen, overall, classes, each)
 
 
 def cohen_kappa(pairs: list[tuple[str, str]]) -> float | None:
@@ -66,6 +72,12 @@ def cohen_kappa(pairs: list[tuple[str, str]]) -> float | None:
     first, second = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
     expected = sum(first[label] * second[label] for label in first) / count**2
     return None if expected >= 1 else (observed - expected) / (1 - expected)
+
+
+def _class_kappas(pairs: list[tuple[str, str]]) -> dict[str, float | None]:
+    """Cohen's kappa of each class that one of the two has used against all others."""
+    labels = sorted({label for both in pairs for label in both})
+    return {label: cohen_kappa([(str(one == label), str(other == label)) for one, other in pairs]) for label in labels}
 
 
 def fleiss_kappa(counts: list[Counter[str]]) -> tuple[float | None, dict[str, float | None]]:

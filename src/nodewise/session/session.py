@@ -25,7 +25,7 @@ from nodewise.session.learning.learners import Learners, TrainingLabels
 from nodewise.session.log import class_changes
 from nodewise.session.log.checks import damaged
 from nodewise.session.log.classes import ClassList
-from nodewise.session.log.events import check_event
+from nodewise.session.log.events import MOST_OPINIONS, check_event
 from nodewise.session.log.history import History, Label, Note, extend_history, read_history, undoable
 from nodewise.session.log.log import Draft, Event, Log, MovedOnError
 from nodewise.session.naming import find_node, node_name, valid_person, valid_text
@@ -268,9 +268,31 @@ class Session:
         draft = Draft("note", valid_person(annotator), {"node": self.find(node), "text": valid_text(text)})
         return self._change(lambda history: [draft])[0].id
 
-    def add_class(self, name: str, annotator: str = ANNOTATOR) -> int:
-        """Declare a class that nobody has used yet. The classifier takes it in with its first label. Returns the event's number."""
-        return self._change(partial(class_changes.declare, valid_person(annotator), name))[0].id
+    def settle(self, node: int | str, label: str, annotator: str = ANNOTATOR) -> int:
+        """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again. Returns the event's number.
+
+        Raises:
+            InputError: nobody has labelled the node, or there is no such class.
+        """
+        who, index = valid_person(annotator), self.find(node)
+
+        def decide(history: History) -> list[Draft]:
+            if index not in history.ballots:
+                raise InputError(f"nobody has labelled node {self.name_of(index)!r}, so there is nothing to settle: tell its label")
+            number = class_changes.known_number(history, label)
+            return [Draft("settle", who, {"node": index, "label": history.classes.name(number), "class": number})]
+
+        return self._change(decide)[0].id
+
+    def add_class(self, name: str, annotator: str = ANNOTATOR, *, new_class: bool = False) -> int:
+        """Declare a class that nobody has used yet. The classifier takes it in with its first label. Returns the event's number.
+
+        Args:
+            name: what it is called.
+            annotator: who says so.
+            new_class: declare it even if it looks like a known class misspelt.
+        """
+        return self._change(partial(class_changes.declare, valid_person(annotator), name, new_class))[0].id
 
     def rename_class(self, name: str, new_name: str, annotator: str = ANNOTATOR) -> int:
         """Call a class something else: its labels, its number and every prediction stay. Returns the event's number."""
@@ -299,6 +321,13 @@ class Session:
         who = valid_person(annotator)
         return self._change(lambda history: [Draft("budget", who, {"budget": budget})])[0].id
 
+    def set_redundancy(self, redundancy: int, annotator: str = ANNOTATOR) -> int:
+        """Change how many are to label each node: raised, further opinions on what is labelled are asked for. Returns the event's number."""
+        if isinstance(redundancy, bool) or not isinstance(redundancy, int) or not 1 <= redundancy <= MOST_OPINIONS:
+            raise InputError(f"labels for each node must be a whole number from 1 to {MOST_OPINIONS}, got {redundancy!r}")
+        who = valid_person(annotator)
+        return self._change(lambda history: [Draft("redundancy", who, {"redundancy": redundancy})])[0].id
+
     def release(self, annotator: str, by: str | None = None) -> int:
         """Free the queries that an annotator has not answered, since they have left or go by another name now.
 
@@ -313,7 +342,7 @@ class Session:
 
         def decide(history: History) -> list[Draft]:
             nonlocal freed
-            freed = sum(query.annotator == who for query in history.open_queries(self.settings.redundancy))
+            freed = sum(query.annotator == who for query in history.open_queries(self.rules().redundancy))
             return [Draft("release", valid_person(by or who), {"annotator": who})] if freed else []
 
         self._change(decide)
@@ -492,8 +521,9 @@ class Session:
 
     def rules(self) -> Rules:
         """Budget, redundancy and audit as they are now."""
-        budget, settings = self._history.budget or self.settings.budget, self.settings
-        return Rules(budget, settings.redundancy, settings.release_after, self._contents.audit, frozenset(self._contents.given))
+        history, settings = self._history, self.settings
+        budget, redundancy = history.budget or settings.budget, history.redundancy or settings.redundancy
+        return Rules(budget, redundancy, settings.release_after, self._contents.audit, frozenset(self._contents.given))
 
     def training(self, history: History) -> TrainingLabels:
         """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""

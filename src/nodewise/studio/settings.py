@@ -22,6 +22,7 @@ class StudioSettings:
         host: the address that it is bound to.
         port: the port that it is bound to.
         token: what a request has to know; None: nothing, which only an address of this machine may have.
+        annotator_token: what those have to know who may label and look, and nothing else; None: everybody is the owner.
         allowed_hosts: further names under which the studio is reached, such as that of a proxy.
         folder: where sessions are found and made.
         pictures: the folder that pictures of nodes are shown from; None: only those that lie in the graph itself are shown.
@@ -41,6 +42,7 @@ class StudioSettings:
     request_bytes: int = 2**20
     connections: int = 512
     head_seconds: float = 10.0
+    annotator_token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
@@ -56,6 +58,7 @@ class StudioSettings:
             self.host,
             self.port,
             token=self.token,
+            annotator_token=self.annotator_token,
             allow_hosts=self.allowed_hosts,
             upload_limit=self.upload_bytes,
             body_limit=self.request_bytes,

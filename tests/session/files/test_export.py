@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 from nodewise.graph import read_graph
@@ -83,6 +84,20 @@ def test_pt_is_plain_tensors_that_pytorch_geometric_takes(session: Session, tmp_
     )
     assert data.train_mask.nonzero()[:, 0].tolist() == [4, 5, 6] and data.test_mask.nonzero()[:, 0].tolist() == [session.rules().audit[0]]
     assert data.y[5] == 1 and data.y[7] == -1 and torch.equal(data.predicted, torch.from_numpy(session.predict().best))
+
+
+def test_pt_keeps_sparse_features_sparse_for_a_layer_that_takes_them(tmp_path: Path) -> None:
+    from torch_geometric.data import Data
+    from torch_geometric.nn import GCNConv
+
+    x = sp.random(60, 500, 0.02, format="csr", dtype=np.float32, random_state=0)
+    session = small_job(tmp_path / "job", graph=replace(unlabelled(block_graph(60)), x=x))
+    session.tell([1, 2, 3], ["a", "b", "a"])
+    session.export(tmp_path / "out.pt")
+    data = Data.from_dict(torch.load(tmp_path / "out.pt", weights_only=True))
+    assert data.x.is_sparse and data.num_node_features == 500 and (tmp_path / "out.pt").stat().st_size < 60 * 500 * 4 / 2
+    assert np.array_equal(data.x.to_dense().numpy(), session.graph.dense_features())
+    assert GCNConv(500, 4)(data.x, data.edge_index).shape == (60, 4)
 
 
 def test_before_the_first_label_there_are_no_predictions(tmp_path: Path) -> None:

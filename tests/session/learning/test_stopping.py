@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from nodewise.classifiers import Gcn
 from nodewise.graph.tensors import GraphTensors
 from nodewise.session import Session
-from nodewise.session.learning.estimates import audit_accuracy, cross_validated, wilson
+from nodewise.session.learning.estimates import audit_accuracy, cross_validated, left_out_bias, wilson
 from nodewise.session.log.history import Label
 from tests.session.jobs import small_job
 from tests.small_graphs import block_graph
@@ -64,6 +65,20 @@ def test_the_report_of_a_whole_job(classifier: str, tmp_path: Path) -> None:
     assert np.array_equal(session.predict().probabilities, before.probabilities)  # the report has changed nothing
     assert "ask" in session._learners and session._learners.get("ask", ()).count == 20
     assert report.as_dict()["curve"][-1]["labels"] == 20
+
+
+def test_the_bias_that_is_told_beside_the_estimate_is_the_measured_one(tmp_path: Path) -> None:
+    record = json.loads((Path(__file__).parents[3] / "benchmarks" / "results" / "calibration.json").read_text(encoding="utf-8"))
+    points = [row["leave_one_out_minus_true_points"][0] for row in record["rows"] if row["strategy"] == "gain"]
+    bias = left_out_bias()
+    assert (bias.low, bias.high, bias.graphs) == (min(points), max(points), len(points)) and bias.mean == pytest.approx(
+        np.mean(points), abs=0.06
+    )
+    session = small_job(tmp_path / "job", budget=10)
+    session.tell(list(range(8)), ["ab"[node % 2] for node in range(8)])
+    report = session.stop_report()
+    assert report.left_out_bias == bias and report.as_dict()["left_out_bias"]["graphs"] == bias.graphs
+    assert any(f"on {bias.graphs} public graphs" in line and f"{bias.low:+.0f} to {bias.high:+.0f}" in line for line in report.words)
 
 
 def test_the_report_says_what_it_lacks(tmp_path: Path) -> None:

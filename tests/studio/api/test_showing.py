@@ -21,6 +21,7 @@ from nodewise.studio.api.responses import (
     NeighbourhoodResponse,
     ReportResponse,
     SearchResponse,
+    TableResponse,
 )
 from nodewise.studio.work.worker import Priority
 from tests.small_graphs import block_graph
@@ -140,14 +141,44 @@ def test_predictions_are_those_that_the_session_itself_makes(client: Client, tmp
     assert [colours["classes"][number] for number in colours["predicted"]] == [expected.names[node] for node in drawn["nodes"]]
 
 
-def test_predictions_are_not_made_anew_for_every_label(client: Client) -> None:
+def test_one_prediction_everywhere_fresh_after_every_label_change_and_undo(client: Client, tmp_path: Path) -> None:
     client.say("/tell", labels=LABELS)
-    assert client.look("/map/colours")["predictions_from"] == 12
-    client.say("/tell", labels=[{"node": 20, "label": "a"}])
-    assert client.look("/map/colours")["predictions_from"] == 12  # told at once, from the labels before
-    assert client.look("/status")["predictions_from"] == 12
-    while client.look("/status")["predictions_from"] != 13:  # somebody looks at them, so they follow by themselves
-        threading.Event().wait(0.05)
+    client.look("/nodes/30")
+    changes = (
+        ("/tell", {"labels": [{"node": 20, "label": "a"}]}, 13),
+        ("/tell", {"labels": [{"node": 20, "label": "b"}]}, 13),
+        ("/bulk", {"labels": [{"node": 40, "label": "a"}, {"node": 41, "label": "b"}]}, 15),
+        ("/undo", {}, 13),
+        ("/classes/rename", {"name": "a", "new_name": "first"}, 13),
+    )
+    for path, body, labels in changes:
+        told = client.say(path, **body)["status"]
+        assert (told["predictions_from"], told["updating"]) == (labels, False)
+        with Session.open(tmp_path / "job.nodewise") as session:
+            expected = session.predict()
+        colours, drawn = client.look("/map/colours", ColoursResponse), client.look("/map")
+        assert [colours["classes"][number] for number in colours["predicted"]] == [expected.names[node] for node in drawn["nodes"]]
+        rows = client.look("/table", TableResponse, limit=60)
+        assert [row["predicted"] for row in rows["rows"]] == list(expected.names) and not rows["updating"]
+        around = client.look("/nodes/30/neighbourhood", NeighbourhoodResponse)
+        assert all(each["predicted"] == expected.names[each["node"]] for each in around["nodes"])
+        assert client.look("/nodes/30", CardResponse)["predicted"][0][0] == expected.names[30]
+
+
+def test_a_trained_classifier_is_updating_until_its_closing_epochs_are_over(tmp_path: Path) -> None:
+    with running(tmp_path, job(tmp_path, classifier="gcn")) as client:
+        client.say("/tell", labels=LABELS)
+        assert client.look("/map/colours")["predictions_from"] == 12
+        now = client.say("/tell", labels=[{"node": 20, "label": "a"}])["status"]
+        assert now["updating"] and now["predictions_from"] == 12
+        while (now := client.look("/status"))["updating"]:  # somebody looks at them, so they follow by themselves
+            threading.Event().wait(0.02)
+        card = client.look("/nodes/30", CardResponse)
+        assert now["predictions_from"] == 13 and not card["updating"] and card["predictions_version"] == now["predictions_version"]
+        with Session.open(tmp_path / "job.nodewise") as session:
+            assert dict(card["predicted"]) == pytest.approx(
+                dict(zip("ab", session.predict().probabilities[30].tolist(), strict=True)), abs=1e-5
+            )
 
 
 def test_the_report_comes_with_the_first_label_and_says_when_it_was_made(client: Client) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.studio.browsing import chromium, notes, studio, visit
+from tests.studio.jobs import job
 from tests.studio.page.test_browser_mending import make
 
 if TYPE_CHECKING:
@@ -145,3 +146,38 @@ def test_the_neighbours_too(browser: Browser, tmp_path: Path) -> None:
             with page.expect_response(re.compile("/bulk$")):
                 page.get_by_role("button", name=re.compile("These .* too: thing")).click()
             assert server.get("/status?session=job")["bulk"] >= 3
+
+
+def test_the_card_says_updating_while_a_trained_classifier_learns_and_shows_its_last_word(browser: Browser, tmp_path: Path) -> None:
+    session = job(tmp_path, classifier="gcn")
+    session.tell([0, 1, 58, 59], ["a", "a", "b", "b"])
+    session.close()
+    with studio(tmp_path, "job.nodewise") as server, visit(browser, f"{server.address}/s/job") as seen:
+        seen.ready()
+        seen.page.evaluate(
+            """() => { window.said = []; const view = document.querySelector("#insight");
+                new MutationObserver(() => window.said.push(view.innerText)).observe(view, { childList: true, subtree: true }); }"""
+        )
+        seen.label("1")
+        seen.page.locator("#insight .bars").wait_for()
+        assert any("Updating" in said for said in seen.page.evaluate("() => window.said"))
+        node = server.post("/ask", session="job", annotator="me")["queries"][0]["node"]
+        name, chance = server.get(f"/nodes/{node}?session=job")["predicted"][0]
+        assert seen.page.locator("#insight .bars .name").first.inner_text() == name
+        assert seen.page.locator("#insight .bars .figure").first.inner_text() == f"{100 * chance:.0f} %"
+
+
+def test_the_map_shows_a_spinner_and_can_be_cancelled(browser: Browser, tmp_path: Path) -> None:
+    with studio(tmp_path) as server:
+        make(server, "job", notes(), classes="thing, plant")
+        with visit(browser, f"{server.address}/s/job") as seen:
+            page = seen.page
+            seen.ready()
+            page.route("**/api/v1/map?*", lambda route: None)  # it is never answered
+            page.keyboard.press("g")
+            page.locator(".map .note .spinner").wait_for()
+            page.locator(".map").get_by_role("button", name="Cancel").click()
+            page.get_by_text("The map was not drawn").wait_for()
+            page.unroute("**/api/v1/map?*")
+            page.get_by_role("button", name="Draw it").click()
+            page.locator(".map .note", has_text="60 nodes").wait_for()

@@ -57,6 +57,22 @@ def studio(
             show_default=False,
         ),
     ] = None,
+    annotator_token: Annotated[
+        str | None,
+        typer.Option(
+            "--annotator-token",
+            metavar="T",
+            help="A second token, by which people may label and look, and nothing else.",
+            envvar="NODEWISE_ANNOTATOR_TOKEN",
+            show_default=False,
+        ),
+    ] = None,
+    annotator_token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--annotator-token-file", metavar="FILE", help="The same in a file; made with a new one if missing.", show_default=False
+        ),
+    ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A further name that the page is reached by; repeatable.", show_default=False),
@@ -94,12 +110,16 @@ def studio(
         token = token_from_file(token_file)
     elif token is None and not is_loopback(host):
         token = new_token()
+    if annotator_token is not None and annotator_token_file is not None:
+        raise InputError("both --annotator-token and --annotator-token-file (or NODEWISE_ANNOTATOR_TOKEN) are given: give one of them")
+    if annotator_token_file is not None:
+        annotator_token = token_from_file(annotator_token_file)
     where = folder if folder is not None else session.absolute().parent if session is not None else Path()
     opened = None if session is None else Session.open(session, classifier=classifier, strategy=strategy)
     try:
         listening = bind(host, _PORT if port is None else port, exactly=port is not None)
         number: int = listening.getsockname()[1]
-        settings = StudioSettings(host, number, token, tuple(allow_host or ()), where, pictures)
+        settings = StudioSettings(host, number, token, tuple(allow_host or ()), where, pictures, annotator_token=annotator_token)
         server = make_server(create_app(settings, opened))
     except BaseException:
         if opened is not None:
@@ -110,6 +130,8 @@ def studio(
         screen.line(page)
         if token is None:
             screen.note("every user of this machine can open the page: with --token-file FILE only those who can read that file")
+        if annotator_token is not None:
+            screen.note(f"for annotators: {address(host, number, annotator_token)}")
         screen.note("Ctrl-C ends the studio; everything told is in the session's file")
         threading.Thread(target=_load_torch, daemon=True).start()
         if browser:

@@ -53,7 +53,7 @@ class Answers:
             raise InputError("no node was told: give at least one")
         indices = [session.find(node) for node in listed]
         names = [session.name_of(node) for node in indices]
-        return cls(indices, names, [valid_class(name) for name in labels], who, new_class, overrule, session.settings.redundancy == 1)
+        return cls(indices, names, [valid_class(name) for name in labels], who, new_class, overrule, session.rules().redundancy == 1)
 
     def as_tells(self, history: History) -> list[Draft]:
         """One event for each node."""
@@ -93,9 +93,20 @@ class Answers:
                     number, added = classes.next_number + added, added + 1
                 known[label] = number
             numbers.append(number)
+        self._refuse_unsettling(history, numbers)
         if self.alone and not self.overrule:
             self._refuse_overruling(history, numbers)
         return numbers
+
+    def _refuse_unsettling(self, history: History, numbers: Sequence[int]) -> None:
+        """What was settled is changed by settling it again, not by a vote."""
+        resolve, name = history.classes.resolve, history.classes.name
+        for node, called, number in zip(self.nodes, self.names, numbers, strict=True):
+            settled, who = history.settled.get(node, (number, ""))
+            if resolve(settled) != resolve(number):
+                raise InputError(
+                    f"{who!r} has settled that node {called!r} is {name(settled)!r}: to change it, settle it again, or undo that event"
+                )
 
     def _refuse_overruling(self, history: History, numbers: Sequence[int]) -> None:
         """Whoever has overruled already decides; else nobody else may have said something different."""

@@ -64,7 +64,7 @@ class Rules:
             return False
         if len(self.told(history)) < self.budget and any(node not in skipped and node not in self.audit for node in left):
             return False
-        exempt = self.given | history.bulk | set(history.overruled)
+        exempt = self.given | history.bulk | set(history.overruled) | set(history.settled)
         return all(len(votes) + skipped[node] >= self.redundancy for node, votes in history.ballots.items() if node not in exempt)
 
     def is_reserved(self, query: OpenQuery, now: float) -> bool:
@@ -110,7 +110,9 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
         return [voter for voter, vote in votes.items() if not vote.bulk] if node in audit_nodes else votes
 
     def room(node: int) -> bool:
-        return node not in history.overruled and len(ballot(node)) + len(live.get(node, ())) < rules.redundancy
+        return (
+            node not in history.overruled and node not in history.settled and len(ballot(node)) + len(live.get(node, ())) < rules.redundancy
+        )
 
     def answered(node: int) -> bool:
         return who in ballot(node) or node in history.skipped.get(who, ())

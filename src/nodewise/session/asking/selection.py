@@ -116,5 +116,5 @@ def _audit(node: int) -> dict[str, Any]:
 
 def _second(session: Session, history: History, node: int) -> dict[str, Any]:
     have = len(history.ballots.get(node, {}))
-    why = f"another opinion: {have} of {session.settings.redundancy} annotators have labelled it, so no prediction is shown"
+    why = f"another opinion: {have} of {session.rules().redundancy} annotators have labelled it, so no prediction is shown"
     return {"node": node, "audit": node in session.rules().audit, "why": [why]}

@@ -85,6 +85,7 @@ def create_log(
         parts["policy"] = chosen.weights
     if candidates is not None:
         parts["candidates"] = np.packbits(allowed).tobytes()
+    where["nodes"] = graph.num_nodes  # for lists of sessions, which read no graph
     record: dict[str, Any] = {"settings": settings.as_dict(), "graph": where, "nodewise_version": __version__}
     return Log.create(path, record, parts, wait=wait, clock=clock), learns, chosen.made
 

@@ -14,18 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from nodewise.graph.io.npz import write_npz
 from nodewise.ground.errors import InputError
 from nodewise.ground.files import atomic_file
 
 if TYPE_CHECKING:
+    import torch
+
+    from nodewise.graph import Graph
     from nodewise.session.learning.prediction import Prediction
     from nodewise.session.session import Session
 
 __all__ = ["harmless", "prediction_rows", "write_export", "write_predictions"]
 
 
+_SPARSE = 0.2
+"""Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense one."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
@@ -35,7 +41,8 @@ def write_export(session: Session, path: Path, *, keep_formulas: bool = False) -
 
     ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``: the graph with the labels
     that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a dictionary of plain tensors, which
-    ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))`` makes a `Data` of.
+    ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))`` makes a `Data` of; sparse features, such as those of texts, stay a sparse
+    tensor, which the first layer of most networks takes as it is, and ``data.x.to_dense()`` makes a plain one of.
 
     Returns:
         What was written, in words.
@@ -164,6 +171,22 @@ def _npz(session: Session, prediction: Prediction | None, path: Path) -> None:
     write_npz(replace(session.graph, y=_label_ids(session, names), class_names=names, extra=extra), path)
 
 
+def _features(graph: Graph) -> torch.Tensor:
+    """The features, sparse where that is smaller: of texts, hardly one number in a hundred is not 0."""
+    import torch
+
+    if (
+        graph.x is None
+        or not sp.issparse(graph.x)
+        or graph.x_offset is not None
+        or graph.x.nnz > _SPARSE * graph.x.shape[0] * graph.x.shape[1]
+    ):
+        return torch.from_numpy(graph.dense_features())
+    cells = graph.x.tocoo()
+    places = torch.from_numpy(np.stack([cells.row, cells.col]).astype(np.int64))
+    return torch.sparse_coo_tensor(places, torch.from_numpy(cells.data.astype(np.float32)), cells.shape, check_invariants=True).coalesce()
+
+
 def _pt(session: Session, prediction: Prediction | None, path: Path) -> None:
     import torch
 
@@ -179,7 +202,7 @@ def _pt(session: Session, prediction: Prediction | None, path: Path) -> None:
         "num_nodes": graph.num_nodes, "class_names": list(names),
     }  # fmt: skip
     if graph.x is not None:
-        tensors["x"] = torch.from_numpy(graph.dense_features())
+        tensors["x"] = _features(graph)
     if graph.node_names is not None:
         tensors["node_names"] = list(graph.node_names)
     if prediction is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.session.learning.estimates import Accuracy, audit_accuracy, cross_validated, left_out_accuracy
+from nodewise.session.learning.estimates import Accuracy, Bias, audit_accuracy, cross_validated, left_out_accuracy, left_out_bias
 from nodewise.session.learning.prediction import class_columns
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class StopReport:
         change_rate: share of the nodes whose prediction changes with one more label, on average over the last stretch of the curve.
         left_out: accuracy on the labels, each predicted from all the others, of a classifier in closed form: biased, since they were chosen and not drawn.
             Labels told in bulk are not judged.
+        left_out_bias: how far that was from the true accuracy on public graphs; None where there is no such estimate.
         cross_validated: the same of any other classifier, a fifth of the labels left out at a time.
         audit: accuracy on nodes drawn at random: unbiased, with its 95 % interval.
         curve: the predictions after more and more labels.
@@ -68,6 +69,7 @@ class StopReport:
     next_change: float | None
     next_gain: float | None
     words: tuple[str, ...]
+    left_out_bias: Bias | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -108,7 +110,8 @@ def make_report(session: Session, history: History, reporter: Reporter | None = 
     gain = _gain(points, change)
     last = points[-1].audit if points else None
     words = _words(points, left_out, crossed, rate, change, gain)
-    return StopReport(len(labels), rate, left_out, crossed, last, tuple(points), change, gain, words)
+    bias = None if left_out is None else left_out_bias()
+    return StopReport(len(labels), rate, left_out, crossed, last, tuple(points), change, gain, words, bias)
 
 
 def _counts(told: int, given: bool) -> list[int]:
@@ -140,6 +143,13 @@ def _gain(points: Sequence[CurvePoint], change: float | None) -> float | None:
     return float(np.clip(slope * (1 / math.sqrt(now) - 1 / math.sqrt(now + _NEXT)), 0.0, 1.0 if change is None else change))
 
 
+def _bias_words(bias: Bias) -> str:
+    return (
+        f"on {bias.graphs} public graphs such an estimate lay {abs(bias.mean):.0f} points {'below' if bias.mean < 0 else 'above'} the true accuracy on "
+        f"average, from {bias.low:+.0f} to {bias.high:+.0f}"
+    )
+
+
 def _words(
     points: Sequence[CurvePoint],
     left_out: Accuracy | None,
@@ -161,7 +171,7 @@ def _words(
     if left_out is not None:
         said.append(
             f"predicted from all the others, {left_out.mean:.0%} of the {left_out.nodes} labels are right; "
-            "biased, since they were chosen and not drawn at random"
+            f"biased, since they were chosen and not drawn at random: {_bias_words(left_out_bias())}"
         )
     if crossed is not None:
         said.append(

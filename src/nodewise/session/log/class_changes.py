@@ -7,23 +7,25 @@ from collections.abc import Sequence
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError
 from nodewise.session.log.events import Draft, Event
 from nodewise.session.log.history import History, read_history
-from nodewise.session.naming import valid_class, valid_text
+from nodewise.session.naming import probable_typo, valid_class, valid_text
 
-__all__ = ["check_undo", "declare", "describe", "merge", "order", "rename"]
+__all__ = ["check_undo", "declare", "describe", "known_number", "merge", "order", "rename"]
 
 
-def declare(who: str, name: str, history: History) -> list[Draft]:
-    """A class that nobody has used yet."""
+def declare(who: str, name: str, new_class: bool, history: History) -> list[Draft]:
+    """A class that nobody has used yet; one that looks like a known class misspelt only where that is said to be meant."""
     text = valid_class(name)
     classes = history.classes
     if classes.is_told(text):
         raise InputError(f"there is a class {text!r} already: use it, or give another name")
+    if not new_class and (typo := probable_typo(text, [each.name for each in classes])):
+        raise typo
     return [Draft("class", who, {"name": text, "class": classes.former_number(text) or classes.next_number})]
 
 
 def rename(who: str, name: str, new_name: str, history: History) -> list[Draft]:
     """Another name for a class."""
-    number, text = _known(history, name), valid_class(new_name)
+    number, text = known_number(history, name), valid_class(new_name)
     if history.classes.is_told(text):
         raise InputError(f"there is a class {text!r} already: to make one class of both, merge them")
     return [Draft("rename", who, {"class": number, "name": text})]
@@ -31,7 +33,7 @@ def rename(who: str, name: str, new_name: str, history: History) -> list[Draft]:
 
 def merge(who: str, name: str, into: str, history: History) -> list[Draft]:
     """Two classes that become one."""
-    number, target = _known(history, name), _known(history, into)
+    number, target = known_number(history, name), known_number(history, into)
     if number == target:
         raise InputError(f"{name!r} and {into!r} are one class already: give two different ones")
     return [Draft("merge", who, {"class": number, "into": target})]
@@ -39,14 +41,14 @@ def merge(who: str, name: str, into: str, history: History) -> list[Draft]:
 
 def describe(who: str, name: str | None, text: str, history: History) -> list[Draft]:
     """A class's guideline, or the job's."""
-    return [Draft("describe", who, {"class": None if name is None else _known(history, name), "text": valid_text(text)})]
+    return [Draft("describe", who, {"class": None if name is None else known_number(history, name), "text": valid_text(text)})]
 
 
 def order(who: str, names: Sequence[str], history: History) -> list[Draft]:
     """The order of the classes on a screen."""
     if isinstance(names, str):
         raise InputError(f"the order must be a list of classes, got the text {names!r}: give [{names!r}, …]")
-    numbers = [_known(history, name) for name in names]
+    numbers = [known_number(history, name) for name in names]
     if len(set(numbers)) < len(numbers):
         raise InputError(f"the order names a class twice: {list(names)}")
     return [Draft("order", who, {"classes": numbers})]
@@ -66,7 +68,12 @@ def check_undo(events: Sequence[Event], draft: Draft, start: Sequence[str]) -> N
             )
 
 
-def _known(history: History, name: str) -> int:
+def known_number(history: History, name: str) -> int:
+    """The number of a class that there is.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
     number = history.classes.find(valid_class(name))
     if number is None:
         raise UnknownNameError("class", str(name), [each.name for each in history.classes])

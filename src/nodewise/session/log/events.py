@@ -4,6 +4,7 @@
     tell       node, label, class [, overrule]      one answer; overrule: it counts whatever others said
     bulk       nodes, labels, classes [, overrule]  many answers given in one go, taken back as one
     skip       node
+    settle     node, label, class                   what a disagreement comes to: it counts whatever the votes say, until it is settled again
     class      name, class                          a class declared before it is used
     rename     class, name
     merge      class, into                          the labels of one class count as another's
@@ -11,6 +12,7 @@
     order      classes                              the order of the classes on a screen; their numbers stay
     note       node, text
     budget     budget
+    redundancy redundancy                           how many are to label each node from now on
     release    annotator                            what they have not answered is free for others
     undo       event
 
@@ -24,16 +26,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CHANGES", "FIRST_FORM", "KINDS", "LAST_CLASS", "Draft", "Event", "check_event", "is_text", "needs_second_form"]
+__all__ = ["CHANGES", "FIRST_FORM", "KINDS", "LAST_CLASS", "MOST_OPINIONS", "Draft", "Event", "check_event", "is_text", "needs_second_form"]
 
 FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
 """The kinds of the file's first form."""
 
-CHANGES = frozenset({"tell", "bulk", "skip", "class", "rename", "merge", "describe", "order", "note", "budget"})
+CHANGES = frozenset({"tell", "bulk", "skip", "settle", "class", "rename", "merge", "describe", "order", "note", "budget", "redundancy"})
 """The kinds that an undo can take back."""
 
 KINDS = CHANGES | {"ask", "undo", "release"}
 """What an event may be."""
+
+MOST_OPINIONS = 100
+"""How many may be asked to label each node."""
 
 LAST_CLASS = 10**9
 """The last number that a class may have."""
@@ -90,6 +95,7 @@ def check_event(event: Event, nodes: int) -> str:
         "bulk": {"nodes": lambda value: _is_list(value, is_node), "labels": lambda value: _is_list(value, _is_name),
                  "classes": lambda value: _is_list(value, _is_class)},
         "skip": {"node": is_node},
+        "settle": {"node": is_node, "label": _is_name, "class": _is_class},
         "class": {"name": _is_name},
         "rename": {"class": _is_class, "name": _is_name},
         "merge": {"class": _is_class, "into": _is_class},
@@ -97,6 +103,7 @@ def check_event(event: Event, nodes: int) -> str:
         "order": {"classes": lambda value: _is_list(value, _is_class)},
         "note": {"node": is_node, "text": is_text},
         "budget": {"budget": lambda value: _is_int(value, 1, nodes)},
+        "redundancy": {"redundancy": lambda value: _is_int(value, 1, MOST_OPINIONS)},
         "release": {"annotator": _is_name},
         "undo": {"event": lambda value: _is_int(value, 1, event.id - 1)},
     }  # fmt: skip

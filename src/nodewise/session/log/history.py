@@ -2,7 +2,8 @@
 
 An event counts unless an undo that counts itself takes it back; an undo may be undone. Every annotator has one vote a node, the last one that
 counts; saying the same again is no new vote. A node's label is the one with most votes; between equals the one whose oldest standing vote is the
-oldest. A vote that overrules decides alone, until its annotator changes it or another overrules. A node's position in the history is that of its
+oldest. A vote that overrules decides alone, until its annotator changes it or another overrules. What was settled stands whatever the votes say,
+until it is settled otherwise. A node's position in the history is that of its
 first vote that counts: a label that is changed stays where it was.
 """
 
@@ -71,6 +72,7 @@ class History:
         ballots: node -> annotator -> vote, nodes in the order first told, a node's votes by age.
         numbers: node -> number of the class that counts, in the same order.
         overruled: node -> the annotator whose vote decides alone.
+        settled: node -> what a disagreement has come to, and who has settled it.
         skipped: annotator -> the nodes that they could not tell.
         asked: every query, the oldest first, answered or not.
         released: annotator -> the last event that freed their queries.
@@ -78,6 +80,7 @@ class History:
         guideline: what everybody should know of the job.
         notes: node -> what was written to it.
         budget: the budget as it was last set, or None if it never was.
+        redundancy: how many are to label each node, as it was last set, or None if it never was.
         changes: the events that an undo can take back, in order.
     """
 
@@ -85,6 +88,7 @@ class History:
     ballots: Mapping[int, Mapping[str, Vote]] = field(default_factory=dict)
     numbers: Mapping[int, int] = field(default_factory=dict)
     overruled: Mapping[int, str] = field(default_factory=dict)
+    settled: Mapping[int, tuple[int, str]] = field(default_factory=dict)
     skipped: Mapping[str, frozenset[int]] = field(default_factory=dict)
     asked: Sequence[OpenQuery] = ()
     released: Mapping[str, int] = field(default_factory=dict)
@@ -92,6 +96,7 @@ class History:
     guideline: str = ""
     notes: Mapping[int, tuple[Note, ...]] = field(default_factory=dict)
     budget: int | None = None
+    redundancy: int | None = None
     changes: Sequence[Event] = ()
 
     @cached_property
@@ -111,8 +116,8 @@ class History:
 
     @property
     def disagreements(self) -> dict[int, dict[str, str]]:
-        """The nodes whose annotators say different things: node -> annotator -> label."""
-        return {node: dict(votes) for node, votes in self.votes.items() if len(set(votes.values())) > 1}
+        """The nodes whose annotators say different things, and that nobody has settled: node -> annotator -> label."""
+        return {node: dict(votes) for node, votes in self.votes.items() if len(set(votes.values())) > 1 and node not in self.settled}
 
     def open_queries(self, redundancy: int = 1) -> list[OpenQuery]:
         """The queries that still wait: the annotator has neither told nor skipped the node nor left, and it has fewer votes than it should."""
@@ -122,13 +127,15 @@ class History:
             if query.body.get("audit"):  # what was told in bulk is no answer to a question of the audit
                 ballot = [who for who, vote in self.ballots.get(query.node, {}).items() if not vote.bulk]
             answered = query.annotator in ballot or query.node in self.skipped.get(query.annotator, ())
-            settled = len(ballot) >= redundancy or query.node in self.overruled
+            settled = len(ballot) >= redundancy or query.node in self.overruled or query.node in self.settled
             if not answered and not settled and query.event > self.released.get(query.annotator, 0):
                 waiting[query.annotator, query.node] = query  # asked again, the later one counts
         return sorted(waiting.values(), key=lambda query: query.event)
 
     def decider(self, node: int) -> str | None:
-        """Whose vote gives a node its label: the one that overrules, else the oldest standing vote for it; None without a label."""
+        """Who gives a node its label: who settled it, whose vote overrules, else the oldest standing vote for it; None without a label."""
+        if node in self.settled and node in self.ballots:
+            return self.settled[node][1]
         if node in self.overruled:
             return self.overruled[node]
         resolve = self.classes.resolve
@@ -177,12 +184,13 @@ class _Builder:
         self._before = before
         self._ballots: dict[int, Mapping[str, Vote]] = dict(before.ballots)
         self._overruled = dict(before.overruled)
+        self._settled = dict(before.settled)
         self._skipped = dict(before.skipped)
         self._asked = list(before.asked)
         self._released = dict(before.released)
         self._notes = dict(before.notes)
         self._changes = list(before.changes)
-        self._guideline, self._budget = before.guideline, before.budget
+        self._guideline, self._budget, self._redundancy = before.guideline, before.budget, before.redundancy
         known = before.classes
         self._first_names, self._names, self._merged = dict(known.first_names), dict(known.names), dict(known.merged)
         self._descriptions, self._aliases, self._shown = dict(known.descriptions), dict(known.aliases), known.shown
@@ -193,7 +201,7 @@ class _Builder:
     def number(self, events: Iterable[Event]) -> None:
         """Give numbers to the classes of all events, also of those that were taken back, so that no number is ever given twice."""
         for event in events:
-            if event.kind in ("tell", "class", "bulk"):
+            if event.kind in ("tell", "class", "bulk", "settle"):
                 for number, name in self._classes_of(event):
                     if number not in self._first_names:
                         self._first_names[number] = name
@@ -213,8 +221,16 @@ class _Builder:
         elif event.kind == "class":
             ((number, name),) = self._classes_of(event)
             self._declare(number, name)
+        elif event.kind == "settle":
+            ((number, name),) = self._classes_of(event)
+            self._declare(number, name)
+            self._settled[int(body["node"])] = number, who
+            if int(body["node"]) in self._ballots:
+                self._touched[int(body["node"])] = None
         elif event.kind == "budget":
             self._budget = int(body["budget"])
+        elif event.kind == "redundancy":
+            self._redundancy = int(body["redundancy"])
         elif event.kind == "note":
             note = Note(event.id, event.at, who, str(body["text"]))
             self._notes[int(body["node"])] = (*self._notes.get(int(body["node"]), ()), note)
@@ -236,9 +252,9 @@ class _Builder:
             changed: Iterable[int] = self._ballots if self._merges_changed else self._touched
             numbers = {**numbers, **{node: self._count(classes, node) for node in changed}}
         return replace(
-            self._before, last=last, ballots=self._ballots, numbers=numbers, overruled=self._overruled, skipped=self._skipped,
+            self._before, last=last, ballots=self._ballots, numbers=numbers, overruled=self._overruled, settled=self._settled, skipped=self._skipped,
             asked=self._asked, released=self._released, classes=classes, guideline=self._guideline, notes=self._notes, budget=self._budget,
-            changes=self._changes,
+            redundancy=self._redundancy, changes=self._changes,
         )  # fmt: skip
 
     def _classes_of(self, event: Event) -> list[tuple[int, str]]:
@@ -297,6 +313,8 @@ class _Builder:
             self._shown = tuple(body["classes"])
 
     def _count(self, classes: ClassList, node: int) -> int:
+        if node in self._settled:
+            return classes.resolve(self._settled[node][0])
         ballot, chief = self._ballots[node], self._overruled.get(node)
         if chief is not None and chief in ballot:
             return classes.resolve(ballot[chief].number)

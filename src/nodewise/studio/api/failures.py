@@ -16,7 +16,17 @@ from starlette.responses import JSONResponse
 from nodewise.ground.errors import AlreadyLabelledError, InputError, NodewiseError, SessionError
 from nodewise.studio.work.worker import BusyError, StoppedError
 
-__all__ = ["ConflictError", "Json", "MissingError", "NoSessionError", "TypoError", "answer_failures", "status_of"]
+__all__ = [
+    "CancelledWorkError",
+    "ConflictError",
+    "ForbiddenError",
+    "Json",
+    "MissingError",
+    "NoSessionError",
+    "TypoError",
+    "answer_failures",
+    "status_of",
+]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -35,6 +45,14 @@ class MissingError(NodewiseError):
 
 class ConflictError(NodewiseError):
     """It cannot be done as things stand."""
+
+
+class CancelledWorkError(ConflictError):
+    """Somebody has cancelled the work."""
+
+
+class ForbiddenError(NodewiseError):
+    """It is for the session's owner."""
 
 
 class NoSessionError(ConflictError):
@@ -63,6 +81,8 @@ def status_of(error: BaseException) -> int:
     """The HTTP status that tells an error."""
     if isinstance(error, MissingError):
         return 404
+    if isinstance(error, ForbiddenError):
+        return 403
     if isinstance(error, ConflictError):
         return 409
     if isinstance(error, (BusyError, StoppedError)):

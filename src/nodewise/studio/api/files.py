@@ -12,7 +12,7 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
-from nodewise.studio.api.requests import SessionName
+from nodewise.studio.api.requests import SessionName, Ticket
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.full_export import write_full_table
@@ -46,7 +46,10 @@ def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
     responses={**_file(["text/csv", "application/json", "application/octet-stream"]), **refusals(404, 409, 507)},
 )
 async def export(
-    form: Annotated[Literal["csv", "full", "json", "npz", "pt"], InPath()], studio: CurrentStudio, session: SessionName = None
+    form: Annotated[Literal["csv", "full", "json", "npz", "pt"], InPath()],
+    studio: CurrentStudio,
+    session: SessionName = None,
+    ticket: Ticket = None,
 ) -> FileResponse:
     """Labels and predictions in one of five forms.
 
@@ -55,7 +58,7 @@ async def export(
     """
 
     def write(opened: OpenSession, path: Path) -> None:
-        opened.views.predict()
+        opened.views.predict(lambda: studio.tickets.check(ticket, "the export"))
         if form == "full":
             write_full_table(opened.session, path)
         else:

@@ -17,15 +17,17 @@ from nodewise.studio.api.requests import (
     MergeRequest,
     NoteRequest,
     OrderRequest,
+    RedundancyRequest,
     ReleaseRequest,
     RenameRequest,
     SessionName,
+    SettleRequest,
     SkipRequest,
     TellRequest,
     UndoRequest,
 )
 from nodewise.studio.api.responses import AskResponse, CountResponse, EventNumberResponse, StatusResponse, TellResponse, UndoResponse
-from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
+from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
@@ -62,12 +64,16 @@ async def ask(request: AskRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/tell", response_model=TellResponse, responses=refusals(404, 409, 415, 507))
-async def tell(request: TellRequest, studio: CurrentStudio) -> Json:
+async def tell(request: TellRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Give nodes their labels, asked for or not; again, to change them. They are on the disk when the answer arrives."""
     labels = [(each.node, each.label) for each in request.labels]
-    return await _change(
-        studio, "events", request, lambda opened: opened.tell(request.annotator, labels, request.new_class, request.overrule)
-    )
+
+    def change(opened: OpenSession) -> list[int]:
+        if role != "owner":
+            opened.check_known(label for _, label in labels)
+        return opened.tell(request.annotator, labels, request.new_class, request.overrule)
+
+    return await _change(studio, "events", request, change)
 
 
 @router.post("/skip", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
@@ -77,18 +83,27 @@ async def skip(request: SkipRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/undo", response_model=UndoResponse, responses=refusals(404, 409, 415, 507))
-async def undo(request: UndoRequest, studio: CurrentStudio) -> Json:
+async def undo(request: UndoRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Take back the last thing told, skipped, declared or set; or any one of them, or an undo, by its number."""
-    return await _change(studio, "undone", request, lambda opened: opened.undo(request.annotator, request.event))
+
+    def change(opened: OpenSession) -> dict[str, Any]:
+        event = request.event if role == "owner" else opened.check_undoable(request.annotator, request.event)
+        return opened.undo(request.annotator, event)
+
+    return await _change(studio, "undone", request, change)
 
 
 @router.post("/bulk", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
-async def bulk(request: BulkRequest, studio: CurrentStudio) -> Json:
+async def bulk(request: BulkRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Label many nodes in one go. They train, spend no budget, are taken back as one, and no accuracy is measured on them."""
     labels = [(each.node, each.label) for each in request.labels]
-    return await _change(
-        studio, "event", request, lambda opened: opened.tell_bulk(request.annotator, labels, request.new_class, request.overrule)
-    )
+
+    def change(opened: OpenSession) -> int:
+        if role != "owner":
+            opened.check_known(label for _, label in labels)
+        return opened.tell_bulk(request.annotator, labels, request.new_class, request.overrule)
+
+    return await _change(studio, "event", request, change)
 
 
 @router.post("/notes", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
@@ -114,7 +129,10 @@ async def release(request: ReleaseRequest, studio: CurrentStudio) -> Json:
 async def add_class(request: ClassRequest, studio: CurrentStudio) -> Json:
     """Declare a class that nobody has used yet."""
     return await _change(
-        studio, "event", request, lambda opened: opened.change(lambda session: session.add_class(request.name, request.annotator))
+        studio,
+        "event",
+        request,
+        lambda opened: opened.change(lambda session: session.add_class(request.name, request.annotator, new_class=request.new_class)),
     )
 
 
@@ -157,6 +175,28 @@ async def order_classes(request: OrderRequest, studio: CurrentStudio) -> Json:
     """Put the classes in an order for the screen; keys and colours stay."""
     return await _change(
         studio, "event", request, lambda opened: opened.change(lambda session: session.order_classes(request.names, request.annotator))
+    )
+
+
+@router.post("/settle", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+async def settle(request: SettleRequest, studio: CurrentStudio) -> Json:
+    """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again."""
+    return await _change(
+        studio,
+        "event",
+        request,
+        lambda opened: opened.change(lambda session: session.settle(opened.node(request.node), request.label, request.annotator)),
+    )
+
+
+@router.post("/redundancy", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+async def set_redundancy(request: RedundancyRequest, studio: CurrentStudio) -> Json:
+    """Change how many are to label each node; raised, further opinions on what is labelled are asked for."""
+    return await _change(
+        studio,
+        "event",
+        request,
+        lambda opened: opened.change(lambda session: session.set_redundancy(request.redundancy, request.annotator)),
     )
 
 

@@ -12,20 +12,25 @@ __all__ = [
     "AskRequest",
     "BudgetRequest",
     "BulkRequest",
+    "CancelRequest",
     "Change",
     "ClassRequest",
     "DescribeRequest",
+    "DuplicateRequest",
     "Labelled",
     "MergeRequest",
     "NodeId",
     "NoteRequest",
     "OpenRequest",
     "OrderRequest",
+    "RedundancyRequest",
     "ReleaseRequest",
     "RenameRequest",
     "SessionName",
+    "SettleRequest",
     "SkipRequest",
     "TellRequest",
+    "Ticket",
     "UndoRequest",
 ]
 
@@ -38,6 +43,8 @@ NodeId = Annotated[int, Path(ge=0, le=_LARGEST, description="the node's index")]
 Annotator = Annotated[
     str | None, Query(min_length=1, max_length=200, description="who looks: what could sway an answer that is still wanted is left out")
 ]
+
+Ticket = Annotated[str | None, Query(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work")]
 
 SessionName = Annotated[
     str | None,
@@ -53,6 +60,18 @@ class OpenRequest(_Request):
     """Which session to open: one of those that GET /studio lists."""
 
     name: Name
+
+
+class DuplicateRequest(OpenRequest):
+    """Which session to copy, and what the copy is to be called."""
+
+    new_name: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class CancelRequest(_Request):
+    """Which work to end, by the ticket that it was begun with."""
+
+    ticket: Annotated[str, Field(min_length=8, max_length=64)]
 
 
 class Change(_Request):
@@ -156,6 +175,22 @@ class ClassRequest(Change):
     """A class to declare."""
 
     name: Name
+    annotator: Name = "me"
+    new_class: bool = Field(False, description="declare it, even if it looks like a misspelt one")
+
+
+class RedundancyRequest(Change):
+    """How many are to label each node from now on."""
+
+    redundancy: Annotated[int, Field(ge=1, le=100)]
+    annotator: Name = "me"
+
+
+class SettleRequest(Change):
+    """What a disagreement comes to."""
+
+    node: Node
+    label: Name
     annotator: Name = "me"
 
 

@@ -11,19 +11,23 @@ __all__ = [
     "CardResponse",
     "ColoursResponse",
     "CountResponse",
+    "DisagreementsResponse",
     "EventResponse",
     "EventsResponse",
     "Failure",
+    "JobsResponse",
     "MapResponse",
     "NameResponse",
     "NeighbourhoodResponse",
     "PreviewResponse",
     "ReportResponse",
     "SearchResponse",
+    "SettingsResponse",
     "StatusResponse",
     "StudioResponse",
     "TableResponse",
     "TellResponse",
+    "TicketResponse",
     "Typo",
     "UndoResponse",
 ]
@@ -60,6 +64,28 @@ class Limits(_Response):
     upload_bytes: int
 
 
+class Job(_Response):
+    """A session in the list of jobs."""
+
+    name: str
+    rows: int | None
+    labels: int = Field(description="nodes labelled one by one, those of the audit left out")
+    budget: int | None
+    classes: int
+    changed: float | None = Field(description="when something was last done, in seconds since 1970")
+    strategy: str | None
+    classifier: str | None
+    bytes: int
+    problem: str | None = Field(description="why it cannot be read")
+
+
+class JobsResponse(_Response):
+    """All sessions, and those in the archive."""
+
+    jobs: list[Job]
+    archived: list[Job]
+
+
 class StudioResponse(_Response):
     """The studio: which session is open, which there are in its folder."""
 
@@ -67,6 +93,7 @@ class StudioResponse(_Response):
     session: OpenSession | None
     sessions: list[str]
     can_create: bool
+    role: Literal["owner", "annotator"] = Field(description="what you may do: an annotator labels and looks, the owner does everything")
     limits: Limits
 
 
@@ -104,6 +131,12 @@ class NameResponse(_Response):
     name: str
 
 
+class TicketResponse(_Response):
+    """A ticket that was cancelled."""
+
+    ticket: str
+
+
 class Audit(_Response):
     """Nodes of the audit that are labelled, and how many there are to be."""
 
@@ -117,6 +150,7 @@ class PairResponse(_Response):
     annotators: list[str]
     nodes: int
     kappa: float | None
+    classes: dict[str, float | None] = Field(description="of each class against all others")
 
 
 class KappaResponse(_Response):
@@ -159,6 +193,8 @@ class StatusResponse(_Response):
     name: str
     last: int
     predictions_from: int | None
+    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
+    predictions_version: int = Field(description="another number, other predictions")
 
 
 class NoteResponse(_Response):
@@ -188,6 +224,9 @@ class CardResponse(_Response):
     heading: str
     notes: list[NoteResponse]
     predicted: list[tuple[str, float]] | None
+    hidden: bool = Field(description="whether a prediction is kept back, since it could sway an answer")
+    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
+    predictions_version: int
 
 
 class QueryResponse(_Response):
@@ -233,7 +272,9 @@ class EventResponse(_Response):
     """Something that happened. An undo tells node and label of what it takes back; ``label`` of a declared class is its name."""
 
     event: int
-    kind: Literal["ask", "tell", "bulk", "skip", "undo", "class", "rename", "merge", "describe", "order", "note", "budget", "release"]
+    kind: Literal[
+        "ask", "tell", "bulk", "skip", "settle", "undo", "class", "rename", "merge", "describe", "order", "note", "budget", "redundancy", "release"
+    ]  # fmt: skip
     annotator: str
     node: int | None
     name: str | None
@@ -242,6 +283,7 @@ class EventResponse(_Response):
     into: str | None
     text: str | None
     budget: int | None
+    redundancy: int | None
     undoes: int | None
 
 
@@ -307,6 +349,7 @@ class TableResponse(_Response):
 
     total: int
     offset: int
+    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
     rows: list[TableRow]
 
 
@@ -335,6 +378,7 @@ class NeighbourhoodResponse(_Response):
     hidden: int
     total: int
     exact: bool = Field(description="whether there are just so many; else at least")
+    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
 
 
 class MapResponse(_Response):
@@ -356,6 +400,47 @@ class ColoursResponse(_Response):
     predicted: list[int]
     sure: list[float]
     predictions_from: int | None
+    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
+
+
+class Disagreement(_Response):
+    """A node with differing votes: each with its annotator, the label that counts, and who has settled it."""
+
+    node: int
+    name: str
+    title: str | None
+    votes: dict[str, str]
+    label: str
+    settled_by: str | None
+
+
+class DisagreementsResponse(_Response):
+    """The nodes with differing votes, those that nobody has settled first."""
+
+    nodes: list[Disagreement]
+
+
+class SettingsResponse(_Response):
+    """What a session was made with; budget, redundancy and guideline as they are now."""
+
+    name: str
+    file: str
+    bytes: int
+    graph: str
+    nodes: int
+    edges: int
+    strategy: str
+    policy: str | None
+    reason: str
+    classifier: str
+    features: str
+    seed: int
+    audit: int
+    release_after: float
+    use_labels: bool
+    budget: int
+    redundancy: int
+    guideline: str
 
 
 class AccuracyResponse(_Response):
@@ -365,6 +450,15 @@ class AccuracyResponse(_Response):
     low: float
     high: float
     nodes: int
+
+
+class BiasResponse(_Response):
+    """How far the leave-one-out accuracy was from the true one on public graphs, in points."""
+
+    mean: float
+    low: float
+    high: float
+    graphs: int
 
 
 class Point(_Response):
@@ -397,4 +491,5 @@ class ReportResponse(_Response):
     next_change: float | None
     next_gain: float | None
     words: list[str]
+    left_out_bias: BiasResponse | None
     made_at: int = Field(alias="from", description="the last event when it was made")

@@ -8,14 +8,16 @@ from fastapi import APIRouter, Depends
 from starlette.requests import HTTPConnection
 
 from nodewise.studio.api.responses import Failure, Typo
+from nodewise.studio.guard.guard import ROLE
+from nodewise.studio.guard.roles import Role
 from nodewise.studio.work.studio import Studio
 
-__all__ = ["CurrentStudio", "make_router", "refusals"]
+__all__ = ["CurrentRole", "CurrentStudio", "make_router", "refusals"]
 
 _ALWAYS = {
     400: "What was sent is not as it should be.",
     401: "The token is missing or wrong.",
-    403: "The request comes from, or goes to, an address that is not the studio's.",
+    403: "The request comes from, or goes to, an address that is not the studio's; or it is for the owner, and the token is an annotator's.",
     408: "The request did not arrive in time.",
     413: "The request is too large.",
     503: "The session's file cannot be used now, or too many requests wait; try again.",
@@ -35,6 +37,15 @@ async def _studio(connection: HTTPConnection) -> Studio:
 
 CurrentStudio = Annotated[Studio, Depends(_studio)]
 """The running studio, for a route."""
+
+
+async def _role(connection: HTTPConnection) -> Role:
+    role: Role = connection.scope.get(ROLE, "annotator")
+    return role
+
+
+CurrentRole = Annotated[Role, Depends(_role)]
+"""What whoever asks may do, for a route; the guard tells it."""
 
 
 def make_router(tag: str) -> APIRouter:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import File, Form, Request, UploadFile
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from pydantic import Field
 
-from nodewise.studio.api.failures import Json
-from nodewise.studio.api.requests import OpenRequest
-from nodewise.studio.api.responses import NameResponse, PreviewResponse, StudioResponse
-from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
+from nodewise.studio.api.failures import CancelledWorkError, Json
+from nodewise.studio.api.requests import CancelRequest, DuplicateRequest, OpenRequest
+from nodewise.studio.api.responses import JobsResponse, NameResponse, PreviewResponse, StudioResponse, TicketResponse
+from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
 from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
 from nodewise.studio.work.worker import Priority
+
+if TYPE_CHECKING:
+    from nodewise.session import Session
 
 __all__ = ["router"]
 
@@ -51,9 +55,42 @@ _Names = Annotated[str, Field(max_length=20_000)]
 
 
 @router.get("/studio", response_model=StudioResponse, responses=refusals())
-async def describe(studio: CurrentStudio) -> Json:
-    """Which session is open, which there are, and what the studio takes."""
-    return Json(await studio.worker.run(Priority.READ, studio.describe))
+async def describe(studio: CurrentStudio, role: CurrentRole) -> Json:
+    """Which session is open, which there are, what the studio takes, and what you may do."""
+    found = await studio.worker.run(Priority.READ, studio.describe)
+    return Json({**found, "role": role, "can_create": found["can_create"] and role == "owner"})
+
+
+@router.get("/jobs", response_model=JobsResponse, responses=refusals())
+async def jobs(studio: CurrentStudio) -> Json:
+    """Every session with its rows, progress, date, strategy and size; those in the archive as well."""
+    names = await studio.worker.run(Priority.READ, studio.sessions.names)
+
+    def read() -> dict[str, Any]:
+        return {"jobs": studio.jobs.describe(names), "archived": studio.jobs.archived()}
+
+    return Json(await asyncio.to_thread(read))
+
+
+@router.post("/jobs/duplicate", response_model=NameResponse, responses=refusals(404, 409, 415, 507))
+async def duplicate_job(request: DuplicateRequest, studio: CurrentStudio) -> Json:
+    """Copy a session with all its labels."""
+    await studio.worker.run(Priority.READ, lambda: studio.sessions.duplicate(request.name, request.new_name))
+    return Json({"name": request.new_name})
+
+
+@router.post("/jobs/archive", response_model=NameResponse, responses=refusals(404, 409, 415, 507))
+async def archive_job(request: OpenRequest, studio: CurrentStudio) -> Json:
+    """Move a session's file into the folder ``archive``; nothing is deleted."""
+    await studio.worker.run(Priority.BACKGROUND, lambda: studio.sessions.archive(request.name))
+    return Json({"name": request.name})
+
+
+@router.post("/jobs/restore", response_model=NameResponse, responses=refusals(404, 409, 415, 507))
+async def restore_job(request: OpenRequest, studio: CurrentStudio) -> Json:
+    """Bring a session back from the archive."""
+    await studio.worker.run(Priority.BACKGROUND, lambda: studio.sessions.restore(request.name))
+    return Json({"name": request.name})
 
 
 @router.post("/session/open", response_model=NameResponse, responses=refusals(404, 409, 415))
@@ -62,11 +99,11 @@ async def open_session(request: OpenRequest, studio: CurrentStudio) -> Json:
     return Json({"name": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(request.name).name)})
 
 
-@router.post("/session/cancel", response_model=NameResponse, responses=refusals(415))
-async def cancel_session(request: OpenRequest, studio: CurrentStudio) -> Json:
-    """End the making of a session at its next step; nothing is left of it."""
-    studio.cancelled.add(request.name)
-    return Json({"name": request.name})
+@router.post("/cancel", response_model=TicketResponse, responses=refusals(415))
+async def cancel(request: CancelRequest, studio: CurrentStudio) -> Json:
+    """End the making of a session, a map, a report or an export at its next step, by its ticket; nothing is left of it."""
+    studio.tickets.cancel(request.ticket)
+    return Json({"ticket": request.ticket})
 
 
 @forms.post("/preview", response_model=PreviewResponse, responses=refusals(415, 507))
@@ -108,6 +145,9 @@ async def new_session(
     redundancy: Annotated[int, Form(ge=1, le=100)] = 1,
     encoding: _Encoding = None,
     header: _Header = None,
+    ticket: Annotated[
+        str | None, Form(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work")
+    ] = None,
 ) -> Json:
     """Make a session from a table and open it. ``text``, ``label`` and ``id`` name columns; the others are shown with the nodes.
 
@@ -122,10 +162,24 @@ async def new_session(
     table = Upload(nodes.filename or "", nodes.file)
     # A browser sends an empty file of no name for a field that was left empty.
     ends = None if edges is None or (not edges.filename and not edges.size) else Upload(edges.filename or "", edges.file)
-    studio.cancelled.discard(new.name)
-    reporter = told_to_pages(studio.updates.publish, studio.builder.give_way, new.name, lambda: new.name in studio.cancelled)
-    session = await studio.builder.run(
-        Priority.BACKGROUND, lambda: create_session(new, table, ends, studio.settings.folder, studio.scratch, reporter)
-    )
+
+    def step() -> None:
+        studio.builder.give_way()
+        studio.tickets.check(ticket, f"making the session {new.name!r}")
+
+    def make() -> Session:
+        step()  # it may have been cancelled while the file was on its way
+        session = create_session(
+            new, table, ends, studio.settings.folder, studio.scratch, told_to_pages(studio.updates.publish, step, new.name)
+        )
+        try:
+            step()
+        except CancelledWorkError:
+            session.close()
+            session.path.unlink()
+            raise
+        return session
+
+    session = await studio.builder.run(Priority.BACKGROUND, make)
     await studio.worker.run(Priority.READ, lambda: studio.sessions.take(session))
     return Json({"name": new.name}, 201)

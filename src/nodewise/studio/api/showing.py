@@ -8,15 +8,17 @@ from fastapi import Query
 from fastapi.responses import Response
 
 from nodewise.studio.api.failures import Json, MissingError
-from nodewise.studio.api.requests import Annotator, NodeId, SessionName
+from nodewise.studio.api.requests import Annotator, NodeId, SessionName, Ticket
 from nodewise.studio.api.responses import (
     CardResponse,
     ColoursResponse,
+    DisagreementsResponse,
     EventsResponse,
     MapResponse,
     NeighbourhoodResponse,
     ReportResponse,
     SearchResponse,
+    SettingsResponse,
     TableResponse,
 )
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
@@ -59,10 +61,21 @@ async def table(
 
     def job() -> dict[str, Any]:
         views = studio.sessions.get(session).views
-        views.predictions.want()
         return views.table.rows(query, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
+
+
+@router.get("/disagreements", response_model=DisagreementsResponse, responses=refusals(404, 409))
+async def disagreements(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
+    """The nodes with differing votes, each vote with its annotator; those that nobody has settled first."""
+    return Json({"nodes": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).disagreements(annotator))})
+
+
+@router.get("/settings", response_model=SettingsResponse, responses=refusals(404, 409))
+async def settings(studio: CurrentStudio, session: SessionName = None) -> Json:
+    """What a session was made with; budget, redundancy and guideline as they are now."""
+    return Json(await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).settings()))
 
 
 @router.get("/nodes/{node}", response_model=CardResponse, responses=refusals(404, 409))
@@ -71,7 +84,6 @@ async def card(node: NodeId, studio: CurrentStudio, session: SessionName = None,
 
     def job() -> dict[str, Any]:
         opened = studio.sessions.get(session)
-        opened.views.predictions.want()
         return opened.views.card(opened.node(node), annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
@@ -112,16 +124,15 @@ async def neighbourhood(
 
     def job() -> dict[str, Any]:
         opened = studio.sessions.get(session)
-        opened.views.predictions.want()
         return opened.views.neighbourhood(opened.node(node), hops, limit, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
 
 
 @router.get("/map", response_model=MapResponse, responses=refusals(404, 409))
-async def map_(studio: CurrentStudio, session: SessionName = None) -> Json:
+async def map_(studio: CurrentStudio, session: SessionName = None, ticket: Ticket = None) -> Json:
     """The map of the whole graph, or of a sample of a large one. It is drawn once."""
-    drawn = await studio.map(session)
+    drawn = await studio.map(session, ticket)
     return Json({
         "nodes": drawn.nodes.tolist(), "x": drawn.x.astype(float).round(4).tolist(), "y": drawn.y.astype(float).round(4).tolist(),
         "total": drawn.total, "sampled": drawn.sampled, "edges": drawn.edges.tolist(),
@@ -130,15 +141,15 @@ async def map_(studio: CurrentStudio, session: SessionName = None) -> Json:
 
 @router.get("/map/colours", response_model=ColoursResponse, responses=refusals(404, 409))
 async def colours(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
-    """Labels and predictions of the nodes on the map, in its order. The predictions may be some seconds old: they say from how many labels."""
+    """Labels and predictions of the nodes on the map, in its order; whether the predictions are being updated, and from how many labels they are."""
     drawn = await studio.map(session)
 
-    def want() -> bool:
+    def is_first() -> bool:
         predictions = studio.sessions.get(session).views.predictions
         predictions.want()
-        return predictions.made_from is None
+        return predictions.kept is None and not predictions.fresh
 
-    if await studio.worker.run(Priority.READ, want):
+    if await studio.worker.run(Priority.READ, is_first):
         await studio.worker.run(Priority.PREDICT, lambda: studio.sessions.get(session).renew())
 
     def job() -> dict[str, Any]:
@@ -148,9 +159,13 @@ async def colours(studio: CurrentStudio, session: SessionName = None, annotator:
 
 
 @router.get("/report", response_model=ReportResponse, responses=refusals(404, 409))
-async def report(studio: CurrentStudio, session: SessionName = None) -> Json:
+async def report(studio: CurrentStudio, session: SessionName = None, ticket: Ticket = None) -> Json:
     """Whether more labels are worth it. It is made in the background and may be some events old: ``from`` says at which event it was made."""
-    return Json(await studio.worker.run(Priority.BACKGROUND, lambda: studio.sessions.get(session).views.reports.latest()))
+
+    def job() -> dict[str, Any]:
+        return studio.sessions.get(session).views.reports.latest(lambda: studio.tickets.check(ticket, "the report"))
+
+    return Json(await studio.worker.run(Priority.BACKGROUND, job))
 
 
 @router.get("/events", response_model=EventsResponse, responses=refusals(404, 409))

@@ -13,8 +13,9 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from nodewise.studio.guard.origins import API, GuardRules
+from nodewise.studio.guard.roles import Role, is_permitted
 
-__all__ = ["Refusal", "Welcome", "admit"]
+__all__ = ["Refusal", "Welcome", "admit", "role_of"]
 
 METHODS = ("GET", "HEAD", "POST")
 _ONCE = frozenset(
@@ -79,7 +80,14 @@ def admit(scope: Mapping[str, Any], rules: GuardRules, guesses: bool = True) -> 
         or _from_elsewhere(scope, headers, rules, page)
         or _wrong_method(scope, headers, rules)
     )
-    return refusal or _without_token(scope, headers, rules, page, guesses)
+    return refusal or _without_token(scope, headers, rules, page, guesses) or _not_permitted(scope, rules)
+
+
+def role_of(scope: Mapping[str, Any], rules: GuardRules) -> Role:
+    """Whose token an admitted request has brought: the owner's where it has brought both, or where there is none to bring."""
+    headers = _Headers(scope["headers"])
+    roles = {rules.role_of(token) for token in (*_bearer(headers), *_cookies(headers, rules))}
+    return "owner" if rules.token is None or "owner" in roles else "annotator"
 
 
 class _Headers:
@@ -167,7 +175,8 @@ def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRule
         return None
     led = headers.one(b"sec-fetch-site") in {"cross-site", "same-site"}
     query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True) if page else []
-    known = any(rules.knows(token) for token in _cookies(headers, rules))
+    kept = next((token for token in _cookies(headers, rules) if rules.knows(token)), None)
+    known = kept is not None
     named = [value for name, value in query if name == "token"]
     brought = [*_bearer(headers), *named]
     if brought and not guesses and not known:
@@ -180,11 +189,19 @@ def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRule
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             ours = rules.origins_of(headers.one(b"host") or "", _arrived(scope))
             encrypted = all(origin.startswith("https:") for origin in ours)
-            return Welcome(quote(scope["path"]) + (f"?{rest}" if rest else ""), rules.token, led, encrypted)
+            cookie = told or kept or next(token for token in _bearer(headers) if rules.knows(token))
+            return Welcome(quote(scope["path"]) + (f"?{rest}" if rest else ""), cookie, led, encrypted)
     if known:
         return None
     error = "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"
     return Refusal(401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page, wrong_token=bool(brought))
+
+
+def _not_permitted(scope: Mapping[str, Any], rules: GuardRules) -> Refusal | None:
+    method = scope["method"] if scope["type"] == "http" else "GET"
+    if is_permitted(role_of(scope, rules), method, scope["path"]):
+        return None
+    return Refusal(403, "annotators may label, skip, write notes and look around; this is for the session's owner: use the owner's token")
 
 
 def _bearer(headers: _Headers) -> list[str]:

@@ -16,11 +16,14 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
 
-from nodewise.studio.guard.admission import Refusal, Welcome, admit
+from nodewise.studio.guard.admission import Refusal, Welcome, admit, role_of
 from nodewise.studio.guard.origins import GuardRules
 from nodewise.studio.guard.tokens import WrongTokens
 
-__all__ = ["CONTENT_POLICY", "Guard"]
+__all__ = ["CONTENT_POLICY", "ROLE", "Guard"]
+
+ROLE = "nodewise.role"
+"""Where a request's scope tells the role of whoever sent it."""
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -83,6 +86,8 @@ class Guard:
         verdict = admit(scope, self.rules, guesses=not self._wrong_tokens.too_many(address))
         if isinstance(verdict, Refusal) and verdict.wrong_token:
             self._wrong_tokens.count(address)
+        if verdict is None:
+            scope[ROLE] = role_of(scope, self.rules)
         return verdict
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:

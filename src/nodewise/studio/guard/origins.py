@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from nodewise.ground.errors import InputError
+from nodewise.studio.guard.roles import Role
 
 __all__ = ["API", "PAGES", "SESSION_PAGE", "UPLOADS", "GuardRules", "is_loopback"]
 
@@ -36,6 +37,7 @@ class GuardRules:
         arrival: whether the number of the address that a connection arrived at is ours as well. A name can be made to point here by
             anybody who owns one, a number cannot.
         token: what everybody has to know; None lets everybody in who is on this machine.
+        annotator_token: another one, by which people may label and look, and nothing else; None: there is none.
         pages: paths that a link from elsewhere may lead to.
         uploads: paths whose bodies may have `upload_limit` bytes.
         upload_limit: bytes of an upload, all its files together.
@@ -48,6 +50,7 @@ class GuardRules:
     port: int
     arrival: bool = False
     token: str | None = field(default=None, repr=False)
+    annotator_token: str | None = field(default=None, repr=False)
     pages: frozenset[str] = PAGES
     uploads: frozenset[str] = UPLOADS
     upload_limit: int = 256 * 2**20
@@ -62,6 +65,7 @@ class GuardRules:
         port: int,
         *,
         token: str | None = None,
+        annotator_token: str | None = None,
         allow_hosts: Iterable[str] = (),
         upload_limit: int = 256 * 2**20,
         body_limit: int = 2**20,
@@ -73,6 +77,7 @@ class GuardRules:
             host: the address or name it is bound to; ``0.0.0.0`` and ``::`` are every address of the machine.
             port: the port it listens on, the real one, not 0.
             token: what everybody has to know.
+            annotator_token: what those have to know who may label and look, and nothing else.
             allow_hosts: further names under which it is reached, ``NAME``, ``NAME:PORT`` or ``https://NAME``: of a proxy or a tunnel. A name
                 alone stands for that name at our own port, and at the default ports of http and https.
             upload_limit, body_limit, patience: as in the class.
@@ -80,10 +85,13 @@ class GuardRules:
         Raises:
             InputError: the address can be reached by others and there is no token, or a name or the token cannot be used.
         """
-        if token is not None and not _TOKEN.fullmatch(token):
-            raise InputError(
-                f"a token must be 12 to 200 letters, digits or . _ ~ -, got {len(token)} characters: leave --token out, and one is made"
-            )
+        for one in (token, annotator_token):
+            if one is not None and not _TOKEN.fullmatch(one):
+                raise InputError(
+                    f"a token must be 12 to 200 letters, digits or . _ ~ -, got {len(one)} characters: leave --token out, and one is made"
+                )
+        if annotator_token is not None and (token is None or token == annotator_token):
+            raise InputError("the annotators' token needs another one for the owner beside it: give --token T or --token-file FILE as well")
         loopback = is_loopback(host)
         bound = host.strip("[]")
         wildcard = bound in {"", "0.0.0.0", "::"}
@@ -100,7 +108,7 @@ class GuardRules:
                 f"others can reach the studio at {host!r} with {sorted(origins)}, and it has no token: give --token T, or keep to 127.0.0.1"
             )
         return cls(
-            frozenset(origins), port, arrival=not is_loopback(host), token=token,
+            frozenset(origins), port, arrival=not is_loopback(host), token=token, annotator_token=annotator_token,
             upload_limit=upload_limit, body_limit=body_limit, patience=patience,
         )  # fmt: skip
 
@@ -118,12 +126,16 @@ class GuardRules:
             ours |= {origin} if _authority_matches(origin, asked) else set()
         return frozenset(ours)
 
+    def role_of(self, token: str) -> Role | None:
+        """Whose token this is, or None; takes the same time whichever it is."""
+        digests = [hashlib.sha256((text or "").encode("utf-8", "replace")).digest() for text in (token, self.token, self.annotator_token)]
+        owner = hmac.compare_digest(digests[0], digests[1]) and self.token is not None
+        annotator = hmac.compare_digest(digests[0], digests[2]) and self.annotator_token is not None
+        return "owner" if owner else "annotator" if annotator else None
+
     def knows(self, token: str) -> bool:
-        """Whether this is the token; takes the same time whichever it is."""
-        if self.token is None:
-            return False
-        one, other = (hashlib.sha256(text.encode("utf-8", "replace")).digest() for text in (token, self.token))
-        return hmac.compare_digest(one, other)
+        """Whether this is a token."""
+        return self.role_of(token) is not None
 
     def is_page(self, path: str) -> bool:
         """Whether a person may be led to ``path`` from elsewhere."""

@@ -6,7 +6,7 @@ together; pieces of the graph that nothing joins lie around the largest.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,9 @@ class GraphMap:
         return len(self.nodes) < self.total
 
 
-def draw_map(graph: Graph, labelled: Collection[int] = (), limit: int = 4000, seed: int = 0) -> GraphMap:
+def draw_map(
+    graph: Graph, labelled: Collection[int] = (), limit: int = 4000, seed: int = 0, step: Callable[[], None] = lambda: None
+) -> GraphMap:
     """The map of a graph, the same for the same input; takes seconds.
 
     Args:
@@ -61,12 +63,13 @@ def draw_map(graph: Graph, labelled: Collection[int] = (), limit: int = 4000, se
         limit: the most nodes to show. Of a larger graph it shows the labelled ones (up to half), those with the most neighbours (a quarter of the
             rest) and a random choice of the others.
         seed: where the choice and the start come from.
+        step: called between the steps of the work; may end it by an error.
     """
     adjacency = graph.adjacency()
     shown = _choose(graph, labelled, limit, seed)
     between = adjacency[shown][:, shown].tocsr() if len(shown) < graph.num_nodes else adjacency
     _, piece = connected_components(adjacency, directed=False)
-    position = _arrange(adjacency, between, shown, piece[shown], derive_seed(seed, "map"))
+    position = _arrange(adjacency, between, shown, piece[shown], derive_seed(seed, "map"), step)
     ends = sp.triu(between, 1).tocoo()
     edges = np.column_stack([ends.row, ends.col]).astype(np.int64)
     if len(edges) > _LINES:
@@ -91,7 +94,12 @@ def _choose(graph: Graph, labelled: Collection[int], limit: int, seed: int) -> N
 
 
 def _arrange(
-    adjacency: sp.csr_matrix[np.float32], between: sp.csr_matrix[np.float32], shown: Nodes, whose: npt.NDArray[np.int32], seed: int
+    adjacency: sp.csr_matrix[np.float32],
+    between: sp.csr_matrix[np.float32],
+    shown: Nodes,
+    whose: npt.NDArray[np.int32],
+    seed: int,
+    step: Callable[[], None],
 ) -> npt.NDArray[np.float32]:
     """Positions of the nodes shown, float32 [2, shown]: the largest piece by itself, other pieces worth it together, then all packed."""
     _, inverse, size = np.unique(whose, return_inverse=True, return_counts=True)
@@ -100,12 +108,13 @@ def _arrange(
     largest = piece == np.argmax(size)
     for members in (largest, ~largest & (size[piece] > _TRIFLE)):
         chosen = np.flatnonzero(members)
+        step()
         if len(chosen) > _TRIFLE:
             if len(shown) == adjacency.shape[0]:
                 part = adjacency[chosen][:, chosen].tocsr()
-                position[:, chosen] = unfold(reached_by_walks(part, seed), spectral_start(part, seed))
+                position[:, chosen] = unfold(reached_by_walks(part, seed), spectral_start(part, seed), step)
             else:
-                position[:, chosen] = unfold(*met_on_walks(adjacency, shown[chosen], seed))
+                position[:, chosen] = unfold(*met_on_walks(adjacency, shown[chosen], seed), step)
     packed = pack(position, piece)
     spacing = np.sqrt(np.pi / max(len(shown), 1))
     packed = separate(packed, 0.35 * spacing)

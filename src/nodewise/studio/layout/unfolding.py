@@ -9,6 +9,8 @@ openTSNE's 3.2 s and scikit-learn's 12.9 s, and ten nearest neighbours on the ma
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import scipy.fft
@@ -24,12 +26,13 @@ _EARLY, _COARSE, _FINE = 60, 120, 40
 """Rounds: with exaggerated attraction, on a coarse mesh, on a fine one."""
 
 
-def unfold(affinity: sp.coo_matrix[np.float32], start: Positions) -> Positions:
+def unfold(affinity: sp.coo_matrix[np.float32], start: Positions, step: Callable[[], None] = lambda: None) -> Positions:
     """Positions, float32 [2, node], that keep together what belongs together; the same for the same input.
 
     Args:
         affinity: symmetric [node, node], not negative.
         start: where the nodes are at first, [2, node]; only the arrangement counts, not the size.
+        step: called before each round; may end the work by an error.
     """
     count = start.shape[1]
     if count < 2 or not affinity.nnz:
@@ -42,6 +45,7 @@ def unfold(affinity: sp.coo_matrix[np.float32], start: Positions) -> Positions:
     coarse, fine = _Mesh(int(min(96, 16 + 2.5 * count**0.5))), _Mesh(int(min(200, 16 + 6 * count**0.5)))
     rate = max(count / _EXAGGERATION, 4.0)
     for turn in range(_EARLY + _COARSE + _FINE):
+        step()
         early = turn < _EARLY
         way = position[:, row] - position[:, column]
         pairs.data = share / (1 + way[0] ** 2 + way[1] ** 2)

@@ -4,7 +4,8 @@ import { get } from "./api.js";
 import { count, h, percent, renew, short } from "./dom.js";
 import { look } from "./flow.js";
 import { classMark } from "./marks.js";
-import { on, set, state } from "./store.js";
+import { openSettling } from "./settling.js";
+import { isOwner, on, set, state } from "./store.js";
 
 const SHOWN = 100;
 const parts = {};
@@ -26,15 +27,27 @@ function draw() {
     h("span", { class: "quiet" }, `${count(labels, "label")}${waiting(who) ? `, ${waiting(who)} asked` : ""}`)))),
   people.length === 0 && h("p", { class: "quiet" }, "Nobody has labelled anything yet.")]);
   const apart = Object.entries(status.disagreements);
-  renew(parts.apart, [status.agreement, apart, status.classes], () => [h("h3", {}, "Agreement"),
+  renew(parts.apart, [status.agreement, status.kappa, apart, status.classes, state.role], () => [h("h3", {}, "Agreement"),
     h("p", {}, status.agreement === null ? h("span", { class: "quiet" }, "No node has labels of two people yet. With “labels for each node” above 1, every node is asked of several.")
       : [h("b", {}, percent(status.agreement)), h("span", { class: "quiet" }, " of the pairs of labels on one node say the same")]),
+    status.kappa && perClass(status.kappa),
     status.kappa?.cohen.length > 0 && h("ul", { class: "people" }, status.kappa.cohen.slice(0, 20).map((pair) => h("li", {}, h("span", { class: "name" }, pair.annotators.join(" and ")),
       h("span", { class: "quiet" }, `${pair.kappa === null ? "no kappa" : `kappa ${pair.kappa.toFixed(2)}`} on ${count(pair.nodes, "node")}`)))),
-    apart.length > 0 && [h("h3", {}, `${count(apart.length, "disagreement")}`), h("ul", { class: "apart" }, apart.slice(0, SHOWN).map(([name, votes]) =>
+    apart.length > 0 && [h("h3", {}, `${count(apart.length, "disagreement")}`), h("button", { type: "button", class: "small", id: "settle-button", on: { click: openSettling } }, isOwner() ? "Settle them" : "See them all"), h("ul", { class: "apart" }, apart.slice(0, SHOWN).map(([name, votes]) =>
       h("li", {}, h("button", { type: "button", class: "link", on: { click: () => lookAt(name) } }, /^\d+$/.test(name) ? `node ${name}` : short(name, 60)),
         h("span", { class: "votes" }, Object.entries(votes).map(([who, label]) => h("span", {}, `${short(who, 20)}: `, classMark(label), short(label, 30)))))))],
     apart.length > SHOWN && h("p", { class: "quiet" }, `and ${apart.length - SHOWN} more`)]);
+}
+
+const figure = (kappa) => (kappa === null || kappa === undefined ? "–" : kappa.toFixed(2));
+
+/** Kappa over all and for each class: Fleiss' over everybody, and where two people have labelled the same nodes, Cohen's of the two. */
+function perClass(kappa) {
+  const [pair] = kappa.cohen.length === 1 ? kappa.cohen : [null];
+  return h("table", { class: "kappa" }, h("caption", { class: "quiet" }, `Agreement beyond chance on ${count(kappa.nodes, "node")}: 1 is full, 0 what chance gives.`),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Class"), h("th", { scope: "col" }, "Fleiss’ kappa"), pair && h("th", { scope: "col" }, "Cohen’s kappa"))),
+    h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "all"), h("td", {}, figure(kappa.fleiss)), pair && h("td", {}, figure(pair.kappa))),
+      Object.keys(kappa.classes).map((name) => h("tr", {}, h("th", { scope: "row" }, classMark(name), " ", short(name, 40)), h("td", {}, figure(kappa.classes[name])), pair && h("td", {}, figure(pair.classes[name]))))));
 }
 
 /** The status names nodes; the API finds the one that is called exactly so. */

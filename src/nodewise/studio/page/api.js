@@ -12,6 +12,20 @@ export const pageOf = (name) => `/s/${encodeURIComponent(name)}`;
 export const at = (path) => `${BASE}${path}${SESSION === null ? "" : `${path.includes("?") ? "&" : "?"}session=${encodeURIComponent(SESSION)}`}`;
 const PATIENCE = 90_000;
 
+/** Work that may take long: `path` carries its ticket, `cancel` ends it here and in the studio. */
+export function cancellable() {
+  const ticket = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
+  const controller = new AbortController();
+  return {
+    ticket, signal: controller.signal, cancelled: () => controller.signal.aborted,
+    path: (path) => `${path}${path.includes("?") ? "&" : "?"}ticket=${ticket}`,
+    cancel: async () => {
+      controller.abort();
+      try { await call("POST", "/cancel", { ticket }); } catch { /* the studio is gone, and the work with it */ }
+    },
+  };
+}
+
 /** A request that failed. `status` is 0 where no answer came, so that nobody knows whether it was done. */
 export class ApiError extends Error {
   constructor(status, message, suggestion = null, labelledBy = null) {
@@ -60,18 +74,18 @@ function words(status, said) {
 }
 
 /** Fetch a file and hand it to the browser to save; errors can be told, unlike with a plain link. */
-export async function download(path) {
+export async function download(path, signal = undefined) {
   let answer;
   try {
-    answer = await fetch(at(path), { credentials: "same-origin" });
+    answer = await fetch(at(path), { credentials: "same-origin", signal });
   } catch {
-    throw new ApiError(0, "the studio does not answer");
+    throw new ApiError(0, signal?.aborted ? "it was cancelled" : "the studio does not answer");
   }
   if (!answer.ok) throw await failure(answer);
   const named = /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") ?? "");
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await answer.blob());
-  link.download = named ? named[1] : path.split("/").pop();
+  link.download = named ? named[1] : path.split("?")[0].split("/").pop();
   document.body.append(link);
   link.click();
   link.remove();

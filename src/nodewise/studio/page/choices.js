@@ -3,7 +3,7 @@
 import { byId, h, icon, key, renew, short, show } from "./dom.js";
 import { addClass, choose, skip, undo } from "./flow.js";
 import { keyOf, mark } from "./marks.js";
-import { atHome, classes, nameOf, numberOf, on, state, target } from "./store.js";
+import { atHome, classes, isOwner, nameOf, numberOf, on, set, state, target } from "./store.js";
 
 const MANY = 10;
 let filter = "";
@@ -49,17 +49,18 @@ function draw() {
   parts.filterRow.hidden = !many;
   if (!many && filter) { filter = ""; parts.filter.value = ""; }
   const mine = card.votes[state.me] ?? (Object.keys(card.votes).length ? null : card.label);
-  show(parts.head, classes().length === 0 ? "There is no class yet: name the first one" : atHome() ? "Which class is it?" : mine ? "Change its label" : "Label it too");
+  show(parts.head, classes().length === 0 ? (isOwner() ? "There is no class yet: name the first one" : "There is no class yet: the session's owner adds them") : atHome() ? "Which class is it?" : mine ? "Change its label" : "Label it too");
   parts.buttons.classList.toggle("many", many);
   parts.skip.hidden = !atHome();
+  parts.add.hidden = !isOwner();
   const focused = focusedLabel();
   const list = shown();
   aimed = Math.min(aimed, Math.max(0, list.length - 1));
   renew(parts.buttons, [list, mine, aimed, filter, many, atHome()], () => [list.map(({ name, number }, row) => classButton(name, number, {
     chosen: !atHome() && name === mine, aimed: many && filter !== "" && row === aimed })),
   list.length === 0 && classes().length > 0 && h("p", { class: "quiet" }, `No class is called like “${short(filter, 40)}”. `,
-    h("button", { type: "button", class: "small", on: { click: () => openNaming(filter) } }, "Make it a new class"))]);
-  if (classes().length === 0) openNaming("", false);
+    isOwner() && h("button", { type: "button", class: "small", on: { click: () => openNaming(filter) } }, "Make it a new class"))]);
+  if (classes().length === 0 && isOwner()) openNaming("", false);
   if (focused !== undefined && focusedLabel() === undefined) [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
   drawPhase();
 }
@@ -133,6 +134,7 @@ function namingForm() {
 
 /** Ask for the name of a new class. */
 export function openNaming(text = "", focus = true) {
+  if (!isOwner()) return;
   naming = true;
   parts.form.hidden = false;
   parts.cancel.hidden = classes().length === 0;
@@ -153,14 +155,27 @@ async function named(event) {
   const name = parts.name.value.trim();
   if (!name || state.phase === "saving") return;
   if (classes().includes(name)) { closeNaming(); focusClass(name); return; }
-  if (await addClass(name)) {
-    parts.name.value = "";
-    parts.form.hidden = true;
-    naming = false;
-    filter = parts.filter.value = "";
-    draw();
-    focusClass(name);
-  }
+  if (await addClass(name)) declared(name);
+}
+
+/** Declare a class though it looks like another one misspelt. */
+export async function declareAnyway(name) {
+  if (await addClass(name, true)) declared(name);
+}
+
+/** The class that was meant is there: no new one is needed. */
+export function takeInstead(name) {
+  set({ error: null });
+  declared(name);
+}
+
+function declared(name) {
+  parts.name.value = "";
+  parts.form.hidden = true;
+  naming = false;
+  filter = parts.filter.value = "";
+  draw();
+  focusClass(name);
 }
 
 function focusClass(name) {

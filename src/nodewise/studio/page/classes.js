@@ -4,7 +4,7 @@ import { dialog } from "./dialogs.js";
 import { h, show } from "./dom.js";
 import { send } from "./flow.js";
 import { classMark } from "./marks.js";
-import { classes, on, state } from "./store.js";
+import { classes, off, on, state } from "./store.js";
 
 /** Open the list of classes over the page. */
 export function openClasses() {
@@ -35,8 +35,9 @@ export function openClasses() {
   const guideline = h("textarea", { rows: "3", "aria-label": "Guideline of the job", maxlength: "20000", placeholder: "What everybody should know of this job" });
   guideline.value = state.status.guideline;
   guideline.addEventListener("change", () => change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"));
-  dialog("Classes and guidelines", () => h("div", { class: "dialog-body" }, h("p", { class: "quiet" }, "A class keeps its key and its colour, whatever it is called and wherever it stands. Everything here can be undone in the history."), list,
+  const box = dialog("Classes and guidelines", () => h("div", { class: "dialog-body" }, h("p", { class: "quiet" }, "A class keeps its key and its colour, whatever it is called and wherever it stands. Everything here can be undone in the history."), list,
     h("label", {}, "Guideline of the job"), guideline), "wide");
   on("status", draw);
+  box.addEventListener("close", () => off("status", draw));
   draw();
 }

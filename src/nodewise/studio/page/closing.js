@@ -4,7 +4,7 @@ import { byId, count, h, percent, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
 import { ask, setBudget, undo } from "./flow.js";
 import { lastReport } from "./progress.js";
-import { atHome, on, state } from "./store.js";
+import { atHome, isOwner, on, state } from "./store.js";
 
 const STEP = 10;
 
@@ -48,9 +48,9 @@ function more() {
     field.blur();
     setBudget(Math.round(Number(field.value)));
   });
-  return [form,
+  return [isOwner() && form,
     h("p", {}, h("button", { type: "button", class: "ghost", on: { click: () => undo() } }, "Undo my last label", h("kbd", { "aria-hidden": "true" }, "u")), " or look around in the map and change any label."),
-    h("h3", {}, "Take it along"), h("div", { class: "forms" }, exportButtons().map((button) => { button.removeAttribute("role"); return button; }))];
+    isOwner() && h("h3", {}, "Take it along"), isOwner() && h("div", { class: "forms" }, exportButtons().map((button) => { button.removeAttribute("role"); return button; }))];
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

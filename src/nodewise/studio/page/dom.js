@@ -60,6 +60,9 @@ export function announce(text) {
 /** A key, as it is drawn in buttons and in the help. */
 export const key = (text) => h("kbd", { "aria-hidden": "true" }, text);
 
+/** A file's size, in words. */
+export const bytes = (size) => (size < 1e6 ? `${Math.max(1, Math.round(size / 1e3)).toLocaleString("en")} kB` : `${(size / 1e6).toFixed(size < 1e7 ? 1 : 0)} MB`);
+
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 
 export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
@@ -114,6 +117,8 @@ const PATHS = {
   close: ["M6 6l12 12M18 6 6 18"],
   tick: ["M5 12.500l4.500 4.500L19 7.500"],
   fit: ["M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5"],
+  lasso: ["M12 4c5 0 8.500 2.300 8.500 5.500S17 15 12 15s-8.500-2.300-8.500-5.500S7 4 12 4Z", "M8 14.500c-1.500 1-1.500 3 0 3.500s1.500 2.500-.5 3"],
+  gear: ["M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6Z", "M12 3v3M12 18v3M3 12h3M18 12h3M5.600 5.600l2.200 2.200M16.200 16.200l2.200 2.200M5.600 18.400l2.200-2.200M16.200 7.800l2.200-2.200"],
   plus: ["M12 5v14M5 12h14"],
   minus: ["M5 12h14"],
   back: ["M19 12H5M11 6l-6 6 6 6"],

@@ -1,7 +1,7 @@
 // Taking the work along: labels and predictions in several forms, or the whole session.
 
-import { download } from "./api.js";
-import { announce, h, icon } from "./dom.js";
+import { cancellable, download } from "./api.js";
+import { announce, h, icon, show } from "./dom.js";
 import { set } from "./store.js";
 
 const FORMS = [
@@ -17,15 +17,23 @@ const FORMS = [
 export function exportButtons(done = () => {}) {
   return FORMS.map(([path, name, what]) => {
     const button = h("button", { type: "button", class: "form", role: "menuitem", data: { export: name.toLowerCase() } }, h("b", {}, name), h("span", { class: "quiet" }, what));
+    const said = button.lastElementChild;
+    let work = null;
     button.addEventListener("click", async () => {
+      if (work !== null) { work.cancel(); return; }
+      work = cancellable();
       button.setAttribute("aria-busy", "true");
+      show(said, h("span", { class: "spinner", "aria-hidden": "true" }), "being made; press again to cancel");
       try {
-        announce(`${await download(path)} is downloaded`);
+        announce(`${await download(path === "/backup" ? path : work.path(path), work.signal)} is downloaded`);
         done();
       } catch (error) {
         done();
-        set({ error: { words: `The ${name} could not be made: ${error.message}.` } });
+        if (!work.cancelled()) set({ error: { words: `The ${name} could not be made: ${error.message}.` } });
+        else announce(`The ${name} was cancelled`);
       }
+      work = null;
+      show(said, what);
       button.removeAttribute("aria-busy");
     });
     return button;

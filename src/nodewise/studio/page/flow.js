@@ -2,7 +2,7 @@
 
 import { ApiError, get, post } from "./api.js";
 import { announce, kept, settle, short } from "./dom.js";
-import { atHome, on, set, state, target, unsaved } from "./store.js";
+import { atHome, on, set, state, target, tell, unsaved } from "./store.js";
 
 const SETTLE = 500; // a second press of the same key must not label the node that has just come
 let timer = null;
@@ -10,6 +10,7 @@ let turn = 0; // counts views, so that an answer for one that was left is thrown
 
 /** Show the session that the page's address names. */
 export async function start() {
+  set({ role: (await get("/studio")).role });
   set({ status: await fetchStatus() });
   unsaved.restore();
   await ask();
@@ -75,8 +76,9 @@ export function accept() {
 
 /** The class that Enter gives to the node that is shown, or null: not on questions of the audit, nor where another opinion is wanted. */
 export function acceptable() {
-  if (!atHome()) return state.card?.label === null && state.card.predicted?.length ? state.card.predicted[0][0] : null;
-  return state.query && !state.query.audit && state.query.predicted.length ? state.query.predicted[0][0] : null;
+  const { card, query } = state;
+  const wanted = atHome() ? query !== null && !query.audit : card?.label === null;
+  return wanted && !card.hidden && !card.updating && card.predicted?.length ? card.predicted[0][0] : null;
 }
 
 export function skip() {
@@ -91,8 +93,8 @@ export function undo(event = null) {
   send({ path: "/undo", body: { annotator: state.me, event }, words: "undone", node: null, home: atHome() });
 }
 
-export function addClass(name) {
-  return send({ path: "/classes", body: { annotator: state.me, name }, words: `new class ${short(name, 60)}`, node: null, home: false });
+export function addClass(name, newClass = false) {
+  return send({ path: "/classes", body: { annotator: state.me, name, new_class: newClass }, words: `new class ${short(name, 60)}`, node: null, home: false });
 }
 
 /** Label many nodes as one change: it trains, spends no budget, and is undone as one. */
@@ -142,7 +144,7 @@ export async function send(request) {
 }
 
 function undoneWords(undone) {
-  const what = { tell: `label ${undone.label}`, skip: "skip", class: `class ${undone.label ?? undone.name ?? ""}`, budget: "budget", undo: "undo" }[undone.kind];
+  const what = { tell: `label ${undone.label}`, skip: "skip", class: `class ${undone.label ?? undone.name ?? ""}`, budget: "budget", redundancy: "labels for each node", settle: `settling as ${undone.label}`, bulk: `label ${undone.label} of ${undone.nodes} nodes`, undo: "undo" }[undone.kind];
   const of = undone.node === null || undone.node === undefined ? "" : ` of “${short(undone.name ?? undone.node, 50)}”`;
   return `${what ?? undone.kind}${of}`;
 }
@@ -198,7 +200,7 @@ async function reload() {
 export async function rename(name) {
   const before = state.me;
   kept.write("annotator", name);
-  set({ me: name, trail: [], saved: null });
+  set({ me: name, trail: [], saved: null, phase: "asking" }); // what the former name was asked is not to be answered any more
   if (before) {
     try { await post("/release", { annotator: name, released: before }); } catch { /* it is free after a while by itself */ }
   }
@@ -210,6 +212,7 @@ export const refresh = settle(async () => {
   try {
     const status = await fetchStatus();
     set({ status });
+    await repredict();
     const { query } = state;
     const taken = query && status.last >= query.event && state.phase === "ready" && !(status.open[state.me] ?? []).includes(query.name);
     if (taken) set({ gone: (await card(query.node)).votes });
@@ -217,5 +220,14 @@ export const refresh = settle(async () => {
     if (!query && !status.done && state.phase === "idle") await ask();
   } catch { /* the banner says that the connection is lost; the next message brings it up to date */ }
 }, 250, 1000);
+
+/** The prediction of the node that is shown, where it is of other labels than those of now. The rest of the card stays as it is. */
+async function repredict() {
+  const { card: shown, status } = state;
+  if (!shown || (shown.predictions_version === status.predictions_version && shown.updating === status.updating)) return;
+  const { predicted, hidden, updating, predictions_version } = await card(shown.node);
+  Object.assign(shown, { predicted, hidden, updating, predictions_version });
+  if (state.card === shown) tell("predicted");
+}
 
 on("online", () => { if (state.online && state.phase === "stuck") retry(); });

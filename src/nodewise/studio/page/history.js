@@ -4,9 +4,10 @@ import { get } from "./api.js";
 import { ago, h, renew, settle, short, show } from "./dom.js";
 import { look, undo } from "./flow.js";
 import { classMark } from "./marks.js";
-import { on, state } from "./store.js";
+import { isOwner, on, state } from "./store.js";
 
 const PAGE = 60;
+const THEIRS = ["tell", "bulk", "skip", "note", "undo"]; // what annotators may take back
 let visible = false;
 let events = [];
 let more = false;
@@ -63,10 +64,12 @@ function row(event) {
     note: () => ["note on ", node, ": ", short(event.text ?? "", 60)],
     release: () => ["open questions were freed"],
     budget: () => ["budget set", event.budget ? ` to ${event.budget}` : ""],
+    redundancy: () => [`labels for each node: ${event.redundancy}`],
+    settle: () => [node, " is settled as ", classMark(event.label), h("b", {}, short(event.label ?? "", 60))],
   }[event.kind]?.() ?? [event.kind];
   return h("li", { class: event.undone ? "undone" : null }, h("span", { class: "what" }, said),
     h("span", { class: "quiet who" }, `${short(event.annotator, 20)} · ${when(event.time)}${event.undone ? " · undone" : ""}`),
-    !event.undone && event.kind !== "release" && h("button", { type: "button", class: "small", "aria-label": `Undo event ${event.event}`, on: { click: () => undo(event.event) } }, event.kind === "undo" ? "Redo" : "Undo"));
+    !event.undone && event.kind !== "release" && (isOwner() || THEIRS.includes(event.kind)) && h("button", { type: "button", class: "small", "aria-label": `Undo event ${event.event}`, on: { click: () => undo(event.event) } }, event.kind === "undo" ? "Redo" : "Undo"));
 }
 
 /** A time of the API: seconds since 1970, or as ISO 8601 writes it. */

@@ -8,7 +8,7 @@ import { atHome, classes, numberOf, on, secret, state } from "./store.js";
 const SHOWN = 3;
 
 export function startInsight() {
-  on("card query gone trail nothing", draw);
+  on("card query gone trail nothing predicted", draw);
   on("status", () => { if (state.card) draw(); });
 }
 
@@ -17,17 +17,20 @@ function draw() {
   view.hidden = state.card === null;
   if (state.card === null) return;
   const asked = atHome() ? state.query : null;
-  const facts = [asked?.event, state.card.node, state.card.predicted, state.gone, classes(), Boolean(state.status && state.status.told + state.status.given)];
+  const facts = [asked?.event, state.card.node, state.card.predicted, state.card.updating, state.card.hidden, state.gone, classes(), Boolean(state.status && state.status.told + state.status.given)];
   renew(view, facts, () => [state.gone && atHome() && gone(), h("section", { class: "predicted", "aria-label": "Predicted now" }, h("h2", {}, asked ? "Predicted now" : "Predicted"), predicted(asked)),
     asked && why(asked)]);
 }
 
 function predicted(asked) {
   if (asked?.audit) return h("p", { class: "quiet" }, "Hidden on purpose: this node was drawn at random to measure the accuracy, and a prediction could sway you.");
+  if (state.card.updating) {
+    return h("p", { class: "quiet updating", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Updating: the classifier learns from the last labels …");
+  }
   if (asked && secret(asked.node) && state.status.told + state.status.given > 0) {
     return h("p", { class: "quiet" }, "Hidden on purpose: others are asked about this node too, and your own opinion is wanted.");
   }
-  const chances = asked ? asked.predicted : state.card.predicted;
+  const chances = state.card.predicted;
   if (!chances?.length) {
     return h("p", { class: "quiet" }, state.status && state.status.told + state.status.given === 0
       ? "Nothing yet: predictions begin with the first label." : "No prediction is shown for this node.");

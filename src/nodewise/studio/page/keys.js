@@ -21,6 +21,8 @@ export const KEYS = [
   ["p", "progress, history, annotators in turn"],
   ["x", "focus: the text and the classes alone"],
   ["l", "the table of all nodes"],
+  ["o", "choose nodes on the map, to label them in one go"],
+  ["c", "the settings of the session"],
   ["e", "export"],
   ["t", "theme: auto, dark, light"],
   ["?", "this help"],
@@ -31,6 +33,7 @@ export const CANVAS_KEYS = [
   ["+  −", "closer, further"],
   ["0", "see all"],
   ["Enter", "look at the node nearest to the middle"],
+  ["Space", "take it into the choice, while nodes are chosen on the map"],
 ];
 
 /** @param {Record<string, () => void>} actions what the keys of other parts do, by key. */

@@ -1,18 +1,21 @@
 // The map of the whole graph: a fixed layout, labelled nodes bold, predicted ones faint, the asked one marked.
 
-import { get } from "./api.js";
+import { cancellable, get } from "./api.js";
 import { h, icon, settle, show } from "./dom.js";
 import { look } from "./flow.js";
 import { legend, paintOf, paints, shapeOf, trace } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
+import { inside, makeSelection } from "./lasso.js";
 import { Scene } from "./scene.js";
-import { nameOf, numberOf, on, secret, state } from "./store.js";
+import { moment, nameOf, numberOf, on, secret, state } from "./store.js";
 
 let scene = null;
+let chosen = null;
 let layout = null;
 let colours = null;
 let visible = false;
 let loading = false;
+let drawn = null; // which moment the colours are of
 const parts = {};
 
 /** The map's view, to be put into a tab. */
@@ -21,13 +24,22 @@ export function mapView() {
   parts.note = h("p", { class: "quiet note", role: "status" });
   parts.legend = h("div", { class: "legend" });
   const zoom = (text, label, action) => h("button", { type: "button", class: "segment", "aria-label": label, on: { click: action } }, text);
-  scene = new Scene(canvas, { paint, find, hover, pick: (item) => look(layout.nodes[item]) });
-  on("status", settle(() => recolour(), 900, 3000));
+  scene = new Scene(canvas, { paint, find, hover, pick: (item) => (chosen.active() ? chosen.toggle(layout.nodes[item]) : look(layout.nodes[item])),
+    lassoing: () => chosen.active(), take: (item) => chosen.toggle(layout.nodes[item]),
+    lassoed: (line) => chosen.add(layout.nodes.filter((_, item) => inside(line, scene.toX(layout.x[item]), scene.toY(layout.y[item])))) });
+  chosen = makeSelection({ changed: () => scene.redraw(), labelOf: (node) => nameOf(labelOf(layout.itemOf.get(node))), guessOf: (node) => nameOf(guessOf(layout.itemOf.get(node))) });
+  on("status", settle(() => recolour(), 60, 300));
   on("card query", () => scene.redraw());
   return h("div", { class: "view map" },
-    h("div", { class: "stage" }, canvas, h("div", { class: "segments corner", role: "group", "aria-label": "Zoom" },
+    h("div", { class: "stage" }, canvas, h("div", { class: "segments corner", role: "group", "aria-label": "Zoom and choose" }, chosen.button,
       zoom(icon("minus"), "Further away", () => scene.zoom(1 / 1.5)), zoom(icon("plus"), "Closer", () => scene.zoom(1.5)), zoom(icon("fit"), "See all", () => scene.fit()))),
-    h("div", { class: "below" }, parts.note, parts.legend));
+    chosen.view, h("div", { class: "below" }, parts.note, parts.legend));
+}
+
+/** Begin to choose nodes on the map, or end it. */
+export function startLasso() {
+  chosen.turn();
+  if (chosen.active()) scene.canvas.focus();
 }
 
 export function showMap(now) {
@@ -39,24 +51,28 @@ async function load() {
   if (layout !== null) { recolour(); return; }
   if (loading) return;
   loading = true;
-  show(parts.note, h("span", { class: "spinner", "aria-hidden": "true" }), "The map is being laid out …");
+  const work = cancellable();
+  show(parts.note, h("span", { class: "spinner", "aria-hidden": "true" }), "The map is being laid out … ", h("button", { type: "button", class: "small", on: { click: work.cancel } }, "Cancel"));
   try {
-    const answer = await get("/map");
+    const answer = await get(work.path("/map"), work.signal);
     const itemOf = new Map(answer.nodes.map((node, item) => [node, item]));
     layout = { ...answer, itemOf };
     drawWords();
     scene.frame(answer.x, answer.y);
     await recolour();
   } catch (error) {
-    show(parts.note, `The map could not be fetched: ${error.message}. `, h("button", { type: "button", class: "small", on: { click: load } }, "Try again"));
+    show(parts.note, work.cancelled() ? "The map was not drawn. " : `The map could not be fetched: ${error.message}. `, h("button", { type: "button", class: "small", on: { click: load } }, work.cancelled() ? "Draw it" : "Try again"));
   }
   loading = false;
 }
 
 async function recolour() {
-  if (!visible || layout === null) return;
+  if (!visible || layout === null || drawn === moment()) return;
+  const mine = moment();
   try {
     colours = await get(`/map/colours?annotator=${encodeURIComponent(state.me)}`);
+    drawn = mine;
+    if (chosen.active()) chosen.draw();
     drawWords();
     scene.redraw();
   } catch { /* the colours stay as they are; the next change brings new ones */ }
@@ -100,6 +116,8 @@ function paint(context) {
     context.lineWidth = 1.8;
     context.stroke();
   }
+  for (let item = 0; item < nodes.length; item++) if (chosen.has(nodes[item])) ring(context, { ...tints, accent: tints.ink }, spots, nodes[item], Math.max(6, size * 2), 2);
+  scene.trail(context, tints.accent);
   ring(context, tints, spots, state.card?.node, 9, 1.6);
   ring(context, tints, spots, state.query?.node, 11, 3);
   if (scene.hovered >= 0) ring(context, { ...tints, accent: tints.ink }, spots, nodes[scene.hovered], 7, 1.6);
@@ -140,6 +158,7 @@ function drawWords() {
   const what = sampled ? `${nodes.length.toLocaleString("en")} of ${total.toLocaleString("en")} nodes, a sample` : `${total.toLocaleString("en")} nodes`;
   const from = colours?.predictions_from;
   const away = state.query && !layout.itemOf.has(state.query.node) ? " The asked node is not in the sample." : "";
-  show(parts.note, `${what}${from ? ` · predicted from ${from} ${from === 1 ? "label" : "labels"}` : ""}.${away}`);
+  show(parts.note, `${what}${from ? ` · predicted from ${from} ${from === 1 ? "label" : "labels"}` : ""}.${away}`,
+    colours?.updating && h("span", { class: "updating" }, h("span", { class: "spinner", "aria-hidden": "true" }), "updating"));
   if (colours) show(parts.legend, legend(nodes.map((_, item) => [labelOf(item), guessOf(item)])));
 }

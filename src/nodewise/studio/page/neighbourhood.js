@@ -7,7 +7,7 @@ import { inkOn, legend, mark, paintOf, paints, shapeOf, trace } from "./marks.js
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
 import { apart, writeNames } from "./spacing.js";
-import { classes, numberOf, on, secret, state } from "./store.js";
+import { classes, moment, numberOf, on, secret, state } from "./store.js";
 
 const LIMIT = 150;
 const NAMED = 40; // with more nodes than this, no names are written beside them
@@ -36,7 +36,7 @@ export function neighbourhoodView() {
   parts.details.addEventListener("toggle", drawList);
   scene = new Scene(canvas, { paint, find, hover, pick: (item) => look(data.nodes[item].node), sized: space });
   on("card", () => { if (state.card?.node !== data?.centre) load(); else scene.redraw(); });
-  on("status", settle(() => load(true), 700, 2500));
+  on("status", settle(() => { if (data?.moment !== moment()) load(true); }, 60, 300));
   on("query", () => scene.redraw());
   return h("div", { class: "view neighbourhood" },
     h("div", { class: "stage" }, canvas, h("div", { class: "segments corner", role: "group", "aria-label": "How far to look" }, parts.hops)),
@@ -60,12 +60,13 @@ async function load(again = false) {
   if (!visible || node === undefined) return;
   asking?.abort();
   asking = new AbortController();
+  const mine = moment();
   parts.canvas.classList.toggle("waiting", !again);
   try {
     const answer = await get(`/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}&annotator=${encodeURIComponent(state.me)}`, asking.signal);
     if (answer.centre !== state.card?.node) return;
     const moved = data?.centre !== answer.centre || data?.hops !== hops;
-    data = { ...answer, hops, near: adjacency(answer) };
+    data = { ...answer, hops, near: adjacency(answer), moment: mine };
     if (moved) { unpeek(); scene.hovered = -1; scene.frame(answer.nodes.map((node) => node.x), answer.nodes.map((node) => node.y)); }
     space();
     drawWords();

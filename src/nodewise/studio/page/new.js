@@ -1,8 +1,9 @@
 // The page that makes a session from a CSV, or goes on with one that is there.
 
-import { ApiError, get, pageOf, post, upload } from "./api.js";
+import { ApiError, cancellable, get, pageOf, upload } from "./api.js";
 import { creationForm, dropZone } from "./creation.js";
 import { announce, byId, count, h, icon, show } from "./dom.js";
+import { jobList } from "./jobs.js";
 import { listen } from "./live.js";
 import { themeButton } from "./tools.js";
 
@@ -11,6 +12,7 @@ const parts = { chosen: h("div", { class: "chosen" }), form: h("div"), progress:
 let studio = null;
 let making = false;
 let current = ""; // the name of the session that is being made
+let work = null; // its ticket
 
 byId("tools").append(themeButton());
 
@@ -18,27 +20,7 @@ async function start() {
   studio = await get("/studio");
   show(view, h("div", { class: "hero" }, h("h1", {}, "Label your own data"),
     h("p", { class: "lead" }, "A table of texts is all it takes. nodewise joins similar rows to a graph, asks you about the few that teach the most, and predicts the rest.")),
-  others(), studio.can_create ? maker() : h("p", { class: "notice" }, "This studio was started for one session only. To make another one, start it without a session: nodewise studio"));
-}
-
-/** The sessions that can be gone on with. */
-function others() {
-  if (studio.sessions.length === 0) return null;
-  return h("section", { class: "box", "aria-labelledby": "others" }, h("h2", { id: "others" }, "Go on with a session"), h("ul", { class: "sessions" },
-    studio.sessions.map((name) => h("li", {}, icon("file"), h("span", { class: "name", title: name, dir: "auto" }, name),
-      h("button", { type: "button", "aria-label": `Open ${name}`, on: { click: (event) => openSession(name, event.currentTarget) } }, "Open")))));
-}
-
-async function openSession(name, button) {
-  button.setAttribute("aria-busy", "true");
-  trouble("");
-  try {
-    await post("/session/open", { name });
-    location.assign(pageOf(name));
-  } catch (error) {
-    button.removeAttribute("aria-busy");
-    trouble(`${name} could not be opened: ${error.message}`);
-  }
+  jobList(studio.role === "owner", trouble), studio.can_create ? maker() : h("p", { class: "notice" }, studio.role === "owner" ? "The studio's folder cannot be written to, so no session can be made here." : "Sessions are made by the owner of this studio."));
 }
 
 function maker() {
@@ -107,6 +89,8 @@ async function create(form, name) {
   if (making) return;
   making = true;
   current = name;
+  work = cancellable();
+  form.append("ticket", work.ticket);
   trouble("");
   parts.form.inert = true;
   say("Sending the file", 0, 1);
@@ -127,18 +111,26 @@ async function create(form, name) {
 
 /** A line and a bar; a total of 0 means that nobody knows how long it takes. */
 function say(what, done, total) {
-  const fill = h("span", { class: "fill" });
+  if (work?.cancelled()) [what, done, total] = ["Cancelling", 0, 0];
   fill.style.setProperty("width", `${total ? (100 * done) / total : 100}%`);
-  show(parts.progress, h("p", {}, h("span", { class: "spinner", "aria-hidden": "true" }), what, total > 1 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : " …"),
-    h("span", { class: total ? "track" : "track unsure" }, fill), current && h("div", { class: "buttons" }, h("button", { type: "button", id: "cancel", on: { click: cancel } }, "Cancel")), notes.length > 0 && h("ul", { class: "notes quiet" }, notes.slice(-4).map((text) => h("li", {}, text))));
+  track.className = total ? "track" : "track unsure";
+  show(line, h("span", { class: "spinner", "aria-hidden": "true" }), what, total > 1 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : " …");
+  show(noted, notes.slice(-4).map((text) => h("li", {}, text)));
+  if (!line.isConnected) show(parts.progress, line, track, h("div", { class: "buttons" }, stop), noted); // a button that is being pressed must not be taken away
 }
 
-/** Have the making of the session end at its next step. */
-async function cancel() {
-  try { await post("/session/cancel", { name: current }); } catch (error) { trouble(error.message); }
+/** Have the making of the session end at its next step, also where the file is still on its way. */
+function cancel() {
+  work?.cancel();
+  say("", 0, 0);
 }
 
 const notes = [];
+const fill = h("span", { class: "fill" });
+const track = h("span", { class: "track" }, fill);
+const line = h("p");
+const noted = h("ul", { class: "notes quiet" });
+const stop = h("button", { type: "button", id: "cancel", on: { click: cancel } }, "Cancel");
 function heard(message) {
   if (!making || message.session !== current) return;
   if (message.type === "progress") say(message.what.charAt(0).toUpperCase() + message.what.slice(1), message.done, message.total ?? 0);

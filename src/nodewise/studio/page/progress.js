@@ -1,15 +1,17 @@
 // How far the job is: budget, audit, class balance, and the report on when to stop with its curve.
 
-import { get } from "./api.js";
+import { cancellable, get } from "./api.js";
 import { curve } from "./curve.js";
 import { byId, count, h, percent, settle, short, show } from "./dom.js";
 import { bar, classMark } from "./marks.js";
 import { numberOf, on, state } from "./store.js";
 
+const SLOW = 700; // milliseconds, before it is said that the report is being made
 const ENOUGH = 10; // answers of the audit, before an accuracy is told
 let visible = true;
 let report = null;
 let waiting = false;
+let halted = false; // the report was cancelled, so it waits for a press
 let later = null;
 const parts = {};
 
@@ -18,10 +20,11 @@ export function progressView() {
   parts.figures = h("dl", { class: "figures" });
   parts.balance = h("div", { class: "balance" });
   parts.report = h("div", { class: "report" });
+  parts.making = h("p", { class: "quiet making-report", role: "status" });
   on("status", draw);
   on("status", settle(() => fetchReport(), 1500, 6000));
   return h("div", { class: "view progress", tabindex: "0", role: "group", "aria-label": "Progress" }, parts.figures, h("div", { class: "columns" },
-    h("section", {}, h("h3", {}, "Labels by class"), parts.balance), h("section", {}, h("h3", { id: "curve-title" }, "How accurate?"), parts.report)));
+    h("section", {}, h("h3", {}, "Labels by class"), parts.balance), h("section", {}, h("h3", { id: "curve-title" }, "How accurate?"), parts.making, parts.report)));
 }
 
 export function showProgress(now) {
@@ -33,20 +36,26 @@ export const lastReport = () => report;
 
 async function fetchReport() {
   const { status } = state;
-  if (!visible || !status || waiting || report?.from === status.last) return;
+  if (!visible || !status || waiting || halted || report?.from === status.last) return;
   if (status.told + status.given === 0) { report = null; drawReport("The curve begins with the first label."); return; }
   waiting = true;
+  const work = cancellable();
+  const slow = setTimeout(() => show(parts.making, h("span", { class: "spinner", "aria-hidden": "true" }), "A new report is being made … ",
+    h("button", { type: "button", class: "small", on: { click: work.cancel } }, "Cancel")), SLOW);
   try {
-    report = await get("/report");
+    report = await get(work.path("/report"), work.signal);
     drawReport();
     // The studio makes it in the background, so it may be some labels old: then it is fetched again later.
     const behind = report.labels < status.told + status.given || (report.audit?.nodes ?? 0) < status.audit.labelled;
     clearTimeout(later);
     if (behind) later = setTimeout(fetchReport, 3000);
   } catch (error) {
-    if (report === null) drawReport(error.status === 409 ? "The curve begins with the first label." : `The report could not be fetched: ${error.message}.`);
+    if (work.cancelled()) halted = true;
+    else if (report === null) drawReport(error.status === 409 ? "The curve begins with the first label." : `The report could not be fetched: ${error.message}.`);
   }
   waiting = false;
+  clearTimeout(slow);
+  show(parts.making, halted && ["No new report is made. ", h("button", { type: "button", class: "small", on: { click: () => { halted = false; fetchReport(); } } }, "Make it")]);
   document.dispatchEvent(new CustomEvent("report"));
 }
 
@@ -85,6 +94,13 @@ function drawReport(instead = null) {
   show(parts.report, enough && h("p", { class: "headline" }, h("b", {}, percent(audit.mean)), h("span", { class: "quiet" }, ` accurate, ${percent(audit.low)} to ${percent(audit.high)}`)),
     state.status?.audit.of > 0 && !enough && h("p", { class: "headline quiet" }, `The accuracy is told after ${ENOUGH} answers of the audit; ${state.status.audit.labelled} of them are there.`),
     key && key.of > 0 && h("p", { class: "headline" }, h("b", {}, percent(key.right / key.of)), h("span", { class: "quiet" }, ` right by the answer key, of ${count(key.of, "row")} that nobody has labelled`)),
+    report.left_out && h("p", { class: "headline left-out" }, h("b", {}, percent(report.left_out.mean)), h("span", { class: "quiet" }, ` of your ${count(report.left_out.nodes, "label")} are predicted right from the others`),
+      h("span", { class: "quiet bias" }, biasWords(report.left_out_bias))),
     h("p", { class: "quiet as-of" }, `As of ${count(report.labels, "label")}.`),
-    (enough || audit === null) && curve(report), h("ul", { class: "reasons" }, report.words.filter((line) => enough || !/^accuracy on \d+ /i.test(line)).map((line) => h("li", {}, line.charAt(0).toUpperCase() + short(line, 400).slice(1)))));
+    (enough || audit === null) && curve(report), h("ul", { class: "reasons" }, report.words.filter((line) => !/^predicted from all the others/.test(line)).filter((line) => enough || !/^accuracy on \d+ /i.test(line)).map((line) => h("li", {}, line.charAt(0).toUpperCase() + short(line, 400).slice(1)))));
 }
+
+/** How far such an estimate was from the truth elsewhere: it is no measurement, and is told with its bias. */
+const biasWords = (bias) => `Your labels were chosen, not drawn at random: on ${bias.graphs} public graphs this lay ${Math.abs(bias.mean).toFixed(0)} points ${bias.mean < 0 ? "below" : "above"} the true accuracy on average (${signed(bias.low)} to ${signed(bias.high)}).`;
+
+const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(0)}`;

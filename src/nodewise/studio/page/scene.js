@@ -15,6 +15,9 @@ export class Scene {
    * @param {(item: number, x: number, y: number) => void} parts.hover told what is under the pointer (-1: nothing) and the point in the window.
    * @param {(item: number) => void} parts.pick told what was clicked.
    * @param {() => void} [parts.sized] told when the canvas has another size.
+   * @param {() => boolean} [parts.lassoing] whether a drag draws a line around items and moves nothing.
+   * @param {(line: [number, number][]) => void} [parts.lassoed] told the line once it is drawn.
+   * @param {(item: number) => void} [parts.take] told which item the space bar was pressed for.
    */
   constructor(canvas, parts) {
     this.canvas = canvas;
@@ -26,6 +29,7 @@ export class Scene {
     this.box = [-1, 1, -1, 1]; // left, right, top, bottom of what is framed
     this.pointers = new Map();
     this.moved = 0;
+    this.line = []; // around what is being chosen
     this.context = canvas.getContext("2d");
     canvas.tabIndex = 0;
     new ResizeObserver(() => this.measure()).observe(canvas);
@@ -119,12 +123,14 @@ export class Scene {
       if (event.button !== 0) return;
       this.pointers.set(event.pointerId, this.at(event));
       this.moved = this.pointers.size > 1 ? CLICK + 1 : 0;
+      this.line = [];
       this.aiming = false;
       try { canvas.setPointerCapture(event.pointerId); } catch { /* a pointer that is gone already */ }
     });
     canvas.addEventListener("pointermove", (event) => (this.pointers.has(event.pointerId) ? this.drag(event) : this.over(event)));
     canvas.addEventListener("pointerup", (event) => {
       const held = this.pointers.delete(event.pointerId);
+      if (held && this.line.length > 2) { this.parts.lassoed(this.line); this.line = []; this.redraw(); return; }
       if (!held || this.moved > CLICK) return;
       const { x, y } = this.at(event);
       const item = this.parts.find(x, y, event.pointerType === "touch" ? 22 : 9);
@@ -155,6 +161,8 @@ export class Scene {
     this.moved += Math.hypot(now.x - before.x, now.y - before.y);
     if (this.moved <= CLICK) return;
     this.leave();
+    if (this.pointers.size === 1 && this.parts.lassoing?.()) { this.line.push([now.x, now.y]); this.redraw(); return; }
+    this.line = [];
     if (this.pointers.size === 1) { this.pan(now.x - before.x, now.y - before.y); return; }
     const other = [...this.pointers].find(([id]) => id !== event.pointerId)[1];
     const was = Math.hypot(before.x - other.x, before.y - other.y);
@@ -183,6 +191,7 @@ export class Scene {
     else if (event.key === "+" || event.key === "=") this.zoom(1.35);
     else if (event.key === "-") this.zoom(1 / 1.35);
     else if (event.key === "0") this.fit();
+    else if (event.key === " " && this.parts.lassoing?.()) { if (this.hovered >= 0 && !event.repeat) this.parts.take(this.hovered); }
     else if (event.key === "Enter") { if (this.hovered >= 0 && !event.repeat) this.parts.pick(this.hovered); }
     else return;
     event.preventDefault();
@@ -192,6 +201,23 @@ export class Scene {
     this.hovered = this.parts.find(this.width / 2, this.height / 2, Math.max(40, Math.min(this.width, this.height) / 3));
     this.parts.hover(this.hovered, box.left + this.width / 2, box.top + this.height / 2);
     this.redraw();
+  }
+
+  /** The line around what is being chosen. */
+  trail(context, colour) {
+    if (this.line.length < 2) return;
+    context.beginPath();
+    for (const [x, y] of this.line) context.lineTo(x, y);
+    context.closePath();
+    context.globalAlpha = 0.12;
+    context.fillStyle = colour;
+    context.fill();
+    context.globalAlpha = 1;
+    context.strokeStyle = colour;
+    context.lineWidth = 2;
+    context.setLineDash([6, 4]);
+    context.stroke();
+    context.setLineDash([]);
   }
 
   /** The cross in the middle, while the picture is moved by keys. */

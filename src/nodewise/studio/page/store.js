@@ -12,11 +12,12 @@ const listeners = new Map();
  * - card: the node that is shown.
  * - phase: loading, ready, saving, asking (the next node is coming), settling (it has just come), idle (nothing to ask).
  * - sending: the change on its way; saved: the last one acknowledged; failed: those that did not get through, to be tried again; error: what was refused.
+ * - role: owner, or annotator: labels and looks, and changes nothing else.
  * - gone: the votes on the asked node where somebody else has labelled it meanwhile; hint: a soft word on a press that was ignored.
  */
 export const state = {
   status: null, query: null, nothing: "", trail: [], card: null, phase: "loading", sending: null, saved: null, failed: null, error: null,
-  hint: "", gone: null, online: true,
+  hint: "", gone: null, online: true, role: "owner",
   me: kept.read("annotator", ""),
 };
 
@@ -25,6 +26,11 @@ export function on(names, action) {
     if (!listeners.has(name)) listeners.set(name, []);
     listeners.get(name).push(action);
   }
+}
+
+/** No longer call an action for the parts named. */
+export function off(names, action) {
+  for (const name of names.split(" ")) listeners.set(name, (listeners.get(name) ?? []).filter((other) => other !== action));
 }
 
 /** Change parts of the state and tell those who draw them, each once. */
@@ -37,6 +43,9 @@ export function tell(...names) {
   for (const action of new Set(names.flatMap((name) => listeners.get(name) ?? []))) action(state);
 }
 
+/** Whether whoever works here may do everything; the studio checks it as well. */
+export const isOwner = () => state.role === "owner";
+
 /** Whether the node that is shown is the asked one. */
 export const atHome = () => state.trail.length === 0;
 
@@ -44,7 +53,10 @@ export const atHome = () => state.trail.length === 0;
 export const target = () => (atHome() ? state.query?.node : state.trail.at(-1).node) ?? null;
 
 /** Whether what is predicted for a node must not be seen: it is asked without showing it. */
-export const secret = (node) => state.query !== null && state.query.node === node && (state.query.audit || state.query.predicted.length === 0);
+export const secret = (node) => state.query !== null && state.query.node === node && (state.query.audit || state.query.card.hidden);
+
+/** What labels and predictions on a picture depend on: the log, the predictions, and who looks. */
+export const moment = () => `${state.status?.last} ${state.status?.predictions_version} ${state.status?.updating} ${state.me}`;
 
 /** The names of the classes, by their numbers. */
 export const classes = () => state.status?.classes ?? [];

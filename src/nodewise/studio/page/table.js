@@ -5,7 +5,7 @@ import { dialog } from "./dialogs.js";
 import { ago, count, h, percent, settle, short, show } from "./dom.js";
 import { look, tellBulk } from "./flow.js";
 import { classMark } from "./marks.js";
-import { classes, state } from "./store.js";
+import { classes, off, on, state } from "./store.js";
 
 const ROW = 34; // pixels, as in the style sheet
 const WINDOW = 100; // rows fetched at a time
@@ -16,7 +16,7 @@ const COLUMNS = [["name", "Row"], ["label", "Label"], ["predicted", "Prediction"
 /** Open the table over the page. */
 export function openTable() {
   if (document.querySelector("dialog[open]")) return;
-  const view = { filter: "all", label: "", q: "", sort: "node", descending: false, total: 0, rows: new Map(), asked: new Set(), chosen: new Map(), turn: 0 };
+  const view = { filter: "all", label: "", q: "", sort: "node", descending: false, total: 0, rows: new Map(), asked: new Set(), chosen: new Map(), turn: 0, updating: false };
   const body = h("div", { class: "table-body" });
   const spacer = h("div", { class: "table-spacer" }, body);
   const scroller = h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Rows" }, spacer);
@@ -34,13 +34,14 @@ export function openTable() {
       const page = await get(`/table?${query}`);
       if (mine !== view.turn) return;
       view.total = page.total;
+      view.updating = page.updating;
       for (const [index, row] of page.rows.entries()) view.rows.set(start + index, row);
       draw();
     } catch (error) { view.asked.delete(start); show(said, `The table could not be fetched: ${error.message}.`); }
   };
   const draw = () => {
     spacer.style.setProperty("height", `${view.total * ROW}px`);
-    show(said, count(view.total, "row"));
+    show(said, count(view.total, "row"), view.updating && h("span", { class: "updating" }, h("span", { class: "spinner", "aria-hidden": "true" }), "predictions are being updated"));
     const first = Math.max(0, Math.floor(scroller.scrollTop / ROW) - 10);
     const last = Math.min(view.total, first + Math.ceil(scroller.clientHeight / ROW) + 20);
     for (let start = Math.floor(first / WINDOW) * WINDOW; start < last; start += WINDOW) fetchRows(start);
@@ -95,6 +96,13 @@ export function openTable() {
     drawHead();
     fetchRows(0);
   };
+  /** The labels or the predictions have changed: the rows in sight are fetched again, where they are. */
+  const renewed = settle(() => {
+    if (!panel.isConnected) return;
+    view.turn++;
+    view.asked.clear();
+    draw();
+  }, 60, 300);
   const drawHead = () => show(head, h("span"), COLUMNS.map(([name, title]) => h("button", { type: "button", class: "table-sort", "aria-pressed": String(view.sort === name), on: { click: () => {
     view.descending = view.sort === name ? !view.descending : name === "sure" || name === "time";
     view.sort = name;
@@ -111,5 +119,7 @@ export function openTable() {
   const panel = dialog("All nodes", () => h("div", { class: "node-table" }, h("div", { class: "table-tools" },
     select("Which rows", FILTERS, (value) => { view.filter = value; if (value === "confident") { view.sort = "sure"; view.descending = true; } }),
     select("Which class", [["", "every class"], ...classes().map((name) => [name, name])], (value) => { view.label = value; }), search, said), bulk, head, scroller), "huge");
+  on("status", renewed);
+  panel.addEventListener("close", () => off("status", renewed));
   again();
 }

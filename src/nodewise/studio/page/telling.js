@@ -1,9 +1,10 @@
 // One line under the classes: what has been saved, what is being saved, what went wrong and how to go on.
 
+import { declareAnyway, takeInstead } from "./choices.js";
 import { byId, h, icon, key, show } from "./dom.js";
 import { choose, retry, send, undo } from "./flow.js";
 import { classMark } from "./marks.js";
-import { on, set, state, unsaved } from "./store.js";
+import { isOwner, on, set, state, unsaved } from "./store.js";
 
 export function startTelling() {
   const line = h("div", { class: "telling", id: "telling" });
@@ -39,11 +40,13 @@ function kept(failed) {
 function problem(error) {
   const { suggestion, request, overrule } = error;
   const typed = request?.body.labels?.[0]?.label;
+  const declared = request?.path === "/classes" ? request.body.name : null;
   return h("p", { class: "bad", role: "alert" }, h("span", { class: "words" }, error.words),
     error.again && h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
     overrule && h("button", { type: "button", class: "small primary", on: { click: () => send({ ...overrule, body: { ...overrule.body, overrule: true } }) } }, "Overrule it"),
-    suggestion && h("button", { type: "button", class: "small primary", on: { click: () => choose(suggestion) } }, `Use ${suggestion}`),
-    suggestion && typed && h("button", { type: "button", class: "small", on: { click: () => send({ ...request, body: { ...request.body, new_class: true } }) } }, `${typed} is a new class`),
+    suggestion && h("button", { type: "button", class: "small primary", on: { click: () => (declared ? takeInstead(suggestion) : choose(suggestion)) } }, `Use ${suggestion}`),
+    suggestion && declared && h("button", { type: "button", class: "small", on: { click: () => declareAnyway(declared) } }, `${declared} is a new class`),
+    suggestion && typed && isOwner() && h("button", { type: "button", class: "small", on: { click: () => send({ ...request, body: { ...request.body, new_class: true } }) } }, `${typed} is a new class`),
     h("button", { type: "button", class: "small", "aria-label": "Dismiss", on: { click: () => set({ error: null }) } }, icon("close")));
 }
 

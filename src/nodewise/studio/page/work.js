@@ -14,11 +14,12 @@ import { historyView, showHistory } from "./history.js";
 import { startInsight } from "./insight.js";
 import { startKeys } from "./keys.js";
 import { listen } from "./live.js";
-import { mapView, showMap } from "./map.js";
+import { mapView, showMap, startLasso } from "./map.js";
 import { neighbourhoodView, setHops, showNeighbourhood } from "./neighbourhood.js";
 import { progressView, showProgress } from "./progress.js";
 import { focusSearch, startSearch } from "./search.js";
-import { on, set, state } from "./store.js";
+import { openSettings } from "./settings.js";
+import { isOwner, on, set, state } from "./store.js";
 import { openTable } from "./table.js";
 import { makeTabs } from "./tabs.js";
 import { startTelling } from "./telling.js";
@@ -44,14 +45,17 @@ const panels = makeTabs(byId("state"), "Progress", [
 const openName = () => askName(state.me, rename);
 const name = nameButton(openName);
 const menu = exportMenu();
+const classesButton = h("button", { type: "button", class: "tool", id: "classes-button", title: "The classes: rename, merge, describe, order", on: { click: openClasses } }, icon("tag"), h("span", { class: "tool-name" }, "Classes"));
+const forOwner = () => { classesButton.hidden = menu.box.hidden = !isOwner(); };
 byId("tools").append(h("button", { type: "button", class: "tool", id: "table-button", title: "The table of all nodes (l)", on: { click: openTable } }, icon("table"), h("span", { class: "tool-name" }, "Table")),
-  h("button", { type: "button", class: "tool", id: "classes-button", title: "The classes: rename, merge, describe, order", on: { click: openClasses } }, icon("tag"), h("span", { class: "tool-name" }, "Classes")), name.button, menu.box, themeButton(), helpButton(showHelp));
+  classesButton, h("button", { type: "button", class: "tool", id: "settings-button", title: "Settings of the session (c)", "aria-label": "Settings of the session", on: { click: openSettings } }, icon("gear")), name.button, menu.box, themeButton(), helpButton(showHelp));
 name.draw(state.me);
 on("me", () => name.draw(state.me));
+on("role", forOwner);
 show(byId("job"), SESSION);
 document.title = `${SESSION} · nodewise studio`;
 
-startKeys({ "/": focusSearch, "?": showHelp, g: pictures.next, h: () => setHops(), p: panels.next, e: menu.toggle, t: nextTheme, x: focusMode, l: openTable });
+startKeys({ "/": focusSearch, "?": showHelp, g: pictures.next, h: () => setHops(), p: panels.next, e: () => { if (isOwner()) menu.toggle(); }, c: openSettings, o: () => { pictures.open("map"); startLasso(); }, t: nextTheme, x: focusMode, l: openTable });
 
 function focusMode() {
   document.body.classList.toggle("focused");

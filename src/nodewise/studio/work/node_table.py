@@ -51,6 +51,7 @@ class NodeTable:
         """A window of rows, and how many there are in all."""
         views = self._views
         session = views.session
+        views.predictions.want()
         history, kept = session.refresh(), views.predictions.kept
         size = session.graph.num_nodes
         secret = views.kept_from(annotator) | views.undecided()
@@ -85,7 +86,7 @@ class NodeTable:
         ordered = nodes[order[::-1] if query.descending else order]
         window = ordered[query.offset : query.offset + query.limit].tolist()
         return {
-            "total": len(ordered), "offset": query.offset,
+            "total": len(ordered), "offset": query.offset, "updating": not views.predictions.fresh,
             "rows": [
                 {
                     "node": node, "name": session.name_of(node), "title": views.caption(node),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodewise.ground.errors import UnknownNameError
-from nodewise.session.naming import valid_person
-from nodewise.studio.api.failures import ConflictError, MissingError, TypoError
+from nodewise.session.log.history import undoable
+from nodewise.session.naming import probable_typo, valid_class, valid_person
+from nodewise.studio.api.failures import ConflictError, ForbiddenError, MissingError, TypoError
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.pictures import Picture, Pictures
 from nodewise.studio.work.views import Views
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["OpenSession", "file_identity"]
 
 T = TypeVar("T")
+
+_ANNOTATORS = frozenset({"tell", "bulk", "skip", "note"})
+"""The changes that annotators make, and so may take back."""
 
 
 class OpenSession:
@@ -89,14 +93,19 @@ class OpenSession:
 
     def status(self, annotator: str | None = None) -> dict[str, Any]:
         """How far the job is, as far as the annotator may know it."""
-        session = self.session
+        session, predictions = self.session, self.views.predictions
+        if predictions.wanted:
+            predictions.want()
         now = session.status().as_dict()
         for node in self.views.kept_from(annotator):
             now["disagreements"].pop(session.name_of(node), None)
         numbers = self.views.class_numbers()
         now |= {"classes": list(numbers), "numbers": numbers, "guideline": session.guideline}
         now["descriptions"] = {each.name: each.description for each in session.class_list if each.description}
-        return {**now, "name": self.name, "last": session.refresh().last, "predictions_from": self.views.predictions.made_from}
+        return {
+            **now, "name": self.name, "last": session.refresh().last, "predictions_from": predictions.made_from,
+            "updating": predictions.wanted and not predictions.fresh, "predictions_version": predictions.version,
+        }  # fmt: skip
 
     def ask(self, annotator: str, count: int) -> list[dict[str, Any]]:
         """The next nodes for an annotator, each with its card."""
@@ -120,6 +129,58 @@ class OpenSession:
         nodes = [self.node(node) for node, _ in labels]
         names = [label for _, label in labels]
         return self._changed(lambda session: session.tell_bulk(nodes, names, annotator, new_class=new_class, overrule=overrule))
+
+    def check_known(self, labels: Iterable[str]) -> None:
+        """Refuse labels that would be new classes, which an annotator may not add.
+
+        Raises:
+            TypoError: one looks like a misspelt class.
+            ForbiddenError: one is no class of the session.
+        """
+        known = self.session.class_list
+        for label in map(valid_class, dict.fromkeys(labels)):
+            if known.find(label) is None:
+                if typo := probable_typo(label, self.session.classes):
+                    raise TypoError(label, typo.suggestions)
+                raise ForbiddenError(f"{label!r} is no class of this session, and annotators add none: choose another, or ask its owner")
+
+    def check_undoable(self, annotator: str | None, event: int | None) -> int:
+        """The number of what an annotator's undo would take back.
+
+        Raises:
+            ForbiddenError: it is a change that annotators may not make themselves.
+        """
+        log = self.session.events
+        target = source = undoable(log, self.session.refresh(), event, None if annotator is None else valid_person(annotator))
+        while source.kind == "undo":
+            source = log[int(source.body["event"]) - 1]
+        if source.kind not in _ANNOTATORS:
+            raise ForbiddenError(f"event {target.id} changed the session itself ({source.kind}): only its owner takes that back")
+        return target.id
+
+    def disagreements(self, annotator: str | None = None) -> list[dict[str, Any]]:
+        """The nodes with differing votes, those that nobody has settled first; each vote with its annotator."""
+        session, views = self.session, self.views
+        history, secret = session.refresh(), views.kept_from(annotator)
+        apart = [node for node, votes in history.votes.items() if len(set(votes.values())) > 1 and node not in secret]
+        return [
+            {
+                "node": node, "name": session.name_of(node), "title": views.caption(node), "votes": dict(history.votes[node]),
+                "label": history.labels[node], "settled_by": history.settled[node][1] if node in history.settled else None,
+            }
+            for node in sorted(apart, key=lambda node: (node in history.settled, node))
+        ]  # fmt: skip
+
+    def settings(self) -> dict[str, Any]:
+        """What the session was made with, and what has been changed since."""
+        session, rules = self.session, self.session.rules()
+        made = session.settings.as_dict()
+        shown = ("strategy", "policy", "reason", "classifier", "features", "seed", "audit", "release_after", "use_labels")
+        return {
+            **{name: made[name] for name in shown}, "budget": rules.budget, "redundancy": rules.redundancy, "guideline": session.guideline,
+            "name": self.name, "file": session.path.name, "bytes": session.path.stat().st_size, "graph": session.graph.name,
+            "nodes": session.graph.num_nodes, "edges": session.graph.num_edges,
+        }  # fmt: skip
 
     def change(self, change: Callable[[Session], T]) -> T:
         """Any other change of the session, after which the pages are told."""

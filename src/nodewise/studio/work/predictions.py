@@ -1,4 +1,8 @@
-"""The predictions that colour the page: kept, and made again at most every other second while labels stream in."""
+"""The predictions that every part of the page shows: one set, made again as soon as the labels have changed.
+
+In closed form they are made before the answer that shows them. A classifier that is trained runs its closing epochs in the background; meanwhile the
+page is told that they are being updated.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nodewise.ground.events import Reporter
     from nodewise.session import Prediction, Session
+    from nodewise.session.learning.learners import TrainingLabels
 
 __all__ = ["Predictions"]
 
-_PAUSE = 2.0
-_SHARE = 4.0
+_PAUSE = 0.5
+_QUICK = 0.5
+"""Seconds that predictions in closed form may take to be made before an answer, and not in the background."""
+_FEW = 50_000
+"""Nodes up to which the first ones are taken to be quick."""
 _WANTED = 30.0
 
 
@@ -24,12 +32,20 @@ class Predictions:
         session: whose.
         reporter: told after each step of the work; it may use the session.
         clock: tells seconds.
+
+    Attributes:
+        kept: the predictions; None where nothing has been told.
+        version: how often they were made: another number, other predictions.
     """
 
     def __init__(self, session: Session, reporter: Reporter, clock: Callable[[], float] = time.monotonic) -> None:
         self._session, self._reporter, self._clock = session, reporter, clock
         self.kept: Prediction | None = None
+        self.version = 0
         self._state: object = ((), ())
+        self._seen: tuple[TrainingLabels, object] | None = None
+        self._trained: bool | None = None
+        self._took: float | None = None
         self._next = 0.0
         self._wanted = -_WANTED
 
@@ -38,9 +54,16 @@ class Predictions:
         """How many labels the kept ones were learned from."""
         return None if self.kept is None else self.kept.labels
 
+    @property
+    def fresh(self) -> bool:
+        """Whether they are those of the labels that count now."""
+        return self._state == self._now()
+
     def want(self) -> None:
-        """Somebody looks at them: for a while they are made again by themselves."""
+        """Somebody looks at them: for a while they are made again by themselves, and where that is quick at once."""
         self._wanted = self._clock()
+        if not self.fresh and self._is_quick():
+            self._make(None)
 
     @property
     def wanted(self) -> bool:
@@ -49,20 +72,38 @@ class Predictions:
 
     def due(self) -> bool:
         """Whether the labels have changed since they were made, and it is time to make them again."""
-        return self._clock() >= self._next and self._state != self._now()
+        return self._clock() >= self._next and not self.fresh
 
     def renew(self) -> bool:
-        """Make them again if that is due; whether it was done. Two seconds, or four times what they took, lie between two times."""
+        """Make them again if that is due; whether it was done. Half a second, or as long as they took, lies between two times."""
         if not self.due():
             return False
-        began, state = self._clock(), self._now()
-        self.kept = self._session.predict(self._reporter) if state != ((), ()) else None
-        self._state = state
-        now = self._clock()
-        self._next = now + max(_PAUSE, _SHARE * (now - began))
+        self._make(self._reporter)
         return True
 
-    def _now(self) -> tuple[object, object]:
+    def _make(self, reporter: Reporter | None) -> None:
+        began, state = self._clock(), self._now()
+        self.kept = self._session.predict(reporter) if state != ((), ()) else None
+        self._state, self.version = state, self.version + 1
+        now = self._clock()
+        self._took = now - began
+        self._next = now + max(_PAUSE, self._took)
+
+    def _is_quick(self) -> bool:
+        if self._now() == ((), ()):
+            return True
+        if self._trained is None:
+            self._trained = self._session.follow(self._session.refresh()).classifier.trained
+        return not self._trained and (self._session.graph.num_nodes <= _FEW if self._took is None else self._took <= _QUICK)
+
+    def _now(self) -> object:
         """What they depend on. A class that is declared and not used has the probability 0, so it need not make them stale."""
-        training, given = self._session.training(self._session.refresh())
-        return tuple(training), tuple(given)
+        history = self._session.refresh()
+        labels = self._session.training(history)
+        if self._seen is None or self._seen[0] is not labels:
+            told, given = labels
+            classes = history.classes
+            numbers = {each.label: classes.number_of_key(each.label) for each in (*told, *given)}
+            names = {key: number and classes.name(number) for key, number in numbers.items()}
+            self._seen = labels, (((*told, *given), tuple(names.items())) if names else ((), ()))
+        return self._seen[1]

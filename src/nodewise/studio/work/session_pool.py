@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from nodewise.studio.api.failures import MissingError, NoSessionError
+from nodewise.studio.api.failures import ConflictError, MissingError, NoSessionError
 from nodewise.studio.settings import ENDING, StudioSettings
+from nodewise.studio.work.jobs import ARCHIVE, move_job
 from nodewise.studio.work.open_session import OpenSession, file_identity
 from nodewise.studio.work.pictures import Pictures
+from nodewise.studio.work.upload import check_job_name
 
 if TYPE_CHECKING:
     from nodewise.session import Session
@@ -85,6 +87,50 @@ class SessionPool:
             before.close()
         self._publish({"type": "session", "name": opened.name})
         return opened
+
+    def duplicate(self, name: str, new_name: str) -> None:
+        """Copy a session with all its labels, as it is at this moment.
+
+        Raises:
+            ConflictError: there is one of the new name.
+        """
+        check_job_name(new_name)
+        path = self._settings.folder / f"{new_name}{ENDING}"
+        if path.exists() or path.is_symlink():
+            raise ConflictError(f"there is a session {new_name!r} already: give the copy another name")
+        self.get(name).session.backup(path)
+
+    def archive(self, name: str) -> None:
+        """Close a session and move its file into the archive; nothing is deleted.
+
+        Raises:
+            ConflictError: one of that name is in the archive.
+        """
+        path = self.get(name).session.path
+        target = self._settings.folder / ARCHIVE / path.name
+        target.parent.mkdir(exist_ok=True)
+        self._forget(name)
+        move_job(path, target)
+
+    def restore(self, name: str) -> None:
+        """Bring a session back from the archive.
+
+        Raises:
+            MissingError: there is none of that name.
+            ConflictError: there is one beside the others by now.
+        """
+        archived = {path.name.removesuffix(ENDING): path for path in (self._settings.folder / ARCHIVE).glob(f"*{ENDING}")}
+        source = archived.get(name)  # found in the list, never by a path
+        if source is None:
+            raise MissingError(f"there is no session {name[:100]!r} in the archive: bring back one of those listed")
+        move_job(source, self._settings.folder / source.name)
+
+    def _forget(self, name: str) -> None:
+        opened = self._open.pop(name, None)
+        if opened is not None:
+            opened.close()
+        if self._first == name:
+            self._first = next(iter(self._open), None)
 
     def close_unused(self, watched: Collection[str | None]) -> None:
         """Let go of the files of sessions that are too many, those used least lately first.

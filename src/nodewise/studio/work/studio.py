@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from nodewise import __version__
 from nodewise.studio.api.updates import Updates
 from nodewise.studio.settings import StudioSettings
+from nodewise.studio.work.jobs import JobList
 from nodewise.studio.work.session_pool import SessionPool
+from nodewise.studio.work.tickets import Tickets
 from nodewise.studio.work.worker import Priority, Worker
 
 if TYPE_CHECKING:
@@ -44,9 +46,10 @@ class Studio:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news = asyncio.Event()
         self.scratch = Path()
-        self.cancelled: set[str] = set()  # names of sessions in the making that nobody wants any more
+        self.tickets = Tickets()
         self.worker, self.builder = Worker("nodewise studio"), Worker("nodewise builder", limit=20)
         self.sessions = SessionPool(settings, self._publish, self.worker.give_way)
+        self.jobs = JobList(settings.folder)
         if session is not None:
             self.sessions.take(session)
 
@@ -89,8 +92,12 @@ class Studio:
             "limits": {"upload_bytes": self.settings.upload_bytes},
         }
 
-    async def map(self, name: str | None = None) -> GraphMap:
-        """The map of a session's graph, drawn once by the builder: the worker is not kept from its work."""
+    async def map(self, name: str | None = None, ticket: str | None = None) -> GraphMap:
+        """The map of a session's graph, drawn once by the builder: the worker is not kept from its work.
+
+        Raises:
+            CancelledWorkError: its ticket was cancelled; whoever asks next has it drawn.
+        """
         from nodewise.studio.layout.overview import draw_map
 
         views = await self.worker.run(Priority.READ, lambda: self.sessions.get(name).views)
@@ -98,9 +105,13 @@ class Studio:
             return views.map
         labelled = await self.worker.run(Priority.READ, lambda: list(views.session.labels))
 
+        def step() -> None:
+            self.builder.give_way()
+            self.tickets.check(ticket, "drawing the map")
+
         def draw() -> GraphMap:
             if views.map is None:
-                views.map = draw_map(views.session.graph, labelled)
+                views.map = draw_map(views.session.graph, labelled, step=step)
             return views.map
 
         return await self.builder.run(Priority.BACKGROUND, draw)

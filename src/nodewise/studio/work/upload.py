@@ -19,14 +19,13 @@ from nodewise.studio.api.failures import ConflictError
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.preview import preview_graph, preview_table
 from nodewise.studio.work.table_files import GRAPHS, normalise_table
-from nodewise.studio.work.worker import StoppedError
 
 if TYPE_CHECKING:
     from nodewise.graph import Graph
     from nodewise.graph.knn.neighbours import Metric
     from nodewise.session import Session
 
-__all__ = ["NewSession", "Upload", "create_session", "preview", "told_to_pages"]
+__all__ = ["NewSession", "Upload", "check_job_name", "create_session", "preview", "told_to_pages"]
 
 _LONGEST = 100
 _CELLS = 10_000_000
@@ -74,13 +73,22 @@ class NewSession:
     options: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        fine = all(letter.isalnum() or letter in " ._-()+" for letter in self.name)
-        short = 1 <= len(self.name) <= _LONGEST and len(self.name.encode("utf-8", "replace")) <= _BYTES
-        if not short or not fine or self.name[0] in " ." or self.name[-1] in " ." or "\0" in self.name:
-            raise InputError(
-                f"a session's name has 1 to {_LONGEST} letters, digits or any of ' ._-()+', at most {_BYTES} bytes, neither a blank nor a dot at its "
-                f"ends, got {self.name[:40]!r}"
-            )
+        check_job_name(self.name)
+
+
+def check_job_name(name: str) -> None:
+    """Refuse a name that no session's file may have.
+
+    Raises:
+        InputError: says what a name may be.
+    """
+    fine = all(letter.isalnum() or letter in " ._-()+" for letter in name)
+    short = 1 <= len(name) <= _LONGEST and len(name.encode("utf-8", "replace")) <= _BYTES
+    if not short or not fine or name[0] in " ." or name[-1] in " ." or "\0" in name:
+        raise InputError(
+            f"a session's name has 1 to {_LONGEST} letters, digits or any of ' ._-()+', at most {_BYTES} bytes, neither a blank nor a dot at its "
+            f"ends, got {name[:40]!r}"
+        )
 
 
 def preview(nodes: Upload, scratch: Path, encoding: str | None = None, header: bool | None = None) -> dict[str, Any]:
@@ -133,15 +141,11 @@ def create_session(new: NewSession, nodes: Upload, edges: Upload | None, folder:
     return Session.create(path, graph, reporter=reporter, **options)
 
 
-def told_to_pages(
-    publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], session: str, cancelled: Callable[[], bool] = lambda: False
-) -> Reporter:
-    """A reporter that streams events to the pages, and ends the work where the studio is shut down or somebody has cancelled it."""
+def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], session: str) -> Reporter:
+    """A reporter that streams events to the pages; ``give_way`` ends the work where the studio is shut down or somebody has cancelled it."""
 
     def report(event: Event, /) -> None:
         give_way()
-        if cancelled():
-            raise StoppedError(f"making the session {session!r} was cancelled: nothing is left of it")
         if isinstance(event, Progress):
             publish({"type": "progress", "session": session, "what": event.task, "done": event.done, "total": event.total})
         elif isinstance(event, (Note, Warned)):

@@ -55,20 +55,32 @@ class Views:
         self._names: NameIndex | None = None
         self._neighbours: Neighbours | None = None
 
-    def predict(self) -> None:
-        """Have the session predict now, with more urgent work in between; it keeps the result until the labels change."""
+    def predict(self, check: Callable[[], None] = lambda: None) -> None:
+        """Have the session predict now, with more urgent work in between; it keeps the result until the labels change.
+
+        Args:
+            check: called between the steps; may end the work by an error.
+        """
+
+        def step(event: Told, /) -> None:
+            self._step(event)
+            check()
+
+        check()
         if self.session.history or self._given.any():
-            self.session.predict(self._step)
+            self.session.predict(step)
 
     def card(self, node: int, annotator: str | None = None) -> dict[str, Any]:
         """All that is known of a node, as far as the annotator may know it."""
         session = self.session
         history = session.refresh()
+        self.predictions.want()
         hidden = self._is_hidden(history, node, annotator)
         votes = {} if hidden else dict(history.votes.get(node, {}))
         label = None if hidden else self._label(history, node)
         where = "audit" if node in self._audit else "bulk" if node in history.bulk else "told" if node in history.labels else "given"
-        kept = None if hidden or self._is_undecided(history, node) else self.predictions.kept
+        unseen = hidden or self._is_undecided(history, node)
+        kept = None if unseen else self.predictions.kept
         predicted = None
         if kept is not None:
             row = kept.probabilities[node]
@@ -80,6 +92,7 @@ class Views:
             "notes": [{"annotator": note.annotator, "text": note.text, "time": note.at} for note in history.notes.get(node, ())],
             "heading": heading(session.graph, self._roles, node, session.name_of(node)),
             "skipped_by": sorted(who for who, nodes in history.skipped.items() if node in nodes), "predicted": predicted,
+            "hidden": unseen, "updating": not self.predictions.fresh, "predictions_version": self.predictions.version,
         }  # fmt: skip
 
     def search(self, text: str, limit: int, annotator: str | None = None) -> list[dict[str, Any]]:
@@ -100,6 +113,7 @@ class Views:
 
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
         """A node and what lies around it, to be drawn."""
+        self.predictions.want()
         session, history, kept = self.session, self.session.refresh(), self.predictions.kept
         if self._neighbours is None:
             self._neighbours = Neighbours(session.graph)
@@ -119,12 +133,13 @@ class Views:
                 "predicted": kept.classes[best[at]] if told and kept is not None and best is not None else None,
                 "sure": round(float(kept.probabilities[each, best[at]]), 4) if told and kept is not None and best is not None else None,
             })  # fmt: skip
-        counts = {"hidden": seen.hidden, "total": seen.total, "exact": seen.exact}
+        counts = {"hidden": seen.hidden, "total": seen.total, "exact": seen.exact, "updating": not self.predictions.fresh}
         return {"centre": node, "nodes": nodes, "edges": seen.edges.tolist(), **counts}
 
     def colours(self, graph_map: GraphMap, annotator: str | None = None) -> dict[str, Any]:
         """Labels and predictions of the nodes on the map, in its order."""
         session = self.session
+        self.predictions.want()
         history, kept = session.refresh(), self.predictions.kept
         classes = list(session.classes)
         index = {name: number for number, name in enumerate(classes)}
@@ -140,6 +155,7 @@ class Views:
             sure = np.where(shown, rows.max(1).astype(float).round(3), 0.0).tolist()
         return {
             "classes": classes, "labelled": labelled, "predicted": predicted, "sure": sure, "predictions_from": self.predictions.made_from,
+            "updating": not self.predictions.fresh,
         }  # fmt: skip
 
     def events(self, limit: int, before: int | None, asks: bool, annotator: str | None = None) -> list[dict[str, Any]]:
@@ -164,7 +180,7 @@ class Views:
         about, classes = source.body, self.session.class_list
         node = about.get("node")
         label = about.get("label", about.get("name"))
-        if isinstance(about.get("class"), int) and source.kind in ("tell", "merge", "describe"):
+        if isinstance(about.get("class"), int) and source.kind in ("tell", "settle", "merge", "describe"):
             label = classes.name(about["class"])
         if source.kind == "bulk":
             label = ", ".join(dict.fromkeys(classes.name(number) for number in about["classes"]))
@@ -172,7 +188,7 @@ class Views:
             "event": event.id, "kind": event.kind, "annotator": event.annotator, "node": node,
             "name": None if node is None else self.session.name_of(int(node)), "label": label, "nodes": len(about.get("nodes", ())) or None,
             "into": classes.name(about["into"]) if "into" in about else None, "text": about.get("text"),
-            "budget": about.get("budget"), "undoes": event.body["event"] if event.kind == "undo" else None,
+            "budget": about.get("budget"), "redundancy": about.get("redundancy"), "undoes": event.body["event"] if event.kind == "undo" else None,
         }  # fmt: skip
 
     def class_numbers(self) -> dict[str, int]:
@@ -231,8 +247,14 @@ class Views:
 
     def _is_hidden(self, history: History, node: int, annotator: str | None) -> bool:
         votes = history.votes.get(node, {})
-        return annotator is not None and annotator not in votes and 0 < len(votes) < self.session.settings.redundancy
+        return (
+            annotator is not None
+            and annotator not in votes
+            and 0 < len(votes) < self.session.rules().redundancy
+            and node not in history.settled
+        )
 
     def _is_undecided(self, history: History, node: int) -> bool:
         votes = history.votes.get(node, {})
-        return 0 < len(votes) < self.session.settings.redundancy or (not votes and node in self._audit)
+        wanted = 0 < len(votes) < self.session.rules().redundancy and node not in history.settled
+        return wanted or (not votes and node in self._audit)

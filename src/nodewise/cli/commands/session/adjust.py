@@ -1,4 +1,4 @@
-"""``nodewise session class``, ``classes``, ``rename``, ``merge``, ``describe``, ``order``, ``guideline``, ``budget``: what may be changed on the way."""
+"""``nodewise session class``, ``classes``, ``rename``, ``merge``, ``describe``, ``order``, ``guideline``, ``budget``, ``redundancy``: what may be changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, SessionArgument, read_names
 from nodewise.cli.screen import Screen
 
-__all__ = ["add_class", "budget", "classes", "describe", "guideline", "merge", "order", "register", "rename"]
+__all__ = ["add_class", "budget", "classes", "describe", "guideline", "merge", "order", "redundancy", "register", "rename"]
 
 ClassArgument = Annotated[str, typer.Argument(metavar="CLASS", help="The class's name.", show_default=False)]
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="What to say.", show_default=False)]
@@ -20,12 +20,13 @@ def add_class(
     screen: Screen,
     file: SessionArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new class.", show_default=False)],
+    new_class: Annotated[bool, typer.Option("--new-class", help="Even if it looks like a known class misspelt.")] = False,
 ) -> None:
     """Declare a class before it is used."""
     from nodewise.session import Session
 
     with Session.open(file) as session:
-        session.add_class(name)
+        session.add_class(name, new_class=new_class)
         screen.line(f"classes: {', '.join(session.classes)}")
 
 
@@ -120,6 +121,21 @@ def budget(
         screen.line(f"{session.status().told} of {labels} labels told")
 
 
+def redundancy(
+    screen: Screen,
+    file: SessionArgument,
+    opinions: Annotated[
+        int, typer.Argument(metavar="N", min=1, help="Annotators that every node should be labelled by.", show_default=False)
+    ],
+) -> None:
+    """Change how many people are to label each node."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        session.set_redundancy(opinions)
+        screen.line(f"every node is to be labelled by {opinions}")
+
+
 def register(group: typer.Typer) -> None:
     """Adds the commands."""
     add_command(group, "class", add_class, examples="nodewise session class job.nodewise spam")
@@ -130,3 +146,4 @@ def register(group: typer.Typer) -> None:
     add_command(group, "guideline", guideline, examples="nodewise session guideline job.nodewise 'in doubt, skip'")
     add_command(group, "order", order, examples="nodewise session order job.nodewise fine,spam")
     add_command(group, "budget", budget, examples="nodewise session budget job.nodewise 80")
+    add_command(group, "redundancy", redundancy, examples="nodewise session redundancy job.nodewise 2")

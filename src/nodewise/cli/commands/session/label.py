@@ -1,4 +1,4 @@
-"""``nodewise session ask``, ``tell``, ``bulk``, ``skip``, ``note``, ``release``, ``undo``: the labelling itself."""
+"""``nodewise session ask``, ``tell``, ``bulk``, ``skip``, ``settle``, ``note``, ``release``, ``undo``: the labelling itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodewise.cli.screen import Screen
 if TYPE_CHECKING:
     from nodewise.session import Query, Session
 
-__all__ = ["AnnotatorOption", "ask", "bulk", "note", "register", "release", "skip", "tell", "undo"]
+__all__ = ["AnnotatorOption", "ask", "bulk", "note", "register", "release", "settle", "skip", "tell", "undo"]
 
 NodeArgument = Annotated[
     str, typer.Argument(metavar="NODE", help="The node's name where the graph has names, else its index.", show_default=False)
@@ -127,6 +127,21 @@ def release(
     screen.line(f"{annotator}: {freed} {'query' if freed == 1 else 'queries'} freed")
 
 
+def settle(
+    screen: Screen,
+    file: SessionArgument,
+    node: NodeArgument,
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="The class that counts.", show_default=False)],
+    annotator: AnnotatorOption = "me",
+) -> None:
+    """Decide a disagreement: the label counts, whatever the votes say."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        session.settle(node, label, annotator)
+        screen.line(f"{session.name_of(session.find(node))}: settled as {label}")
+
+
 def skip(screen: Screen, file: SessionArgument, node: NodeArgument, annotator: AnnotatorOption = "me") -> None:
     """Pass over a node that cannot be told; it spends no budget."""
     from nodewise.session import Session
@@ -162,6 +177,7 @@ def register(group: typer.Typer) -> None:
     add_command(group, "bulk", bulk, examples="nodewise session bulk job.nodewise spam 17 18 19")
     add_command(group, "note", note, examples="nodewise session note job.nodewise 17 'the picture is blurred'")
     add_command(group, "release", release, examples="nodewise session release job.nodewise ada")
+    add_command(group, "settle", settle, examples="nodewise session settle job.nodewise 17 spam --annotator ada")
     add_command(group, "skip", skip, examples="nodewise session skip job.nodewise 17")
     add_command(group, "undo", undo, examples="nodewise session undo job.nodewise")
 

@@ -1,0 +1,228 @@
+"""A whole job through the page, as a person would do it: 2,000 of Debian's package descriptions in eight sections, 70 labels by keyboard.
+
+    python benchmarks/studio_job.py --out benchmarks/results/studio-job.json
+
+The texts are names and descriptions from the package lists of this Debian machine (``apt-cache dumpavail``), 250 of each of the eight sections that hold the
+most packages, catch-alls left out; the section is the class, and is not in the table. ``nodewise studio`` runs in a process of its own; Chromium opens
+the page, chooses the file, names the classes, and answers as somebody who knows every section and needs no time to read: so the seconds are those
+that the page and the studio take. A step lasts from the press of a key to the next question being ready for one. Then sure predictions are reviewed in the
+table: all rows in sight are chosen, wrong ones are left out one by one, the rest is confirmed in bulk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from machine import describe_machine
+from playwright.sync_api import Page, sync_playwright
+
+from nodewise.evaluation import write_json
+
+CATCH_ALLS = {"libs", "libdevel", "oldlibs", "doc", "devel", "utils", "misc", "debug", "metapackages", "localization"}
+SECTIONS, EACH = 8, 250
+WATCH = """() => {
+    window.steps = [];
+    let pressed = null;
+    addEventListener("keydown", () => { if (document.body.dataset.phase === "ready") pressed = { at: performance.now() }; }, true);
+    new MutationObserver(() => {
+        const phase = document.body.dataset.phase;
+        if (pressed && phase === "settling" && pressed.shown === undefined) pressed.shown = performance.now() - pressed.at;
+        if (pressed?.shown !== undefined && (phase === "ready" || phase === "idle")) { window.steps.push([pressed.shown, performance.now() - pressed.at]); pressed = null; }
+    }).observe(document.body, { attributes: true, attributeFilter: ["data-phase"] });
+}"""
+
+
+def read_packages() -> list[dict[str, str]]:
+    """Name, description and section of packages, the same ones in the same order for the same lists."""
+    listed = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True).stdout
+    found: dict[str, list[dict[str, str]]] = {}
+    for record in listed.split("\n\n"):
+        fields = dict(re.findall(r"^(Package|Section|Description(?:-en)?): (.*(?:\n .*)*)", record, re.MULTILINE))
+        text = fields.get("Description-en", fields.get("Description"))
+        section = fields.get("Section", "").rpartition("/")[2]
+        if text and section and section not in CATCH_ALLS:
+            found.setdefault(section, []).append({"name": fields["Package"], "text": text, "section": section})
+    largest = sorted(found, key=lambda section: (-len(found[section]), section))[:SECTIONS]
+    rng = np.random.default_rng(0)
+    rows = [found[section][index] for section in largest for index in rng.permutation(len(found[section]))[:EACH]]
+    return [rows[index] for index in rng.permutation(len(rows))]
+
+
+def quantiles(values: list[float]) -> dict[str, float]:
+    return {name: round(float(np.quantile(values, point)), 3) for name, point in (("p50", 0.5), ("p95", 0.95), ("max", 1.0))}
+
+
+def accuracy(text: str, sections: list[str]) -> dict[str, Any]:
+    """Of the rows that nobody has labelled, how many the export predicts right."""
+    rows = list(csv.DictReader(text.splitlines()))
+    judged = [(row["predicted"], section) for row, section in zip(rows, sections, strict=True) if not row["label"]]
+    return {"rows": len(judged), "right": round(sum(one == other for one, other in judged) / max(1, len(judged)), 4)}
+
+
+class Job:
+    """A person at the page."""
+
+    def __init__(self, page: Page, address: str, rows: list[dict[str, str]]) -> None:
+        self.page, self._address, self._rows = page, address, rows
+        self._sections = {row["name"]: row["section"] for row in rows}
+        self._keys: dict[str, str] = {}
+
+    def make(self, table: Path, labels: int) -> dict[str, float]:
+        page = self.page
+        page.goto(f"{self._address}/new")
+        names = list(dict.fromkeys(row["section"] for row in self._rows))
+        page.set_input_files("#nodes-file", table)
+        page.fill("#classes", ", ".join(names))
+        page.fill("#budget", str(labels))
+        page.fill("#audit", "0")
+        start = time.perf_counter()
+        page.click("#create")
+        page.wait_for_url("**/s/*")
+        made = time.perf_counter() - start
+        page.locator("body[data-phase=ready]").wait_for()
+        self._keys = {name: str(number) for number, name in enumerate(names, 1)}
+        page.evaluate(WATCH)
+        return {"session_made_s": round(made, 2), "first_question_s": round(time.perf_counter() - start, 2)}
+
+    def label(self, count: int) -> list[list[float]]:
+        for step in range(1, count + 1):
+            name = self.page.locator("#card h1").inner_text()
+            self.page.keyboard.press(self._keys[self._sections[name]])
+            self.page.wait_for_function("count => window.steps.length >= count", arg=step)
+        found: list[list[float]] = self.page.evaluate("() => window.steps")
+        return found
+
+    def map(self) -> float:
+        start = time.perf_counter()
+        self.page.keyboard.press("g")
+        spinner = self.page.locator(".map .note .spinner")
+        spinner.wait_for()
+        self.page.locator(".map .note", has_text=f"{len(self._rows):,} nodes").wait_for()
+        return time.perf_counter() - start
+
+    def review(self, seconds: float) -> dict[str, Any]:
+        """Confirm sure predictions in the table for a while."""
+        page = self.page
+        page.keyboard.press("l")
+        page.get_by_label("Which rows").select_option("confident")
+        page.locator(".table-row[data-node]").first.wait_for()
+        start, confirmed, left_out, rounds = time.perf_counter(), 0, 0, 0
+        while time.perf_counter() - start < seconds:
+            page.get_by_role("button", name="Choose all in sight").click()
+            for row in page.locator(".table-row:has(input:checked)").all():
+                cells = row.locator(".name").all_inner_texts()
+                if self._sections.get(cells[0]) != cells[2].split("\n")[-1].strip():
+                    row.locator("input").uncheck()
+                    left_out += 1
+            button = page.get_by_role("button", name=re.compile("^Confirm "))
+            if not button.count():
+                break
+            with page.expect_response(re.compile("/bulk$")) as sent:
+                button.click()
+            confirmed += len(sent.value.request.post_data_json["labels"])
+            rounds += 1
+            page.wait_for_function("() => !document.querySelector('.table-row input:checked')")
+            page.wait_for_timeout(400)  # the rows that are sure now
+        took = time.perf_counter() - start
+        page.keyboard.press("Escape")
+        return {
+            "rounds": rounds,
+            "confirmed": confirmed,
+            "left_out": left_out,
+            "seconds": round(took, 1),
+            "rows_a_minute": round(60 * confirmed / took),
+        }
+
+    def export(self, form: str, target: Path) -> Path:
+        with self.page.expect_download() as told:
+            self.page.keyboard.press("e")
+            self.page.locator(f"[role=menu] button[data-export={form}]").click()
+        told.value.save_as(target)
+        return target
+
+
+def measure(folder: Path, labels: int, seconds: float) -> dict[str, Any]:
+    rows = read_packages()
+    table = folder / "packages.csv"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["title", "text"])
+        writer.writerows([row["name"], row["text"]] for row in rows)
+    sections = [row["section"] for row in rows]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
+    command = [sys.executable, "-m", "nodewise", "studio", "--port", "0", "--no-browser"]
+    server = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    try:
+        address = server.stdout.readline().strip().rstrip("/")
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
+            context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+            context.set_default_timeout(120_000)
+            context.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")
+            job = Job(context.new_page(), address, rows)
+            result: dict[str, Any] = {"sections": dict(Counter(sections)), "rows": len(rows), "labels": labels, **job.make(table, labels)}
+            steps = job.label(labels)
+            result |= {
+                "next_question_s": quantiles([shown / 1e3 for shown, _ in steps]), "whole_step_s": quantiles([whole / 1e3 for _, whole in steps]),
+                "export": accuracy(job.export("csv", folder / "out.csv").read_text(encoding="utf-8"), sections), "map_s": round(job.map(), 2),
+            }  # fmt: skip
+            result["sizes_bytes"] = _sizes(job.export("pytorch", folder / "out.pt"), table)
+            result["bulk"] = job.review(seconds)
+            result["bulk"]["export"] = accuracy(job.export("csv", folder / "bulk.csv").read_text(encoding="utf-8"), sections)
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+    return result
+
+
+def _sizes(exported: Path, table: Path) -> dict[str, int]:
+    """Bytes of the table, of the PyTorch export, and of the same with dense features, as it was before."""
+    tensors = torch.load(exported, weights_only=True)
+    dense = exported.with_name("dense.pt")
+    torch.save({**tensors, "x": tensors["x"].to_dense()}, dense)
+    return {"table": table.stat().st_size, "pt": exported.stat().st_size, "pt_with_dense_features": dense.stat().st_size}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--labels", type=int, default=70)
+    parser.add_argument("--bulk-seconds", type=float, default=30)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    begin = time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        row = measure(Path(folder), given.labels, given.bulk_seconds)
+    print(row)
+    write_json(
+        given.out,
+        {
+            "schema": 1,
+            "benchmark": "studio job",
+            "machine": describe_machine(),
+            "seed": 0,
+            "seconds": round(time.time() - begin, 1),
+            "load": [round(value, 1) for value in os.getloadavg()],
+            "rows": [row],
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

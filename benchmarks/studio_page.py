@@ -1,0 +1,81 @@
+"""Writes what was measured of the studio into docs/studio.md, between the two marks there, from the results of studio_job.py and studio.py.
+
+python benchmarks/studio_page.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+PAGE = RESULTS.parent.parent / "docs" / "studio.md"
+BEGIN, END = "<!-- measured: written by benchmarks/studio_page.py, do not edit -->", "<!-- measured: end -->"
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def where(record: dict[str, Any]) -> str:
+    machine = record["machine"]
+    return f"{machine['cpu']}, {machine['cores']} cores, commit {machine['commit']}"
+
+
+def job(record: dict[str, Any]) -> list[str]:
+    (row,) = record["rows"]
+    step, shown, bulk, sizes = row["whole_step_s"], row["next_question_s"], row["bulk"], row["sizes_bytes"]
+    cells = [
+        ("session made of the table, until the first question", f"{row['first_question_s']:.1f} s"),
+        (
+            "from a key to the next question on the screen, median and 95th percentile",
+            f"{1e3 * shown['p50']:.0f} and {1e3 * shown['p95']:.0f} ms",
+        ),
+        ("a whole step by keyboard, with the half second in which a double press is ignored", f"{step['p50']:.2f} and {step['p95']:.2f} s"),
+        (f"right in the export, of the {row['export']['rows']:,} rows that nobody labelled", f"{row['export']['right']:.1%}"),
+        ("the map, from the key to the picture", f"{row['map_s']:.1f} s"),
+        (
+            "sure predictions reviewed and confirmed in the table",
+            f"{bulk['rows_a_minute']} rows a minute ({bulk['left_out']} wrong ones left out)",
+        ),
+        (
+            f"right in the export after {bulk['confirmed']} rows in bulk, of the {bulk['export']['rows']:,} others",
+            f"{bulk['export']['right']:.1%}",
+        ),
+        (
+            f"the PyTorch export of a table of {sizes['table'] / 1e6:.2f} MB",
+            f"{sizes['pt'] / 1e6:.1f} MB; {sizes['pt_with_dense_features'] / 1e6:.1f} MB with dense features",
+        ),
+    ]
+    return [
+        f"{row['rows']:,} of Debian's package descriptions in {len(row['sections'])} sections, {row['labels']} labels through the page in Chromium, by somebody who "
+        f"knows every answer and needs no time to read (`benchmarks/studio_job.py`; {where(record)}):",
+        "",
+        "| | |",
+        "| --- | ---: |",
+        *(f"| {what} | {figure} |" for what, figure in cells),
+    ]
+
+
+def load(record: dict[str, Any]) -> list[str]:
+    (row,) = record["rows"]
+    bulk = f", {row['bulk_answers']['times']} bulk answers among them" if "bulk_answers" in row else ""
+    return [
+        f"{row['clients']} annotators who answer once a second for {row['during_s']:.0f} s on {row['graph']}, with an open page{bulk}, the studio killed at the end "
+        f"(`benchmarks/studio.py`; {where(record)}): {row['labels']:,} labels, {row['labels_lost']} lost, {row['errors']} errors; from a label to the next question "
+        f"{row['p50_ms']:.0f} ms in the median, {row['p95_ms']:.0f} ms at the 95th percentile.",
+    ]
+
+
+def main() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    parts = "\n".join([*job(read("studio-job")), "", *load(read("studio-load"))])
+    PAGE.write_text(f"{before}{BEGIN}\n\n{parts}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

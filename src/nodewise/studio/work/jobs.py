@@ -1,0 +1,92 @@
+"""The list of jobs: what each session's file says of itself, without its graph being read; copies of them, and the archive."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from nodewise.ground.errors import NodewiseError
+from nodewise.session.log.history import read_history
+from nodewise.session.log.log import Log
+from nodewise.session.settings import SessionSettings
+from nodewise.studio.api.failures import ConflictError
+from nodewise.studio.settings import ENDING
+
+__all__ = ["ARCHIVE", "JobList", "move_job"]
+
+ARCHIVE = "archive"
+"""The folder beside the sessions that archived ones lie in."""
+
+_BESIDE = ("", ".graph.npz")
+"""What belongs to a session: its file, and a graph that is too large to lie in it."""
+
+
+class JobList:
+    """What there is to tell of sessions that nobody needs to open for it; a file that has not changed is read once.
+
+    Args:
+        folder: where the sessions lie.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
+
+    def describe(self, names: list[str]) -> list[dict[str, Any]]:
+        """Each session: rows, labels of the budget, when it last changed, strategy, classifier, bytes; what is wrong where it cannot be read."""
+        return [self._describe(self._folder / f"{name}{ENDING}", name) for name in names]
+
+    def archived(self) -> list[dict[str, Any]]:
+        """The same of those in the archive."""
+        files = sorted((self._folder / ARCHIVE).glob(f"*{ENDING}"))
+        return [self._describe(path, path.name.removesuffix(ENDING)) for path in files if path.is_file() and not path.name.startswith(".")]
+
+    def _describe(self, path: Path, name: str) -> dict[str, Any]:
+        try:
+            facts = path.stat()
+        except OSError:
+            return {**_NOTHING, "name": name, "problem": "its file is not there any more"}
+        state = facts.st_mtime_ns, facts.st_size
+        if path not in self._read or self._read[path][0] != state:
+            self._read[path] = state, {**_NOTHING, "name": name, "bytes": facts.st_size, "changed": facts.st_mtime, **_summary(path)}
+        return self._read[path][1]
+
+
+_NOTHING: dict[str, Any] = {
+    "name": "", "rows": None, "labels": 0, "budget": None, "classes": 0, "changed": None, "strategy": None, "classifier": None, "bytes": 0,
+    "problem": None,
+}  # fmt: skip
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    """What the log says. Labels are those that spend the budget: neither in bulk nor of the audit."""
+    try:
+        with Log.open(path) as log:
+            settings = SessionSettings.from_dict(log.settings.get("settings", {}))
+            history = read_history(log.events, settings.classes)
+            stored = log.settings.get("graph")
+            rows = stored.get("nodes") if isinstance(stored, dict) else None
+            audit = {query.node for query in history.asked if query.body.get("audit")}
+            return {
+                "rows": rows if isinstance(rows, int) else None, "labels": len(set(history.numbers) - history.bulk - audit),
+                "budget": history.budget or settings.budget, "classes": len(history.classes), "strategy": settings.policy or settings.strategy,
+                "classifier": settings.classifier, **({"changed": log.events[-1].at} if log.events else {}),
+            }  # fmt: skip
+    except NodewiseError as error:
+        return {"problem": " ".join(str(error).split())}
+
+
+def move_job(source: Path, target: Path) -> None:
+    """Move a session's file, with a graph that lies beside it, to where nothing lies yet.
+
+    Raises:
+        ConflictError: something lies there.
+    """
+    for ending in _BESIDE:
+        if target.with_name(target.name + ending).exists():
+            raise ConflictError(f"there is a file {target.name + ending!r} in {target.parent.name!r} already: rename one of the two first")
+    for ending in reversed(_BESIDE):
+        beside = source.with_name(source.name + ending)
+        if beside.exists():
+            shutil.move(beside, target.with_name(target.name + ending))

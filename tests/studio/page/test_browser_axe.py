@@ -1,0 +1,97 @@
+"""Every view by axe, which looks for what shuts people out: names, roles, contrast, order. It finds nothing, light and dark, desktop and phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.studio.browsing import Server, chromium, notes, studio, visit, write_csv
+from tests.studio.page.test_browser_mending import make
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.slow
+
+AXE = Path(__file__).parents[3] / "node_modules" / "axe-core" / "axe.min.js"
+SCREENS: dict[str, dict[str, Any]] = {
+    "desktop": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not AXE.exists():
+        pytest.skip("needs what `make page` installs")
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A studio whose session has labels of two people, a disagreement, a note and a second session beside it."""
+    folder = tmp_path_factory.mktemp("studio")
+    write_csv(folder / "notes.csv", notes())
+    with studio(folder) as found:
+        for name in ("job", "other"):
+            make(found, name, notes(), classes="thing, plant", redundancy=2, audit=2)
+        for node, labels in ((3, ("thing", "plant")), (4, ("thing", "thing")), (5, ("plant", "plant"))):
+            for who, label in zip(("ada", "bob"), labels, strict=True):
+                found.post("/tell", session="job", annotator=who, labels=[{"node": node, "label": label}])
+        found.post("/notes", session="job", annotator="ada", node=3, text="see https://example.org/x")
+        yield found
+
+
+def violations(page: Page) -> list[str]:
+    """What axe says against the page as it is now."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = page.evaluate("async () => (await axe.run(document, { resultTypes: ['violations'] })).violations")
+    return [f"{each['id']}: {each['help']}: {node['html'][:150]}" for each in found for node in each["nodes"][:3]]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("screen", list(SCREENS))
+def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme: str) -> None:
+    wrong: dict[str, list[str]] = {}
+    options = {**SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
+    with visit(browser, f"{server.address}/s/job", annotator="eve", **options) as seen:
+        page = seen.page
+
+        def look(view: str) -> None:
+            if found := violations(page):
+                wrong[view] = found
+
+        seen.ready()
+        look("work")
+        page.get_by_role("tab", name="Annotators").click()
+        page.locator(".kappa").wait_for()
+        page.get_by_role("tab", name="Map of the graph").click()
+        page.locator(".map .note", has_text="60 nodes").wait_for()
+        page.get_by_role("button", name="Choose nodes by drawing around them").click()
+        look("annotators, map and choice")
+        page.locator("#settle-button").click()
+        page.locator(".settle-list > li").first.wait_for()
+        look("disagreements")
+        page.keyboard.press("Escape")
+        page.get_by_role("tab", name="History").click()
+        page.locator(".events .link").first.click()
+        page.locator("#card", has_text="Looking around").wait_for()
+        look("looking around, history")
+        for button, there, view in (("#table-button", ".table-row[data-node]", "table"), ("#classes-button", ".class-list li", "classes"),
+                                    ("#settings-button", ".fact-table", "settings"), ("#help-button", ".key-table", "keys")):  # fmt: skip
+            page.locator(button).click()
+            page.locator(there).first.wait_for()
+            look(view)
+            page.keyboard.press("Escape")
+        page.locator("#export-button").click()
+        look("export")
+        page.goto(f"{server.address}/new")
+        page.locator(".sessions li").first.wait_for()
+        page.set_input_files("#nodes-file", {"name": "notes.csv", "mimeType": "text/csv", "buffer": b"text,place\n" + b"a word,here\n" * 9})
+        page.locator("#create").wait_for()
+        look("new")
+    assert not wrong
