@@ -13,7 +13,7 @@ import pytest
 from websockets.sync.client import connect
 
 from nodewise.session import Session
-from nodewise.studio.api.responses import NameResponse, PreviewResponse, StudioResponse
+from nodewise.studio.api.studio_responses import NameResponse, PreviewResponse, StudioResponse
 from tests.studio.jobs import EVIL, job
 from tests.studio.serving import API, Client, running
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from nodewise.session import Session
-from nodewise.studio.api.responses import DisagreementsResponse, JobsResponse, SettingsResponse
+from nodewise.studio.api.responses import DisagreementsResponse
+from nodewise.studio.api.studio_responses import JobsResponse, SettingsResponse
 from tests.studio.jobs import job
 from tests.studio.serving import running
 

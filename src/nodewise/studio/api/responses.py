@@ -1,4 +1,4 @@
-"""What the API's answers look like. They document it, and tests hold the answers to them; the answers themselves are plain dictionaries."""
+"""What the API answers about a session; `studio_responses` has the rest. They document it, and tests hold the answers, plain dictionaries, to them."""
 
 from __future__ import annotations
 
@@ -15,29 +15,26 @@ __all__ = [
     "EventResponse",
     "EventsResponse",
     "Failure",
-    "JobsResponse",
     "MapResponse",
-    "NameResponse",
     "NeighbourhoodResponse",
-    "PreviewResponse",
     "ReportResponse",
+    "Response",
     "SearchResponse",
-    "SettingsResponse",
     "StatusResponse",
-    "StudioResponse",
     "TableResponse",
     "TellResponse",
-    "TicketResponse",
     "Typo",
     "UndoResponse",
 ]
 
 
-class _Response(BaseModel):
+class Response(BaseModel):
+    """What is documented, and nothing else."""
+
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
-class Failure(_Response):
+class Failure(Response):
     """What is wrong and what to do, in one sentence."""
 
     error: str
@@ -50,101 +47,14 @@ class Typo(Failure):
     labelled_by: str | None = Field(None, description="whose label stands, where it would be overruled")
 
 
-class OpenSession(_Response):
-    """The session that is open."""
-
-    name: str
-    graph: str
-    file: str
-
-
-class Limits(_Response):
-    """What the studio takes."""
-
-    upload_bytes: int
-
-
-class Job(_Response):
-    """A session in the list of jobs."""
-
-    name: str
-    rows: int | None
-    labels: int = Field(description="nodes labelled one by one, those of the audit left out")
-    budget: int | None
-    classes: int
-    changed: float | None = Field(description="when something was last done, in seconds since 1970")
-    strategy: str | None
-    classifier: str | None
-    bytes: int
-    problem: str | None = Field(description="why it cannot be read")
-
-
-class JobsResponse(_Response):
-    """All sessions, and those in the archive."""
-
-    jobs: list[Job]
-    archived: list[Job]
-
-
-class StudioResponse(_Response):
-    """The studio: which session is open, which there are in its folder."""
-
-    version: str
-    session: OpenSession | None
-    sessions: list[str]
-    can_create: bool
-    role: Literal["owner", "annotator"] = Field(description="what you may do: an annotator labels and looks, the owner does everything")
-    limits: Limits
-
-
-class Column(_Response):
-    """A column of an uploaded table."""
-
-    name: str
-    kind: Literal["text", "number", "label", "id", "other"]
-    examples: list[str]
-    filled: float = Field(description="share of the rows looked at that have something there")
-
-
-class Guess(_Response):
-    """Which column is probably what."""
-
-    text: str | None
-    label: str | None
-    id: str | None
-
-
-class PreviewResponse(_Response):
-    """What an uploaded table seems to hold."""
-
-    columns: list[Column]
-    rows: int
-    guess: Guess
-    encoding: str = Field(description="what it was read as: an encoding, parquet, or graph")
-    header: bool = Field(description="whether the first line was taken for the columns' names")
-    form: Literal["table", "graph"]
-
-
-class NameResponse(_Response):
-    """A session's name."""
-
-    name: str
-
-
-class TicketResponse(_Response):
-    """A ticket that was cancelled."""
-
-    ticket: str
-
-
-class Audit(_Response):
+class Audit(Response):
     """Nodes of the audit that are labelled, and how many there are to be."""
 
     labelled: int
     of: int
 
 
-class PairResponse(_Response):
+class PairResponse(Response):
     """Two annotators: how many nodes both have labelled, and Cohen's kappa."""
 
     annotators: list[str]
@@ -153,7 +63,7 @@ class PairResponse(_Response):
     classes: dict[str, float | None] = Field(description="of each class against all others")
 
 
-class KappaResponse(_Response):
+class KappaResponse(Response):
     """How far annotators agree beyond chance."""
 
     nodes: int
@@ -163,7 +73,7 @@ class KappaResponse(_Response):
     classes: dict[str, float | None]
 
 
-class StatusResponse(_Response):
+class StatusResponse(Response):
     """How far the job is."""
 
     graph: str
@@ -197,7 +107,7 @@ class StatusResponse(_Response):
     predictions_version: int = Field(description="another number, other predictions")
 
 
-class NoteResponse(_Response):
+class NoteResponse(Response):
     """What somebody wrote to a node."""
 
     annotator: str
@@ -205,7 +115,7 @@ class NoteResponse(_Response):
     time: float
 
 
-class CardResponse(_Response):
+class CardResponse(Response):
     """A node: its texts, its label, what is predicted."""
 
     node: int
@@ -229,7 +139,7 @@ class CardResponse(_Response):
     predictions_version: int
 
 
-class QueryResponse(_Response):
+class QueryResponse(Response):
     """A node to label, why it was chosen, and what was predicted for it then."""
 
     node: int
@@ -248,27 +158,27 @@ class QueryResponse(_Response):
     card: CardResponse
 
 
-class AskResponse(_Response):
+class AskResponse(Response):
     """The queries."""
 
     queries: list[QueryResponse]
 
 
-class TellResponse(_Response):
+class TellResponse(Response):
     """The numbers of the events, for undo, and how far the job is now."""
 
     events: list[int]
     status: StatusResponse
 
 
-class EventNumberResponse(_Response):
+class EventNumberResponse(Response):
     """The number of the event, for undo, and how far the job is now."""
 
     event: int
     status: StatusResponse
 
 
-class EventResponse(_Response):
+class EventResponse(Response):
     """Something that happened. An undo tells node and label of what it takes back; ``label`` of a declared class is its name."""
 
     event: int
@@ -294,27 +204,27 @@ class LoggedEvent(EventResponse):
     undone: bool
 
 
-class CountResponse(_Response):
+class CountResponse(Response):
     """How many, and how far the job is now."""
 
     count: int
     status: StatusResponse
 
 
-class UndoResponse(_Response):
+class UndoResponse(Response):
     """What was taken back, and how far the job is now."""
 
     undone: EventResponse
     status: StatusResponse
 
 
-class EventsResponse(_Response):
+class EventsResponse(Response):
     """What has happened, the newest first."""
 
     events: list[LoggedEvent]
 
 
-class Found(_Response):
+class Found(Response):
     """A node that a search has found; ``title`` is a few words of its title or text."""
 
     node: int
@@ -324,13 +234,13 @@ class Found(_Response):
     label: str | None
 
 
-class SearchResponse(_Response):
+class SearchResponse(Response):
     """The nodes found: the one called so, those whose names begin so, those whose names hold it."""
 
     nodes: list[Found]
 
 
-class TableRow(_Response):
+class TableRow(Response):
     """A node in the table."""
 
     node: int
@@ -344,7 +254,7 @@ class TableRow(_Response):
     time: float | None
 
 
-class TableResponse(_Response):
+class TableResponse(Response):
     """A window of the rows, and how many there are."""
 
     total: int
@@ -353,7 +263,7 @@ class TableResponse(_Response):
     rows: list[TableRow]
 
 
-class Neighbour(_Response):
+class Neighbour(Response):
     """A node in the drawing, x and y from -1 to 1; ``title`` is a few words of its title or text."""
 
     node: int
@@ -369,7 +279,7 @@ class Neighbour(_Response):
     sure: float | None
 
 
-class NeighbourhoodResponse(_Response):
+class NeighbourhoodResponse(Response):
     """A node and what lies around it; edges are pairs of indices in ``nodes``."""
 
     centre: int
@@ -381,7 +291,7 @@ class NeighbourhoodResponse(_Response):
     updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
 
 
-class MapResponse(_Response):
+class MapResponse(Response):
     """The whole graph, or a sample of a large one; edges are pairs of indices in ``nodes``."""
 
     nodes: list[int]
@@ -392,7 +302,7 @@ class MapResponse(_Response):
     edges: list[tuple[int, int]]
 
 
-class ColoursResponse(_Response):
+class ColoursResponse(Response):
     """Labels and predictions in the map's order, as indices in ``classes``; -1 for none."""
 
     classes: list[str]
@@ -403,7 +313,7 @@ class ColoursResponse(_Response):
     updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
 
 
-class Disagreement(_Response):
+class Disagreement(Response):
     """A node with differing votes: each with its annotator, the label that counts, and who has settled it."""
 
     node: int
@@ -414,36 +324,13 @@ class Disagreement(_Response):
     settled_by: str | None
 
 
-class DisagreementsResponse(_Response):
+class DisagreementsResponse(Response):
     """The nodes with differing votes, those that nobody has settled first."""
 
     nodes: list[Disagreement]
 
 
-class SettingsResponse(_Response):
-    """What a session was made with; budget, redundancy and guideline as they are now."""
-
-    name: str
-    file: str
-    bytes: int
-    graph: str
-    nodes: int
-    edges: int
-    strategy: str
-    policy: str | None
-    reason: str
-    classifier: str
-    features: str
-    seed: int
-    audit: int
-    release_after: float
-    use_labels: bool
-    budget: int
-    redundancy: int
-    guideline: str
-
-
-class AccuracyResponse(_Response):
+class AccuracyResponse(Response):
     """A share of right predictions with its 95 % interval, and how many nodes it was found on."""
 
     mean: float
@@ -452,7 +339,7 @@ class AccuracyResponse(_Response):
     nodes: int
 
 
-class BiasResponse(_Response):
+class BiasResponse(Response):
     """How far the leave-one-out accuracy was from the true one on public graphs, in points."""
 
     mean: float
@@ -461,7 +348,7 @@ class BiasResponse(_Response):
     graphs: int
 
 
-class Point(_Response):
+class Point(Response):
     """The predictions after some labels."""
 
     labels: int
@@ -470,14 +357,14 @@ class Point(_Response):
     audit: AccuracyResponse | None
 
 
-class KeyScore(_Response):
+class KeyScore(Response):
     """Predictions that are right by the answer key, of the nodes that nobody has labelled."""
 
     right: int
     of: int
 
 
-class ReportResponse(_Response):
+class ReportResponse(Response):
     """Whether more labels are worth it."""
 
     key: KeyScore | None

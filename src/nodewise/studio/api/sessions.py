@@ -14,8 +14,8 @@ from pydantic import Field
 
 from nodewise.studio.api.failures import CancelledWorkError, Json
 from nodewise.studio.api.requests import CancelRequest, DuplicateRequest, OpenRequest
-from nodewise.studio.api.responses import JobsResponse, NameResponse, PreviewResponse, StudioResponse, TicketResponse
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
+from nodewise.studio.api.studio_responses import JobsResponse, NameResponse, PreviewResponse, StudioResponse, TicketResponse
 from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
 from nodewise.studio.work.worker import Priority
 

@@ -18,10 +18,10 @@ from nodewise.studio.api.responses import (
     NeighbourhoodResponse,
     ReportResponse,
     SearchResponse,
-    SettingsResponse,
     TableResponse,
 )
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
+from nodewise.studio.api.studio_responses import SettingsResponse
 from nodewise.studio.work.node_table import Filter, Sort, TableQuery
 from nodewise.studio.work.pictures import Picture
 from nodewise.studio.work.worker import Priority

@@ -1,0 +1,121 @@
+"""What the API's answers about the studio look like: its sessions, uploads, settings."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from nodewise.studio.api.responses import Response
+
+__all__ = ["JobsResponse", "NameResponse", "PreviewResponse", "SettingsResponse", "StudioResponse", "TicketResponse"]
+
+
+class OpenSession(Response):
+    """The session that is open."""
+
+    name: str
+    graph: str
+    file: str
+
+
+class Limits(Response):
+    """What the studio takes."""
+
+    upload_bytes: int
+
+
+class Job(Response):
+    """A session in the list of jobs."""
+
+    name: str
+    rows: int | None
+    labels: int = Field(description="nodes labelled one by one, those of the audit left out")
+    budget: int | None
+    classes: int
+    changed: float | None = Field(description="when something was last done, in seconds since 1970")
+    strategy: str | None
+    classifier: str | None
+    bytes: int
+    problem: str | None = Field(description="why it cannot be read")
+
+
+class JobsResponse(Response):
+    """All sessions, and those in the archive."""
+
+    jobs: list[Job]
+    archived: list[Job]
+
+
+class StudioResponse(Response):
+    """The studio: which session is open, which there are in its folder."""
+
+    version: str
+    session: OpenSession | None
+    sessions: list[str]
+    can_create: bool
+    role: Literal["owner", "annotator"] = Field(description="what you may do: an annotator labels and looks, the owner does everything")
+    limits: Limits
+
+
+class Column(Response):
+    """A column of an uploaded table."""
+
+    name: str
+    kind: Literal["text", "number", "label", "id", "other"]
+    examples: list[str]
+    filled: float = Field(description="share of the rows looked at that have something there")
+
+
+class Guess(Response):
+    """Which column is probably what."""
+
+    text: str | None
+    label: str | None
+    id: str | None
+
+
+class PreviewResponse(Response):
+    """What an uploaded table seems to hold."""
+
+    columns: list[Column]
+    rows: int
+    guess: Guess
+    encoding: str = Field(description="what it was read as: an encoding, parquet, or graph")
+    header: bool = Field(description="whether the first line was taken for the columns' names")
+    form: Literal["table", "graph"]
+
+
+class NameResponse(Response):
+    """A session's name."""
+
+    name: str
+
+
+class TicketResponse(Response):
+    """A ticket that was cancelled."""
+
+    ticket: str
+
+
+class SettingsResponse(Response):
+    """What a session was made with; budget, redundancy and guideline as they are now."""
+
+    name: str
+    file: str
+    bytes: int
+    graph: str
+    nodes: int
+    edges: int
+    strategy: str
+    policy: str | None
+    reason: str
+    classifier: str
+    features: str
+    seed: int
+    audit: int
+    release_after: float
+    use_labels: bool
+    budget: int
+    redundancy: int
+    guideline: str
