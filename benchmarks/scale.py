@@ -1,10 +1,12 @@
 """Time and memory against nodes, edges, features, classes, runs and labels, each with its exponent.
 
-    python benchmarks/scale.py [--base NODES] [--sizes 5] [--only nodes,edges,…]
+    python benchmarks/scale.py [--base NODES] [--sizes 5] [--only nodes,edges,…] [--threads 2] [--limit 540] [--out FILE]
     python benchmarks/scale.py --one '{"nodes": 1000000}'
 
-Every size is measured in a process of its own, so that its peak of memory is its own, on one thread and in processor time, which what else the machine
-does changes little; wall time is told beside it. An exponent is the slope of log(time) against log(size).
+Every size is measured in a process of its own, so that its peak of memory is its own. An exponent is the slope of log(time) against log(size), of processor
+time on one thread, which what else a machine does changes little, or, with `--clock wall` on a quiet machine, of wall time. "local nodes" are graphs in which
+neighbours have indices near each other: the same number of operations without the processor's caches missing. Results are written after every size and
+merged with those that are there; what a time limit leaves out is measured by the next call.
 """
 
 from __future__ import annotations
@@ -23,17 +25,35 @@ from typing import Any
 import numpy as np
 from machine import describe_machine
 
-QUANTITIES = ("nodes", "edges", "features", "classes", "runs", "labels")
+QUANTITIES = ("nodes", "edges", "runs", "labels", "features", "classes", "local nodes")
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 
 
-def measure(nodes: int, degree: float, features: int, classes: int, runs: int, labels: int, asks: int = 12) -> dict[str, Any]:
+def make_graph(nodes: int, degree: float, features: int, classes: int, local: bool) -> Any:
+    from nodewise.datasets import synthetic_graph
+    from nodewise.graph import Graph
+
+    if not local:
+        return synthetic_graph(
+            nodes=nodes, classes=classes, mean_degree=degree, degrees="powerlaw", features=features, name=f"sbm-{nodes}", seed=1
+        )
+    generator = np.random.default_rng(1)
+    edges = round(nodes * degree / 2)
+    one = generator.integers(0, nodes, edges)
+    other = (one + generator.integers(1, 500, edges)) % nodes
+    y = np.arange(nodes) * classes // nodes
+    x = generator.standard_normal((nodes, features), dtype=np.float32)
+    return Graph.build(np.stack([one, other]), nodes, x=x, y=y, class_names=[str(c) for c in range(classes)], name=f"local-{nodes}")
+
+
+def measure(
+    nodes: int, degree: float, features: int, classes: int, runs: int, labels: int, asks: int = 12, local: bool = False
+) -> dict[str, Any]:
     """Seconds of processor and wall time of every stage, and gigabytes at their highest after it."""
     import torch
 
     from nodewise.classifiers import make_classifier
     from nodewise.classifiers.views.cache import cached_views
-    from nodewise.datasets import synthetic_graph
     from nodewise.environment import Environment, draw_splits, rollout
     from nodewise.graph import write_graph
     from nodewise.graph.tensors import GraphTensors
@@ -54,9 +74,7 @@ def measure(nodes: int, degree: float, features: int, classes: int, runs: int, l
         start()
 
     start()
-    graph = synthetic_graph(
-        nodes=nodes, classes=classes, mean_degree=degree, degrees="powerlaw", features=features, name=f"sbm-{nodes}", seed=1
-    )
+    graph = make_graph(nodes, degree, features, classes, local)
     stop("generate")
     tensors = GraphTensors(graph)
     stop("tensors")
@@ -64,6 +82,8 @@ def measure(nodes: int, degree: float, features: int, classes: int, runs: int, l
         os.environ["XDG_CACHE_HOME"] = folder  # the views are made here, and read again where they are needed
         cached_views(tensors)
         stop("views")
+        if local:
+            return stages
         write_graph(graph, Path(folder) / "graph.npz")
         stop("write")
         if runs:
@@ -74,7 +94,8 @@ def measure(nodes: int, degree: float, features: int, classes: int, runs: int, l
             stop("rollout")
             return stages
         del tensors
-        with Session.create(Path(folder) / "job.nodewise", Path(folder) / "graph.npz", budget=max(labels, asks + 1)) as session:
+        source = Path(folder) / "graph.npz"
+        with Session.create(Path(folder) / "job.nodewise", graph, source=source, budget=max(labels, asks + 1)) as session:
             stop("session")
             taken = []
             assert graph.y is not None
@@ -100,60 +121,80 @@ def main() -> None:
     parser.add_argument("--base", type=int, default=100_000)
     parser.add_argument("--sizes", type=int, default=5)
     parser.add_argument("--only", default=",".join(QUANTITIES))
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--clock", choices=["cpu", "wall"], default="cpu")
+    parser.add_argument("--limit", type=float, default=float("inf"), help="seconds after which no further size is begun")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     usual = {"nodes": given.base, "degree": 20.0, "features": 128, "classes": 10, "runs": 0, "labels": 50}
     if given.one is not None:
         print(json.dumps(measure(**{**usual, **given.one})))
         return
-    factors = np.geomspace(1, 10 if given.base >= 100_000 else 8, given.sizes)
-    curves = {}
+    factors = np.geomspace(1, 10 if given.base >= 100_000 else 8, given.sizes).tolist()
+    record = json.loads(given.out.read_text(encoding="utf-8")) if given.out.is_file() else {}
+    if record.get("usual") != usual:
+        record = {"schema": 1, "benchmark": "scale", "seed": 1, "usual": usual, "curves": {}}
+    end = time.perf_counter() + given.limit
     for quantity in given.only.split(","):
-        curves[quantity] = curve(quantity, usual, factors)
-        write_json(given.out, usual, curves)
+        measure_curve(quantity, usual, factors, given, record, end)
 
 
-def curve(quantity: str, usual: dict[str, Any], factors: Any) -> dict[str, Any]:
-    changed = {
-        "nodes": lambda f: {"nodes": round(usual["nodes"] * f)},
-        "edges": lambda f: {"degree": 10.0 * f},
-        "features": lambda f: {"features": round(32 * f)},
-        "classes": lambda f: {"classes": round(4 * f)},
-        "runs": lambda f: {"runs": round(2 * f), "nodes": usual["nodes"] // 2, "labels": 20},
-        "labels": lambda f: {"runs": 2, "nodes": usual["nodes"] // 2, "labels": round(20 * f)},
-    }[quantity]
-    points = []
+def settings_of(quantity: str, usual: dict[str, Any], factor: float) -> dict[str, Any]:
+    """One point's settings. Edges are ten times as many as nodes at least, so that their share shows; runs and labels are played on half the nodes."""
+    half = usual["nodes"] // 2
+    return {
+        **usual,
+        **{
+            "nodes": {"nodes": round(usual["nodes"] * factor)},
+            "local nodes": {"nodes": round(usual["nodes"] * factor), "local": True},
+            "edges": {"degree": 20.0 * factor},
+            "features": {"features": round(32 * factor)},
+            "classes": {"classes": round(4 * factor)},
+            "runs": {"runs": round(2 * factor), "nodes": half, "labels": 20},
+            "labels": {"runs": 2, "nodes": half, "labels": round(20 * factor)},
+        }[quantity],
+    }
+
+
+def measure_curve(
+    quantity: str, usual: dict[str, Any], factors: list[float], given: argparse.Namespace, record: dict[str, Any], end: float
+) -> None:
+    """Measure the sizes of a curve that are missing, as far as time goes."""
+    curve = record["curves"].get(quantity, {})
+    if curve.get("clock") != given.clock or curve.get("threads") != given.threads:
+        curve = {"clock": given.clock, "threads": given.threads, "points": []}
+    points: list[dict[str, Any]] = curve["points"]
     for factor in factors:
-        settings = {**usual, **changed(factor)}
+        settings = settings_of(quantity, usual, factor)
+        if any(all(point.get(key) == value for key, value in settings.items()) for point in points):
+            continue
+        if time.perf_counter() > end:
+            print(f"{quantity}: the rest is left to the next call", file=sys.stderr, flush=True)
+            break
         print(quantity, settings, file=sys.stderr, flush=True)
-        done = subprocess.run(
-            [sys.executable, __file__, "--one", json.dumps(settings)],
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.PIPE,
-            check=True,
-        )
-        points.append({"factor": float(factor), **settings, "stages": json.loads(done.stdout)})
-    exponents = {
-        stage: float(np.polyfit(np.log(factors), np.log([max(point["stages"][stage]["cpu"], 1e-4) for point in points]), 1)[0])
-        for stage in points[0]["stages"]
-        if len(points) > 1
-    }
-    print(quantity, exponents, file=sys.stderr, flush=True)
-    return {"points": points, "exponents": exponents}
+        command = [sys.executable, __file__, "--one", json.dumps(settings)]
+        environment = {**os.environ, "OMP_NUM_THREADS": str(given.threads)}
+        try:
+            left = None if end == float("inf") else max(5.0, end - time.perf_counter())
+            done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, timeout=left)
+        except subprocess.TimeoutExpired:
+            print(f"{quantity}: a size was stopped at the limit", file=sys.stderr, flush=True)
+            break
+        points.append({"factor": factor, **settings, "stages": json.loads(done.stdout), "load_average": os.getloadavg()[0]})
+        points.sort(key=lambda point: point["factor"])
+        curve["exponents"] = {
+            stage: float(np.polyfit(*(np.log(each) for each in zip(*_sizes(points, stage, given.clock), strict=True)), 1)[0])
+            for stage in points[0]["stages"]
+            if len(points) > 1
+        }
+        curve["machine"] = describe_machine()
+        record["curves"][quantity] = curve
+        given.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(quantity, curve.get("exponents"), file=sys.stderr, flush=True)
 
 
-def write_json(path: Path, usual: dict[str, Any], curves: dict[str, Any]) -> None:
-    from nodewise.evaluation import write_json as write
-
-    record = {
-        "schema": 1,
-        "benchmark": "scale",
-        "machine": describe_machine(),
-        "seed": 1,
-        "load_average": os.getloadavg()[0],
-        "usual": usual,
-    }
-    write(path, {**record, "curves": curves}, compact=True)
+def _sizes(points: list[dict[str, Any]], stage: str, clock: str) -> list[tuple[float, float]]:
+    return [(point["factor"], max(point["stages"][stage][clock], 1e-4)) for point in points]
 
 
 if __name__ == "__main__":

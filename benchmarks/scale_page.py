@@ -113,57 +113,113 @@ def cluster_part(record: dict[str, Any]) -> str:
 
 def curves_part(record: dict[str, Any]) -> str:
     curves, usual = record["curves"], record["usual"]
+    clocks = {(curve["clock"], curve["threads"]) for curve in curves.values()}
+    told = " and ".join(
+        f"{'wall' if clock == 'wall' else 'processor'} time on {threads} thread{'s' * (threads > 1)}" for clock, threads in sorted(clocks)
+    )
     lines = [
         "## Cost curves", "",
         f"Generated graphs with {usual['features']} features, a mean degree of {usual['degree']:.0f} by a power law and {usual['classes']} classes, one quantity changed at a "
-        "time; processor time on one thread (`benchmarks/scale.py`). An exponent is the slope of log(time) against log(size): 1 is linear. *Views* are made "
+        f"time; {told} (`benchmarks/scale.py`). An exponent is the slope of log(time) against log(size): 1 is linear. *Views* are made "
         "once a graph; *ask* is the median of a session's questions after the first; *predict* is all nodes; *rollout* is all queries of all runs with "
-        "`views` and `gain`.", "",
-        "| against | from … to | " + " | ".join(STAGES) + " | peak memory |", "| --- | --- | " + "---: | " * (len(STAGES) + 1),
+        "`views` and `gain`. *Local nodes*: the same number of operations on graphs in which neighbours have indices near each other.", "",
+        "| against | from … to | sizes | " + " | ".join(STAGES) + " | peak memory |", "| --- | --- | ---: | " + "---: | " * (len(STAGES) + 1),
     ]  # fmt: skip
     for quantity, curve in curves.items():
-        first, last = curve["points"][0], curve["points"][-1]
-        shown = {"edges": lambda p: p["nodes"] * p["degree"] / 2}.get(quantity, lambda p, quantity=quantity: p[quantity])
+        points = curve["points"]
+        if len(points) < 2:
+            continue
+        first, last = points[0], points[-1]
         cells = []
         for stage in STAGES:
             if stage in curve["exponents"]:
-                cells.append(
-                    f"{first['stages'][stage]['cpu']:.2f} … {last['stages'][stage]['cpu']:.2f} s, exponent {curve['exponents'][stage]:.2f}"
-                )
+                one, other = (point["stages"][stage][curve["clock"]] for point in (first, last))
+                cells.append(f"{one:.2f} … {other:.2f} s, exponent {curve['exponents'][stage]:.2f}")
             else:
                 cells.append("")
         peaks = [max(stage.get("peak_gb", 0) for stage in point["stages"].values()) for point in (first, last)]
         lines.append(
-            f"| {quantity} | {shown(first):,.0f} … {shown(last):,.0f} | " + " | ".join(cells) + f" | {peaks[0]:.2f} … {peaks[1]:.2f} GB |"
+            f"| {quantity} | {size_of(quantity, first):,.0f} … {size_of(quantity, last):,.0f} | {len(points)} | "
+            + " | ".join(cells)
+            + f" | {peaks[0]:.2f} … {peaks[1]:.2f} GB |"
         )
-    machine = record["machine"]
-    lines += [
-        "",
-        f"{machine['cpu']}, {machine['cores']} cores, load {record['load_average']:.0f}; torch {machine['torch']}; commit {machine['commit']}.",
-        "",
-    ]
-    if "nodes" in curves:
-        points = curves["nodes"]["points"]
-        each = [1000 * point["stages"]["views"]["cpu"] / point["nodes"] for point in points]
-        lines += [
-            "The views' exponent in nodes is above that of the number of operations, which is 1. Most likely these are the sizes at which a table of node "
-            f"vectors stops fitting the processor's caches: a node's share goes from {each[0]:.2f} to {each[-1]:.2f} ms. Larger graphs were not measured in this table.", "",
-        ]  # fmt: skip
-    return "\n".join([*lines, "![Processor time against size](figures/scale.png)", ""])
+    machine = next(iter(curves.values()))["machine"]
+    load = max(point["load_average"] for curve in curves.values() for point in curve["points"])
+    lines += ["", f"{machine['cpu']}; load at most {load:.1f}; torch {machine['torch']}; commit {machine['commit']}.", ""]
+    if "nodes" in curves and "local nodes" in curves:
+        exponents = [curves[name].get("exponents", {}).get("views") for name in ("nodes", "local nodes")]
+        if None not in exponents:
+            lines += [
+                f"Views take {exponents[0]:.2f} as the exponent in nodes where neighbours lie anywhere in memory, and {exponents[1]:.2f} where they lie near each other: "
+                "what is above 1 in the first is the processor's caches, which hold a smaller and smaller share of the nodes' vectors, not more operations.", "",
+            ]  # fmt: skip
+    return "\n".join([*lines, "![Time against size](figures/scale.png)", ""])
+
+
+def size_of(quantity: str, point: dict[str, Any]) -> float:
+    """How large a point is in the quantity that its curve is about."""
+    return float(point["nodes"] * point["degree"] / 2 if quantity == "edges" else point[quantity.removeprefix("local ")])
+
+
+PARTS = {
+    "graph": "Generate the graph",
+    "views": "Make its views",
+    "create": "A session",
+    "open": "The session again, in another process",
+    "studio": "The studio's parts",
+}
 
 
 def million_part(record: dict[str, Any]) -> str:
+    machine = record["machine"]
     lines = [
-        "## A million nodes",
-        "",
-        record["about"],
-        "",
-        "| stage | processor time | peak memory so far |",
-        "| --- | ---: | ---: |",
-    ]
-    for row in record["stages"]:
-        lines.append(f"| {row['what']} | {row['cpu']:.1f} s | {row['peak_gb']:.1f} GB |")
+        "## A million nodes", "",
+        f"A generated graph of {record['nodes']:,} nodes, {10 * record['nodes']:,} edges, 128 features and 10 classes (`sbm-1m`, `benchmarks/million.py`), each part in a process of its own "
+        f"on {machine['threads']} threads of {machine['cpu']}, load {record['load_average_before']:.1f} before.", "",
+        "| part | stage | time | peak memory so far |", "| --- | --- | ---: | ---: |",
+    ]  # fmt: skip
+    for name, part in record["parts"].items():
+        for row in part["stages"]:
+            more = {key: row[key] for key in ("first", "p50", "worst", "accuracy", "shown", "of", "seconds") if key in row}
+            said = f" ({', '.join(f'{key} {value}' for key, value in more.items())})" if more else ""
+            lines.append(f"| {PARTS[name]} | {row['what']}{said} | {row['wall']:.2f} s | {row['peak_gb']:.1f} GB |")
+        if not part["complete"]:
+            lines.append(f"| {PARTS[name]} | ended here, without the rest | | |")
     return "\n".join([*lines, ""])
+
+
+def gpu_part(record: dict[str, Any]) -> str:
+    lines = [
+        f"On {record['machine'].get('gpu', 'a GPU')}, an episode of one run, after a first one in which the step is recorded (`benchmarks/million.py gpu`):", "",
+        "| nodes | edges | queries | seconds | the first episode | memory |", "| ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]  # fmt: skip
+    for run in record["runs"]:
+        lines.append(
+            f"| {run['nodes']:,} | {run['edges']:,} | {run['queries']} | {run['seconds']:.2f} | {run['first_episode']:.2f} | {run['peak_gb']:.1f} GB |"
+        )
+    told = dict.fromkeys(f"{run['nodes']:,} nodes: {run['about']}" for run in record["runs"])
+    return "\n".join([*lines, "", *(f"{each}." for each in told), ""])
+
+
+def texts_part(record: dict[str, Any]) -> str:
+    lines = ["## A table of texts", "", "Drawn texts of 110 words on average, `convert --knn 10`, a session and its first questions (`benchmarks/texts.py`), each command a process of its own.", ""]  # fmt: skip
+    for run in record["runs"]:
+        beside = "before" in run
+        lines += [
+            f"{run['rows']:,} rows, {run['bytes'] / 1e6:.0f} MB; load {run['load_average_before']:.1f} before:", "",
+            "| stage | time | peak memory |" + (f" commit {run['commit_before']} | peak memory |" if beside else ""), "| --- | ---: | ---: |" + (" ---: | ---: |" if beside else ""),
+        ]  # fmt: skip
+        for stage, now in run["now"].items():
+            then = f" {run['before'][stage]['wall']:.1f} s | {run['before'][stage]['peak_gb']:.1f} GB |" if beside else ""
+            lines.append(f"| {stage} | {now['wall']:.1f} s | {now['peak_gb']:.1f} GB |{then}")
+        if beside:
+            made = [sum(run[state][stage]["wall"] for stage in list(run[state])[:2]) for state in ("before", "now")]
+            lines += [
+                "",
+                f"Until the session is there: {made[0] / made[1]:.1f} times as fast; all four commands: {run['wall_ratio']:.1f} times.",
+            ]
+        lines.append("")
+    return "\n".join(lines)
 
 
 def draw(record: dict[str, Any], path: Path) -> None:
@@ -172,18 +228,17 @@ def draw(record: dict[str, Any], path: Path) -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    curves = record["curves"]
+    curves = {name: curve for name, curve in record["curves"].items() if len(curve["points"]) > 1 and name != "local nodes"}
     figure, axes = pyplot.subplots(2, 3, figsize=(11, 6.4), layout="constrained")
     for axis, (quantity, curve) in zip(axes.flat, curves.items(), strict=False):
-        shown = {"edges": lambda p: p["nodes"] * p["degree"] / 2}.get(quantity, lambda p, quantity=quantity: p[quantity])
         for stage in STAGES:
             if stage in curve["exponents"]:
-                seconds = [point["stages"][stage]["cpu"] for point in curve["points"]]
-                axis.loglog([shown(point) for point in curve["points"]], seconds, "o-", label=f"{stage}, {curve['exponents'][stage]:.2f}")
+                seconds = [point["stages"][stage][curve["clock"]] for point in curve["points"]]
+                sizes = [size_of(quantity, point) for point in curve["points"]]
+                axis.loglog(sizes, seconds, "o-", label=f"{stage}, {curve['exponents'][stage]:.2f}")
         axis.set_xlabel(quantity)
+        axis.set_ylabel("seconds")
         axis.legend(fontsize=8)
-    axes[0, 0].set_ylabel("seconds of processor time")
-    axes[1, 0].set_ylabel("seconds of processor time")
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
@@ -194,6 +249,10 @@ def main() -> None:
     parts.append(COSTS)
     if (million := read("million")) is not None:
         parts.append(million_part(million))
+    if (gpu := read("million-gpu")) is not None:
+        parts.append(gpu_part(gpu))
+    if (texts := read("texts")) is not None:
+        parts.append(texts_part(texts))
     if (scale := read("scale")) is not None:
         draw(scale, DOCS / "figures" / "scale.png")
         parts.append(curves_part(scale))

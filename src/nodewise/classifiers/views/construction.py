@@ -21,6 +21,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from nodewise.classifiers.views import large
 from nodewise.classifiers.views.large import ROWS, gram_matrix
+from nodewise.classifiers.views.large import product as dense_product
 from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
 from nodewise.ground.events import Progress, Reporter, Silent
 
@@ -212,8 +213,7 @@ def _narrow(z: Array, width: int) -> Array:
     if z.shape[1] <= width:
         return z
     vectors = np.linalg.eigh(gram_matrix(z))[1][:, ::-1][:, :width]
-    narrowed: Array = z @ vectors.astype(z.dtype)
-    return narrowed
+    return dense_product(z, np.ascontiguousarray(vectors, z.dtype))
 
 
 def _scipy(matrix: object) -> sp.csr_matrix:

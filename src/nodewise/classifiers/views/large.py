@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-__all__ = ["LARGE", "ROWS", "diffuse_large", "gram_matrix", "leading_eigenvectors"]
+__all__ = ["LARGE", "ROWS", "diffuse_large", "gram_matrix", "leading_eigenvectors", "product"]
 
 LARGE = 100_000
 """Nodes from which a graph is large."""
@@ -35,21 +35,21 @@ Array = npt.NDArray[Any]
 Product = Callable[[Array], Array]
 
 
-def diffuse_large(product: Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
+def diffuse_large(matrix: Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
     """Σ_k c_k P^k x for several series of coefficients, as `construction` does it, up to a rotation of the columns.
 
     With ‖P‖ ≤ 1 and coefficients that sum up to 1, a direction of P^k x changes no sum by more than its own size from there on. Directions whose sizes,
     all together, are below the tolerance are dropped, so that the later of a hundred products have few columns.
 
     Args:
-        product: with P.
+        matrix: gives the product of P with columns.
         x: [node, column].
         wanted: α and the number of steps by name.
     """
     sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
     power, last = x, max(steps for _, steps in wanted.values())
     for step in range(1, last + 1):
-        power = product(power)
+        power = matrix(power)
         for name, (alpha, steps) in wanted.items():
             if step <= steps:
                 share = (1 - alpha) ** step * (alpha if step < steps else 1)
@@ -64,7 +64,7 @@ def _without_faded(power: Array, sums: dict[str, Array]) -> Array:
     """The power in the basis of its own directions, the strongest first, without those that have faded; the sums are turned into the same basis."""
     count, width = power.shape
     values, vectors = np.linalg.eigh(gram_matrix(power) / count)
-    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1].astype(np.float32)
+    values, vectors = np.maximum(values[::-1], 0), np.ascontiguousarray(vectors[:, ::-1], np.float32)
     least = min(_spread(total) for total in sums.values())
     below = np.cumsum(values[::-1])[::-1] <= _TOLERANCE**2 * least  # together with all that are weaker
     kept = max(1, int(np.count_nonzero(~below)))
@@ -73,9 +73,8 @@ def _without_faded(power: Array, sums: dict[str, Array]) -> Array:
     for total in sums.values():
         for first in range(0, count, ROWS):
             block = total[first : first + ROWS, :width]
-            block[:] = block @ vectors
-    narrowed: Array = power @ np.ascontiguousarray(vectors[:, :kept])
-    return narrowed
+            block[:] = product(block, vectors)
+    return product(power, vectors[:, :kept])
 
 
 def _spread(z: Array) -> float:
@@ -89,16 +88,25 @@ def _blocks(z: Array) -> Iterator[Array]:
     return (z[first : first + ROWS] for first in range(0, len(z), ROWS))
 
 
-def gram_matrix(z: Array) -> Array:
-    """Zᵀ Z, summed up in double precision without a double copy of Z."""
-    gram = np.zeros((z.shape[1], z.shape[1]))
-    for part in _blocks(z):
-        block = part.astype(np.float64)
-        gram += block.T @ block
+def gram_matrix(z: Array, other: Array | None = None) -> Array:
+    """Zᵀ Z, or Zᵀ times another matrix, summed up in double precision without a double copy."""
+    second = z if other is None else other
+    gram = np.zeros((z.shape[1], second.shape[1]))
+    for one, two in zip(_blocks(z), _blocks(second), strict=True):
+        left = one.astype(np.float64)
+        gram += product(left.T, left if other is None else two.astype(np.float64))
     return gram
 
 
-def leading_eigenvectors(product: Product, count: int, wanted: int) -> tuple[Array, Array]:
+def product(one: Array, other: Array) -> Array:
+    """The product of two dense matrices. Large ones are torch's: its threads and those of numpy's library, one after the other, wait for each other."""
+    if max(one.shape) < min(ROWS, LARGE):
+        plain: Array = one @ other
+        return plain
+    return torch.matmul(torch.from_numpy(one), torch.from_numpy(other)).numpy()
+
+
+def leading_eigenvectors(matrix: Product, count: int, wanted: int) -> tuple[Array, Array]:
     """The largest eigenvalues of a symmetric matrix of norm at most 1 and their vectors, approximately: [wanted], [node, wanted].
 
     A block of columns, drawn from a fixed seed, is multiplied by Chebyshev polynomials of the matrix that are small wherever the block's eigenvalues are
@@ -106,39 +114,37 @@ def leading_eigenvectors(product: Product, count: int, wanted: int) -> tuple[Arr
     edge of a random graph's spectrum are mixed with their neighbours, as they are by any change of the graph.
 
     Args:
-        product: with the matrix.
+        matrix: gives its product with columns.
         count: its rows.
         wanted: how many eigenvectors.
     """
     start = np.random.default_rng(0).standard_normal((count, wanted + _GUARD), dtype=np.float32)
-    basis = _best_basis(product, product(start))
+    basis = _best_basis(matrix, matrix(start))
     for _ in range(_ROUNDS):
-        basis = _best_basis(product, _filtered(product, *basis))
+        basis = _best_basis(matrix, _filtered(matrix, *basis))
     values, vectors, _ = basis
     return values[:wanted], vectors[:, :wanted]
 
 
-def _filtered(product: Product, values: Array, block: Array, moved: Array) -> Array:
+def _filtered(matrix: Product, values: Array, block: Array, moved: Array) -> Array:
     """The columns times a Chebyshev polynomial of the matrix that stays within ±1 below the smallest of the values and grows fast above it."""
     low, high = -1.0, max(float(values[-1]), 0.05)
     centre, half = (low + high) / 2, (high - low) / 2
     before, now = block, (moved - np.float32(centre) * block) / np.float32(half)
     for _ in range(_DEGREE - 1):  # T_k+1(t) = 2 t T_k(t) − T_k−1(t), t = (A − centre) / half
-        after = torch.from_numpy(product(now))
+        after = torch.from_numpy(matrix(now))
         after.mul_(2 / half).sub_(torch.from_numpy(now), alpha=2 * centre / half).sub_(torch.from_numpy(before))
         before, now = now, after.numpy()
     return now
 
 
-def _best_basis(product: Product, z: Array) -> tuple[Array, Array, Array]:
+def _best_basis(matrix: Product, z: Array) -> tuple[Array, Array, Array]:
     """Ritz values of what the columns span, the largest first, their orthonormal vectors, and the product of the matrix with these."""
     sizes, vectors = np.linalg.eigh(gram_matrix(z))
     useful = sizes > 1e-9 * sizes[-1]
-    z = z @ (vectors[:, useful] / np.sqrt(sizes[useful])).astype(np.float32)
-    moved = product(z)
-    inner = np.zeros((z.shape[1], z.shape[1]))
-    for one, other in zip(_blocks(z), _blocks(moved), strict=True):
-        inner += one.astype(np.float64).T @ other.astype(np.float64)
+    z = product(z, (vectors[:, useful] / np.sqrt(sizes[useful])).astype(np.float32))
+    moved = matrix(z)
+    inner = gram_matrix(z, moved)
     values, turn = np.linalg.eigh((inner + inner.T) / 2)
     values, turn = values[::-1], np.ascontiguousarray(turn[:, ::-1]).astype(np.float32)
-    return values, z @ turn, moved @ turn
+    return values, product(z, turn), product(moved, turn)

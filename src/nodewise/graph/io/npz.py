@@ -114,10 +114,18 @@ def _write(handle: IO[bytes], fields: Mapping[str, npt.NDArray[Any]], compressio
     with zipfile.ZipFile(handle, "w", compression) as archive:
         for key, value in fields.items():
             member = zipfile.ZipInfo(f"{key}.npy")
-            member.compress_type = compression
+            member.compress_type = compression if _worth_it(value) else zipfile.ZIP_STORED
             with archive.open(member, "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, value, allow_pickle=False)
     handle.seek(0, 2)
+
+
+def _worth_it(array: npt.NDArray[Any]) -> bool:
+    """Whether compressing an array saves a tenth of it, by a part: measured numbers, such as embeddings, hardly get smaller, and take long."""
+    if array.nbytes < 2**22 or array.dtype.kind != "f":
+        return True
+    part = array.reshape(-1)[array.size // 2 :][: 2**18].tobytes()
+    return len(zlib.compress(part, 1)) < 0.9 * len(part)
 
 
 def read_npy(path: str | Path) -> npt.NDArray[Any]:
@@ -296,7 +304,7 @@ def _features(fields: dict[str, npt.NDArray[Any]]) -> Any:
 def _strings(texts: Sequence[str]) -> npt.NDArray[Any]:
     content = sum(map(len, texts))
     width = 4 * len(texts) * max(map(len, texts), default=0)
-    if any(text.endswith("\0") for text in texts) or (width > 2**24 and width > 16 * content):
+    if any(text.endswith("\0") for text in texts) or (width > 2**24 and width > 5 * content):
         return np.frombuffer(json.dumps(list(texts), ensure_ascii=False).encode(), dtype=np.uint8)
     return np.array(texts, dtype=np.str_)
 

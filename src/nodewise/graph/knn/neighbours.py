@@ -7,6 +7,7 @@ of equally near rows it takes (`benchmarks/libraries.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.graph.knn.distances import Distances
+from nodewise.ground.compute import cores
 from nodewise.ground.events import Progress, Reporter, Silent
 
 __all__ = ["Metric", "nearest_neighbours"]
@@ -48,18 +50,27 @@ def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Rep
     groups = _Groups(x)
     distances = Distances(x[groups.first] if groups.count < x.shape[0] else x, metric)
     pairs: list[Ints] = []
-    step = max(1, _BLOCK // groups.count)
-    for start in range(0, groups.count, step):
-        stop = min(start + step, groups.count)
-        row, column, settled = _candidates(distances, start, stop, k, groups.size)
-        sure = settled[row - start]
-        pairs.append(np.stack([groups.first[row[sure]], groups.first[column[sure]]]))
-        row, column = row[~sure], column[~sure]
-        pairs += [_resolve(distances, groups, row[part], column[part], k) for part in _parts(row, groups.size)]
-        alone = np.setdiff1d(np.flatnonzero(groups.size[start:stop] > 1) + start, row)
-        pairs.append(_resolve(distances, groups, alone, alone, k))
-        report(Progress("nearest neighbours", stop, groups.count))
+    threads = cores()
+    step = max(1, _BLOCK // (groups.count * threads))
+    starts = range(0, groups.count, step)
+    with ThreadPoolExecutor(threads) as pool:  # numpy and scipy let other threads run while they compute
+        for start, some in zip(starts, pool.map(lambda start: _block(distances, groups, start, start + step, k), starts), strict=True):
+            pairs += some
+            report(Progress("nearest neighbours", min(start + step, groups.count), groups.count))
     return np.concatenate(pairs, axis=1)
+
+
+def _block(distances: Distances, groups: _Groups, start: int, stop: int, k: int) -> list[Ints]:
+    """The pairs of the groups from start to stop."""
+    stop = min(stop, groups.count)
+    row, column, settled = _candidates(distances, start, stop, k, groups.size)
+    sure = settled[row - start]
+    pairs = [np.stack([groups.first[row[sure]], groups.first[column[sure]]])]
+    row, column = row[~sure], column[~sure]
+    pairs += [_resolve(distances, groups, row[part], column[part], k) for part in _parts(row, groups.size)]
+    alone = np.setdiff1d(np.flatnonzero(groups.size[start:stop] > 1) + start, row)
+    pairs.append(_resolve(distances, groups, alone, alone, k))
+    return pairs
 
 
 class _Groups:

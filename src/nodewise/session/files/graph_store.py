@@ -31,11 +31,15 @@ def store_graph(graph: Graph, session: Path, source: Path | None = None, limit: 
             it, a copy is written beside the session.
         limit: the largest size in bytes that lies inside.
     """
-    with scratch_folder() as folder:
-        packed = folder / "graph.npz"
-        write_npz(graph, packed)
-        if packed.stat().st_size <= limit:
-            return {"where": "inside"}, packed.read_bytes()
+    if source is not None and source.suffix == ".npz" and source.is_file():  # in the form that it is kept in already
+        if source.stat().st_size <= limit:
+            return {"where": "inside"}, source.read_bytes()
+    else:
+        with scratch_folder() as folder:
+            packed = folder / "graph.npz"
+            write_npz(graph, packed)
+            if packed.stat().st_size <= limit:
+                return {"where": "inside"}, packed.read_bytes()
     if source is None:
         source = session.with_name(session.name + ".graph.npz")
         if source.exists():
