@@ -52,7 +52,7 @@ long: $(READY)
 kernels: $(READY)
 	$(BIN)/python -c 'import triton' 2>/dev/null || $(BIN)/python -m pip install -qq -c constraints.txt triton
 	TRITON_INTERPRET=1 $(PYTEST) tests/classifiers/gcn/test_cuda.py tests/environment/test_prediction_kernels.py tests/graph/test_sparse_kernels.py \
-		tests/policy/test_layer_kernels.py $(ARGS)
+		tests/policy/test_layer_kernels.py tests/classifiers/views/test_kernels.py tests/strategies/test_gain_kernels.py $(ARGS)
 
 docs: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs

@@ -84,7 +84,7 @@ def test_a_batch_is_a_choice_one_by_one_whose_answers_are_not_looked_at(labels: 
     assert nodes is not None and nodes.shape == (2, 5)
     assert torch.equal(nodes[:, 0], choose(strategy.scores(moment.observe()), moment.pool))
     learner = moment.learner
-    ridges, undecided = module._ridges(learner), module._undecided(learner.mean())  # type: ignore[arg-type]
+    ridges, undecided = learner.solution().ridges, module._undecided(learner.mean())  # type: ignore[arg-type]
     leading = learner.views.leading  # type: ignore[attr-defined]
     for run in range(2):
         pool = moment.pool[run].clone()
@@ -137,7 +137,7 @@ def test_node_order_does_not_matter() -> None:
         for node in nodes.tolist():
             made.query(torch.tensor([node]))
         learner = made.learner
-        covariances = learner.posterior.covariances(module._ridges(learner))  # type: ignore[attr-defined, arg-type]
+        covariances = learner.posterior.covariances(learner.solution().ridges)  # type: ignore[attr-defined, arg-type]
         tables.append(module._scores(learner, covariances, module._undecided(learner.mean()))[0])  # type: ignore[arg-type, attr-defined]
     torch.testing.assert_close(tables[0][order], tables[1], atol=1e-3, rtol=0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from nodewise.classifiers.views.construction import LEADING
+from nodewise.classifiers.views.posterior import Posterior
 from nodewise.classifiers.views.views import Views, ViewsLearner
 from nodewise.contracts import Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
@@ -18,9 +19,6 @@ _VIEWS, _LEAST_WEIGHT = 4, 0.01
 
 _EARLY, _CANDIDATES, _LOOKED_AT = 2, 8, 512
 """In the first two queries a class the expected error decides among the eight best, looked at on the 512 most undecided nodes."""
-
-_FIRST_RIDGE = 0.3
-"""The prior's strength before the first label."""
 
 _GRAM_NODES = 2**17
 """Nodes that the sum over all nodes is taken from at least, where there are twice as many or more. What that costs falls with the root of their number:
@@ -92,7 +90,9 @@ class Gain(Strategy):
         learner = _posterior(observation)
         if is_large(observation):
             return sampled_scores(self, observation, learner)
-        covariances = learner.posterior.covariances(_ridges(learner))
+        if type(learner.posterior) is not Posterior:
+            return _scores_on_gpu(learner, observation)
+        covariances = learner.posterior.covariances(learner.solution().ridges)
         undecided = _undecided(learner.mean())
         scores = break_ties(_scores(learner, covariances, undecided), observation)
         early = observation.step < _EARLY * observation.num_classes
@@ -110,7 +110,7 @@ class Gain(Strategy):
         learner = _posterior(observation)
         if is_large(observation):
             return sampled_batch(self, observation, learner, count)
-        ridges, pool = _ridges(learner), observation.pool.clone()
+        ridges, pool = learner.solution().ridges, observation.pool.clone()
         covariances, undecided = learner.posterior.covariances(ridges), _undecided(learner.mean())
         known = learner.posterior.nodes[:, : int(learner.posterior.count)]
         waiting = torch.nonzero(observation.labelled.scatter(1, known, False).all(0))[:, 0]
@@ -146,12 +146,6 @@ def _posterior(observation: Observation) -> ViewsLearner:
     return learner
 
 
-def _ridges(learner: ViewsLearner) -> torch.Tensor:
-    """The prior's strength in each view: [run, view]. Before the first label all are alike, and a weak one is taken."""
-    ridges = learner.solution().ridges
-    return torch.where(learner.posterior.count > 0, ridges, torch.full_like(ridges, _FIRST_RIDGE))
-
-
 def _undecided(mean: torch.Tensor) -> torch.Tensor:
     """(1 − margin)², the margin that of softmax(6 · mean): [run, node, class] to [run, node]."""
     if mean.shape[-1] == 1:
@@ -164,7 +158,7 @@ def _undecided(mean: torch.Tensor) -> torch.Tensor:
 
 def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.Tensor) -> torch.Tensor:
     """The weighted sum of the views' gains, each divided by its largest: [run, node]."""
-    weights, ridges = learner.solution().weights, _ridges(learner)
+    weights, ridges = learner.solution().weights, learner.solution().ridges
     least = weights.topk(min(_VIEWS, weights.shape[1]), 1).values[:, -1:].clamp_min(_LEAST_WEIGHT)
     weights = torch.where(weights >= 0.999 * least, weights, 0)  # rounding does not decide between equal ones, as all are at first
     if undecided.device.type != "cpu":  # a recorded step does the same work whatever the weights, all views at once
@@ -179,6 +173,21 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
     return total
 
 
+def _scores_on_gpu(learner: ViewsLearner, observation: Observation) -> torch.Tensor:
+    """The scores by a GPU's kernels, all runs, views and candidates at once."""
+    from nodewise.classifiers.views.cuda import CudaPosterior
+    from nodewise.strategies.gain_kernels import gain_scores
+
+    posterior, fit = learner.posterior, learner.solution()
+    assert isinstance(posterior, CudaPosterior)
+    return gain_scores(
+        learner.views.leading, posterior.mean(fit).transpose(0, 1), fit.weights, fit.stretch, posterior.chosen, fit.ridges, posterior.covariance,
+        observation.pool, observation.noise, observation.step,
+        counting=(_VIEWS, _LEAST_WEIGHT), early=_EARLY * observation.num_classes, candidates=_CANDIDATES, looked_at=_LOOKED_AT,
+        gram_nodes=_GRAM_NODES, temperature=_TEMPERATURE,
+    )  # fmt: skip
+
+
 def _least_error(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
     """Of the eight nodes with the best scores the one after whose answer the fewest undecided nodes are expected to be predicted wrong: int64 [run].
 
@@ -191,7 +200,7 @@ def _least_error(learner: ViewsLearner, covariances: torch.Tensor, undecided: to
     looked_at = undecided.topk(min(_LOOKED_AT, nodes), 1).indices  # [run, node]
     moved = leading[:, candidates] @ covariances  # [view, run, candidate, column]
     variance = (moved * leading[:, candidates]).sum(-1)
-    factor = solution.stretch.T[..., None] / (variance + _ridges(learner).T[..., None])  # [view, run, candidate]
+    factor = solution.stretch.T[..., None] / (variance + learner.solution().ridges.T[..., None])  # [view, run, candidate]
     shift = (factor[..., None] * (moved @ leading[:, looked_at].transpose(-1, -2))).sum(0)  # [run, candidate, node]
     rows = torch.arange(runs, device=mean.device)[:, None]
     own, around = mean[rows, candidates], mean[rows, looked_at]  # [run, candidate, class], [run, node, class]

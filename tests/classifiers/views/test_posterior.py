@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import DotProduct
 
 from nodewise.classifiers.views import posterior as module
 from nodewise.classifiers.views.construction import GraphViews
-from nodewise.classifiers.views.posterior import RIDGES, Posterior
+from nodewise.classifiers.views.posterior import RIDGES, Fit, Posterior
 from tests.classifiers.views.plainly import fitted_plainly, random_views
 
 
@@ -34,7 +34,14 @@ def told(
 
 def probabilities(posterior: Posterior) -> torch.Tensor:
     fit = posterior.fit()
-    return torch.softmax(posterior.mean(fit) * fit.temperature[:, None, None], -1)[0]
+    return torch.softmax(posterior.mean(fit) * fit.left_out.temperature[:, None, None], -1)[0]
+
+
+def assert_same_fit(fit: Fit, expected: Fit, atol: float, rtol: float) -> None:
+    for name in ("weights", "ridges", "stretch", "coefficients", "base"):
+        torch.testing.assert_close(getattr(fit, name).cpu(), getattr(expected, name), atol=atol, rtol=rtol)
+    for value, wanted in zip(fit.left_out, expected.left_out, strict=True):
+        torch.testing.assert_close(value.cpu(), wanted, atol=atol, rtol=rtol)
 
 
 @pytest.mark.parametrize(("count", "classes"), [(1, 3), (2, 2), (7, 3), (25, 4)])
@@ -48,7 +55,7 @@ def test_mean_and_leave_one_out_are_those_of_ridge_regressions_refitted_without_
     posterior = told(views, nodes, labels, classes, together=together)
     fit = posterior.fit()
     np.testing.assert_allclose(fit.weights[0], plain.weights.sum((0, 2)), atol=2e-5)
-    np.testing.assert_allclose(fit.left_out[0], plain.left_out, atol=2e-5)
+    np.testing.assert_allclose(fit.left_out.predictions[0], plain.left_out, atol=2e-5)
     np.testing.assert_allclose(posterior.mean(fit)[0], plain.mean, atol=2e-5)
     assert fit.ridges[0].tolist() == pytest.approx([RIDGES[index] for index in plain.weights.sum(0).argmax(1)])
 
@@ -85,8 +92,7 @@ def test_one_by_one_is_all_at_once(count: int) -> None:
     nodes, labels = labels_of(count, 3)
     one, all_at_once = (told(views, nodes, labels, 3, together=together, room=50) for together in (False, True))
     assert torch.equal(one.nodes, all_at_once.nodes) and torch.equal(one.targets, all_at_once.targets)
-    for first, second in zip(one.fit(), all_at_once.fit(), strict=True):
-        torch.testing.assert_close(first, second, atol=1e-5, rtol=1e-5)
+    assert_same_fit(one.fit(), all_at_once.fit(), atol=1e-5, rtol=1e-5)
     ridges = one.fit().ridges
     torch.testing.assert_close(one.covariances(ridges), all_at_once.covariances(ridges), atol=1e-6, rtol=1e-5)
 
@@ -98,7 +104,7 @@ def test_with_more_labels_the_space_of_columns_gives_the_same(monkeypatch: pytes
     monkeypatch.setattr(module, "DUAL_LIMIT", 1000)
     by_labels = told(views, nodes, labels, 3)
     assert by_columns._inverse is None and by_labels._inverse is not None
-    torch.testing.assert_close(by_columns.fit().left_out, by_labels.fit().left_out, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(by_columns.fit().left_out.predictions, by_labels.fit().left_out.predictions, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(probabilities(by_columns), probabilities(by_labels), atol=1e-5, rtol=0)
 
 
@@ -185,7 +191,7 @@ def test_a_class_that_comes_later_is_learned() -> None:
     nodes, labels = labels_of(10, 2)
     posterior = told(views, nodes, labels, 2, together=False, room=16)
     posterior.widen(3)
-    assert posterior.fit().left_out.shape == (1, 10, 3)
+    assert posterior.fit().left_out.predictions.shape == (1, 10, 3)
     posterior.add(torch.tensor([59]), torch.tensor([2]))
     more = np.append(nodes, 59), np.append(labels, 2)
     torch.testing.assert_close(probabilities(posterior), probabilities(told(views, *more, 3)), atol=1e-5, rtol=0)

@@ -14,6 +14,9 @@ their place, so that a GPU can record a step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -21,9 +24,13 @@ import torch
 from nodewise.classifiers.views.construction import LEADING, GraphViews
 from nodewise.ground.compute import in_blocks
 
-__all__ = ["DUAL_LIMIT", "RIDGES", "Fit", "Posterior"]
+__all__ = ["DUAL_LIMIT", "FIRST_RIDGE", "RIDGES", "Fit", "LeftOut", "Members", "Posterior"]
 
 RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0)
+
+FIRST_RIDGE = 1
+"""Which of them is taken before the first label, when nothing speaks for any."""
+
 _SHARPNESS, _RAMP, _LOSS_SCALE = 15.0, 10.0, 4.0
 _SHRINK = 10.0
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
@@ -37,28 +44,89 @@ _MANY, _TALL_BLOCK, _LANES = 100_000, 2**14, 16
 """Nodes from which the mean is computed in blocks on all cores, nodes in a block, and the multiple of columns that is multiplied fastest."""
 
 
-class Fit(NamedTuple):
+class LeftOut(NamedTuple):
+    """What the labels say of the predictions themselves.
+
+    Attributes:
+        predictions: the labels' leave-one-out predictions, less 1/C, each by weights that its own loss does not enter: [run, label, class].
+        temperature: what predictions are multiplied by before the softmax: [run].
+    """
+
+    predictions: torch.Tensor
+    temperature: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Fit:
     """What follows from the labels so far.
 
     Attributes:
         weights: of the views, summed over their members: [run, view].
-        ridges: the strength with most weight in each view: [run, view].
+        ridges: the strength with most weight in each view; before the first label, when all are alike, a weak one: [run, view].
         stretch: the sum of weight times factor over each view's members: how far a label moves the mean: [run, view].
-        by_label: what each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, label, class].
-        coefficients: of the views' columns, the same summed over the labels: [view, run, column, class].
+        coefficients: of the views' columns, by which a node's mean is a sum over all of them: [view, column, run, class].
         base: what is predicted where no view says anything, less 1/C: [run, class].
-        left_out: the labels' leave-one-out predictions, less 1/C, each by weights that its own loss does not enter: [run, label, class].
-        temperature: what predictions are multiplied by before the softmax: [run].
     """
 
     weights: torch.Tensor
     ridges: torch.Tensor
     stretch: torch.Tensor
-    by_label: torch.Tensor
     coefficients: torch.Tensor
     base: torch.Tensor
-    left_out: torch.Tensor
-    temperature: torch.Tensor
+    members: Callable[[], Members]
+
+    @cached_property
+    def left_out(self) -> LeftOut:
+        """Leave-one-out predictions and the temperature they ask for; a rollout needs neither, so they are computed when they are asked for."""
+        return self.members().left_out()
+
+
+class Members(NamedTuple):
+    """All members one by one, [centre, view, ridge, run, label, class] and without the last dimensions.
+
+    Attributes:
+        targets: one-hot, zero where there is no label: [run, label, class].
+        number: of labels, at least 1: [1].
+        of_targets, of_ones: Q Y and Q 1: [view, ridge, run, label, class].
+        predicted: leave-one-out predictions, less 1/C.
+        scale: what they were stretched by: [centre, view, ridge, run].
+        loss: of each label: [centre, view, ridge, run, label].
+        weights: [centre, view, ridge, run].
+        share: the labels' smoothed shares: [run, class].
+    """
+
+    targets: torch.Tensor
+    number: torch.Tensor
+    of_targets: torch.Tensor
+    of_ones: torch.Tensor
+    predicted: torch.Tensor
+    scale: torch.Tensor
+    loss: torch.Tensor
+    weights: torch.Tensor
+    share: torch.Tensor
+
+    def by_label(self) -> torch.Tensor:
+        """What each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, label, class]."""
+        stretched = self.weights * self.scale
+        even = 1 / self.targets.shape[-1]
+        centre = stretched[0][..., None, None] * even + stretched[1][..., None, None] * self.share[:, None]
+        by_member = stretched.sum(0)[..., None, None] * self.of_targets - self.of_ones * centre
+        return (by_member * self.targets.sum(-1, keepdim=True)).sum(1)
+
+    def left_out(self) -> LeftOut:
+        """Each label's own loss is left out of the weights with which it is predicted."""
+        others = (self.loss.sum(-1, keepdim=True) - self.loss) / (self.number - 1).clamp_min(1.0) * _sharpness(self.number)
+        nested = torch.softmax(-others.flatten(0, 2), 0).view_as(self.loss)
+        predictions = (nested[..., None] * self.predicted).sum((0, 1, 2))
+        # the temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one
+        grid = torch.tensor(_TEMPERATURES, device=predictions.device)
+        loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -1) * self.targets).sum((-1, -2))  # [temperature, run]
+        prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
+        return LeftOut(predictions, grid[(loss + prior[:, None]).argmin(0)])
+
+
+def _sharpness(count: torch.Tensor) -> torch.Tensor:
+    return _SHARPNESS * (count / _RAMP).clamp_max(1.0)
 
 
 class Posterior:
@@ -76,7 +144,6 @@ class Posterior:
         self.classes = max(1, classes)
         self._device = views.columns.device
         self._ridges = torch.tensor(RIDGES, dtype=torch.float64, device=self._device)
-        self._grid = torch.tensor(_TEMPERATURES, device=self._device)
         self._allocate()
 
     def _zeros(self, *shape: int) -> torch.Tensor:
@@ -91,7 +158,7 @@ class Posterior:
         self.rows = self._zeros(views, *shape, width)
         self.count = torch.zeros(1, dtype=torch.int64, device=self._device)
         columns = min(LEADING, width)
-        self._covariance = self._zeros(views, len(RIDGES), self.runs, columns, columns)
+        self.covariance = self._zeros(views, len(RIDGES), self.runs, columns, columns)
         self._start_covariance()
         self._inverse = self._zeros(views, len(RIDGES), self.runs, self.room, self.room) if self.room <= DUAL_LIMIT else None
 
@@ -106,7 +173,7 @@ class Posterior:
                 buffer.zero_()
 
     def _start_covariance(self) -> None:
-        self._covariance.zero_().diagonal(dim1=-2, dim2=-1).fill_(1.0)
+        self.covariance.zero_().diagonal(dim1=-2, dim2=-1).fill_(1.0)
 
     def _rows(self, nodes: torch.Tensor) -> torch.Tensor:
         """Nodes' vectors in every view: int64 [run, …] to [view, run, …, column]."""
@@ -116,9 +183,9 @@ class Posterior:
     def covariances(self, ridges: torch.Tensor) -> torch.Tensor:
         """(I + Zᵀ Z / r)⁻¹ of each view's leading columns, Z the labelled rows, for chosen strengths [run, view]: [view, run, column, column]."""
         chosen = (self._ridges.to(ridges.dtype) == ridges[..., None]).to(torch.int64).argmax(-1).T  # [view, run]
-        views, _, runs, columns, _ = self._covariance.shape
+        views, _, runs, columns, _ = self.covariance.shape
         index = chosen[:, None, :, None, None].expand(views, 1, runs, columns, columns)
-        return self._covariance.gather(1, index)[:, 0].to(self.views.columns.dtype)
+        return self.covariance.gather(1, index)[:, 0].to(self.views.columns.dtype)
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor, valid: torch.Tensor | None = None) -> None:
         """One more label for each run: int64 [run] each. ``valid`` 0 instead of 1 changes nothing: a recorded step may not branch."""
@@ -132,10 +199,10 @@ class Posterior:
             along.sub_(self._zeros(self.room).index_fill_(0, self.count.clamp_max(self.room - 1), 1.0))
             self._inverse.add_((schur[..., None] * along)[..., None] * along[..., None, :])
         # M ← M − M z zᵀ M / (zᵀ M z + r)
-        leading = row[..., : self._covariance.shape[-1]]
-        along = (self._covariance @ leading[:, None, ..., None])[..., 0]  # [view, ridge, run, column]
+        leading = row[..., : self.covariance.shape[-1]]
+        along = (self.covariance @ leading[:, None, ..., None])[..., 0]  # [view, ridge, run, column]
         scale = told / ((along * leading[:, None]).sum(-1) + ridges)
-        self._covariance.sub_((scale[..., None] * along)[..., None] * along[..., None, :])
+        self.covariance.sub_((scale[..., None] * along)[..., None] * along[..., None, :])
         index = self.count.clamp_max(self.room - 1)
         self.nodes.index_copy_(1, index, nodes[:, None])
         self.rows.index_copy_(2, index, row[:, :, None])
@@ -154,11 +221,11 @@ class Posterior:
         if self._inverse is not None:
             eye = torch.eye(count, dtype=torch.float64, device=self._device)
             self._inverse[..., :count, :count] = torch.linalg.inv((rows @ rows.transpose(-1, -2))[:, None] + ridges * eye)
-        self._covariance.copy_(self._covariance_of(rows))
+        self.covariance.copy_(self._covariance_of(rows))
 
     def _covariance_of(self, rows: torch.Tensor) -> torch.Tensor:
         """(I + Zᵀ Z / r)⁻¹ for every strength, from the labelled rows [view, run, label, column]."""
-        leading = rows[..., : self._covariance.shape[-1]]
+        leading = rows[..., : self.covariance.shape[-1]]
         precision = (leading.transpose(-1, -2) @ leading)[:, None] / self._ridges.view(1, -1, 1, 1, 1)
         precision.diagonal(dim1=-2, dim2=-1).add_(1.0)
         inverse: torch.Tensor = torch.linalg.inv(precision)
@@ -208,6 +275,18 @@ class Posterior:
 
     def fit(self) -> Fit:
         """Weights, coefficients and leave-one-out predictions from the labels so far; without any, all members alike and nothing predicted."""
+        members = self.members()
+        stretched = members.weights * members.scale
+        coefficients = (self.rows[:, :, : self._filled()].transpose(-1, -2) @ members.by_label().double()).transpose(1, 2)
+        base = members.weights[1].sum((0, 1))[:, None] * (members.share - 1 / self.classes)
+        by_ridge, dtype = members.weights.sum(0), self.views.columns.dtype  # [view, ridge, run]
+        most = by_ridge.amax(1, keepdim=True)  # of nearly equal ones the weakest is taken, whatever the rounding
+        best = torch.where(self.count > 0, (by_ridge >= 0.999 * most).to(torch.int64).argmax(1), FIRST_RIDGE)
+        ridges, stretch = self._ridges.to(dtype)[best].T, stretched.sum((0, 2)).T.to(dtype)
+        return Fit(by_ridge.sum(1).T.to(dtype), ridges, stretch, coefficients.to(dtype), base.to(dtype), lambda: members)
+
+    def members(self) -> Members:
+        """Leave-one-out predictions, losses and weights of all members."""
         filled, even = self._filled(), 1 / self.classes
         targets, mask = self.targets[:, :filled].float(), self.mask[:, :filled, None].float()
         of_targets, of_ones, diagonal = self._solved()
@@ -224,38 +303,16 @@ class Posterior:
         predicted = (centre - even) + scale[..., None, None] * out
         loss = -(torch.log_softmax(_LOSS_SCALE * predicted, -1) * targets).sum(-1)
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
-        sharpness = _SHARPNESS * (count / _RAMP).clamp_max(1.0)
-        weights = torch.softmax(-(whole_loss / count * sharpness).flatten(0, 2), 0).view_as(whole_loss)
-        stretched = weights * scale
-        by_member = stretched.sum(0)[..., None, None] * of_targets
-        by_member = by_member - of_ones * (stretched[0][..., None, None] * even + stretched[1][..., None, None] * share[:, None])
-        by_label = (by_member * mask).sum(1).double()  # [view, run, label, class]
-        coefficients = self.rows[:, :, :filled].transpose(-1, -2) @ by_label  # [view, run, column, class]
-        base = weights[1].sum((0, 1))[:, None] * (share - even)
-        # each label's own loss is left out of the weights with which it is predicted
-        others_loss = (whole_loss[..., None] - loss) / (count - 1).clamp_min(1.0) * sharpness
-        nested = torch.softmax(-others_loss.flatten(0, 2), 0).view_as(loss)
-        left_out = (nested[..., None] * predicted).sum((0, 1, 2))
-        by_ridge, dtype = weights.sum(0), self.views.columns.dtype  # [view, ridge, run]
-        most = by_ridge.amax(1, keepdim=True)  # of equal ones, as all are at first, the weakest is taken, whatever the rounding
-        ridges = self._ridges.to(dtype)[(by_ridge >= 0.999 * most).to(torch.int64).argmax(1)].T
-        temperature = self._temperature(left_out, targets).to(dtype)
-        stretch = stretched.sum((0, 2)).T.to(dtype)
-        return Fit(by_ridge.sum(1).T.to(dtype), ridges, stretch, by_label, coefficients.to(dtype), base.to(dtype), left_out, temperature)
+        weights = torch.softmax(-(whole_loss / count * _sharpness(count)).flatten(0, 2), 0).view_as(whole_loss)
+        return Members(targets, count, of_targets, of_ones, predicted, scale, loss, weights, share)
 
     def mean(self, fit: Fit) -> torch.Tensor:
         """The posterior mean of all nodes, less 1/C: [run, node, class]."""
-        views, runs, columns, classes = fit.coefficients.shape
-        flat, coefficients = self.views.flat, fit.coefficients.permute(0, 2, 1, 3).reshape(views * columns, runs * classes)
-        product = flat @ coefficients if flat.device.type != "cpu" or len(flat) < _MANY else _tall_product(flat, coefficients)
-        return product.view(-1, runs, classes).transpose(0, 1) + fit.base[:, None]
-
-    def _temperature(self, left_out: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """The temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one: [run]."""
-        grid = self._grid
-        loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * left_out, -1) * targets).sum((-1, -2))  # [temperature, run]
-        prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
-        return grid[(loss + prior[:, None]).argmin(0)]
+        flat, base = self.views.flat, fit.base.reshape(-1)
+        coefficients = fit.coefficients.reshape(flat.shape[1], -1)
+        many = flat.device.type == "cpu" and len(flat) >= _MANY
+        product = _tall_product(flat, coefficients).add_(base) if many else torch.addmm(base, flat, coefficients)
+        return product.view(-1, self.runs, self.classes).transpose(0, 1)
 
 
 def _tall_product(tall: torch.Tensor, small: torch.Tensor) -> torch.Tensor:

@@ -50,7 +50,7 @@ class ViewsLearner(Learner):
     def __init__(self, views: GraphViews, runs: int, classes: int, budget: int) -> None:
         self.views, self.runs, self._first = views, runs, classes
         self._known = classes
-        self.posterior = Posterior(views, runs, classes, budget)
+        self.posterior = _posterior(views, runs, classes, budget)
         self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
         self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
         self._fit: Fit | None = None
@@ -124,12 +124,15 @@ class ViewsLearner(Learner):
         twin.views = self.views.part(nodes) if views is None else views
         twin.posterior = copy(self.posterior)
         twin.posterior.views = twin.views
-        twin._fit, twin._mean = self.solution(), None if self._mean is None else self._mean[:, nodes]
+        twin._keeps = True  # it is looked at once, as it is
+        twin._fit, twin._mean = self.solution(), self._mean[:, nodes] if self._keeps and self._mean is not None else None
         return twin
 
     def logits(self) -> torch.Tensor:
         """The mean times the temperature that the leave-one-out predictions ask for: [run, node, class]."""
-        return self.mean() * self.solution().temperature[:, None, None]
+        fit = self.solution()
+        mean = self.mean() if self._keeps else self.posterior.mean(fit)
+        return mean * fit.left_out.temperature[:, None, None].to(self.views.columns.dtype)
 
     def embedding(self) -> torch.Tensor:
         """The view ``near``, else the first one: [run, node, column]."""
@@ -141,8 +144,8 @@ class ViewsLearner(Learner):
         count = int(self.posterior.count)
         if not count:
             return None
-        solution = self.solution()
-        return torch.softmax(solution.left_out[:, :count] * solution.temperature[:, None, None], -1)
+        left_out = self.solution().left_out
+        return torch.softmax(left_out.predictions[:, :count] * left_out.temperature[:, None, None], -1)
 
     def evidence(self, node: int) -> list[tuple[int, float]]:
         """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest first; of one run.
@@ -152,7 +155,7 @@ class ViewsLearner(Learner):
         count = int(self.posterior.count)
         best = int(self.part(torch.tensor([node])).mean()[0, 0].argmax())
         alike = torch.einsum("vd,vld->vl", self.views.columns[node].double(), self.posterior.rows[:, 0, :count])
-        amounts = (alike * self.solution().by_label[:, 0, :count, best]).sum(0)
+        amounts = (alike * self.solution().members().by_label()[:, 0, :count, best]).sum(0)
         nodes = self.posterior.nodes[0, :count].tolist()
         return sorted(zip(nodes, amounts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
@@ -174,3 +177,12 @@ class ViewsLearner(Learner):
     def forget(self) -> None:
         """Drop what was computed from the labels: they have changed."""
         self._fit = self._mean = None
+
+
+def _posterior(views: GraphViews, runs: int, classes: int, budget: int) -> Posterior:
+    if views.columns.device.type == "cuda" and views.columns.dtype == torch.float32:
+        from nodewise.classifiers.views.cuda import KERNEL_LIMIT, CudaPosterior
+
+        if budget <= KERNEL_LIMIT:
+            return CudaPosterior(views, runs, classes, budget)
+    return Posterior(views, runs, classes, budget)

@@ -1,0 +1,138 @@
+"""The posterior on a GPU: the same numbers as `posterior`, a label in three kernels and a fit in one, so that a recorded step is short."""
+
+from __future__ import annotations
+
+import torch
+
+from nodewise.classifiers.views import kernels, posterior
+from nodewise.classifiers.views.construction import LEADING
+from nodewise.classifiers.views.posterior import FIRST_RIDGE, RIDGES, Fit, Posterior
+
+__all__ = ["KERNEL_LIMIT", "CudaPosterior"]
+
+KERNEL_LIMIT = 128
+"""Labels up to which a member's Q is held by one program."""
+
+
+class CudaPosterior(Posterior):
+    """Labels of many runs, and what follows from them. It keeps Q Y, Q 1 and Q's diagonal beside Q, and all of them change by rank one.
+
+    Attributes:
+        chosen: the number of the ridge with most weight in each view: int32 [run, view].
+    """
+
+    def _allocate(self) -> None:
+        views = self.views.columns.shape[1]
+        members, columns = (views, len(RIDGES), self.runs), min(LEADING, self.views.columns.shape[2])
+        self.nodes, self._labels = (torch.zeros(self.runs, self.room, dtype=torch.int64, device=self._device) for _ in range(2))
+        self.count = torch.zeros(1, dtype=torch.int64, device=self._device)
+        self._always = torch.ones(1, dtype=torch.uint8, device=self._device)
+        self.covariance = self._zeros(*members, columns, columns)
+        self._inverse = self._zeros(*members, self.room, self.room)
+        self._of_ones, self._diagonal = (self._zeros(*members, self.room) for _ in range(2))
+        self._scale, self._loss = (torch.zeros(2, *members, device=self._device) for _ in range(2))
+        self._weights, self._chosen_ridge, self._stretch = (torch.zeros(self.runs, views, device=self._device) for _ in range(3))
+        self.chosen = torch.zeros(self.runs, views, dtype=torch.int32, device=self._device)
+        self._allocate_classes()
+        self._start_covariance()
+        self._losses_again()
+
+    def _allocate_classes(self) -> None:
+        _, views, width = self.views.columns.shape
+        self._of_targets = self._zeros(views, len(RIDGES), self.runs, self.room, self.classes)
+        self._coefficients = torch.zeros(views, width, self.runs, self.classes, device=self._device)
+        self._base = torch.zeros(self.runs, self.classes, device=self._device)
+
+    def reset(self, classes: int | None = None) -> None:
+        """Forget all labels."""
+        if classes is not None and max(1, classes) != self.classes:
+            self.classes = max(1, classes)
+            self._allocate_classes()
+        self._start_covariance()
+        self.count.zero_()
+        self._losses_again()
+
+    def widen(self, classes: int) -> None:
+        """Room for more classes; the labels stay."""
+        if classes > self.classes:
+            before = self._of_targets
+            self.classes = classes
+            self._allocate_classes()
+            self._of_targets[..., : before.shape[-1]] = before
+            self._losses_again()
+
+    def reserve(self, more: int) -> None:
+        """The room is what it was at the start, since a recorded step keeps its buffers."""
+
+    @property
+    def mask(self) -> torch.Tensor:  # type: ignore[override]
+        """1 where there is a label: [run, label]."""
+        return (torch.arange(self.room, device=self._device) < self.count).double().expand(self.runs, -1)
+
+    @property
+    def targets(self) -> torch.Tensor:  # type: ignore[override]
+        """One-hot, zero where there is no label: [run, label, class]."""
+        one_hot = self._labels[..., None] == torch.arange(self.classes, device=self._device)
+        return one_hot.double() * self.mask[..., None]
+
+    @property
+    def rows(self) -> torch.Tensor:  # type: ignore[override]
+        """The labelled nodes' vectors: [view, run, label, column]."""
+        return self._rows(self.nodes) * self.mask[..., None]
+
+    def _sizes(self) -> dict[str, int]:
+        power = kernels.triton.next_power_of_2
+        labels, width = max(16, power(self.room)), max(16, power(self.views.columns.shape[2]))
+        return {"LABELS": labels, "WIDTH": width, "CLASSES": max(16, power(self.classes))}
+
+    def _losses_again(self) -> None:
+        """The members' losses of the labels there are."""
+        zeros = torch.zeros(self.runs, dtype=torch.int64, device=self._device)
+        self._absorb(zeros, zeros, torch.zeros_like(self._always))
+
+    def _absorb(self, nodes: torch.Tensor, labels: torch.Tensor, told: torch.Tensor) -> None:
+        _, views, width = self.views.columns.shape
+        leading = self.covariance.shape[-1]
+        sizes = self._sizes()
+        kernels.absorb[(self.runs, len(RIDGES), views)](
+            self.views.columns, self.nodes, self._labels, self.count, nodes, labels, told, self._ridges, self._inverse, self.covariance,
+            self._of_targets, self._of_ones, self._diagonal, self._scale, self._loss,
+            self.runs, views, len(RIDGES), self.room, width, leading, self.classes, posterior._SHRINK, posterior._LOSS_SCALE,
+            **sizes, LEADING=kernels.triton.next_power_of_2(leading), num_warps=8 if sizes["LABELS"] > 32 else 4,
+        )  # fmt: skip
+
+    def add(self, nodes: torch.Tensor, labels: torch.Tensor, valid: torch.Tensor | None = None) -> None:
+        """One more label for each run: int64 [run] each. ``valid`` 0 instead of 1 changes nothing: a recorded step may not branch."""
+        told = self._always if valid is None else valid.to(torch.uint8)
+        nodes, labels = nodes.contiguous(), labels.contiguous()
+        self._absorb(nodes, labels, told)
+        kernels.commit[(1,)](
+            self.nodes, self._labels, self.count, nodes, labels, told, self.runs, self.room,
+            RUNS=kernels.triton.next_power_of_2(self.runs), num_warps=1,
+        )  # fmt: skip
+
+    def add_many(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+        """Many labels, to a posterior without any: int64 [run, label] each."""
+        for node, label in zip(nodes.T, labels.T, strict=True):
+            self.add(node, label)
+
+    def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        diagonal = torch.where(self._diagonal > 0, self._diagonal, 1.0)[..., None]
+        there = self.mask[..., None] > 0  # what an episode before has left is no label's
+        kept = (torch.where(there, table, 0).float() for table in (self._of_targets, self._of_ones[..., None]))
+        return next(kept), next(kept), torch.where(there, diagonal, 1).float()
+
+    def _filled(self) -> int:
+        return self.room
+
+    def fit(self) -> Fit:
+        """Weights and coefficients from the labels so far; without any, all members alike and nothing predicted."""
+        _, views, width = self.views.columns.shape
+        members = 2 * views * len(RIDGES)
+        kernels.weigh[(self.runs, views)](
+            self.views.columns, self.nodes, self._labels, self.count, self._ridges, self._of_targets, self._of_ones, self._scale, self._loss,
+            self._weights, self.chosen, self._chosen_ridge, self._stretch, self._coefficients, self._base,
+            self.runs, views, len(RIDGES), self.room, width, self.classes, posterior._SHARPNESS, posterior._RAMP, FIRST_RIDGE,
+            **self._sizes(), MEMBERS=kernels.triton.next_power_of_2(members), num_warps=4,
+        )  # fmt: skip
+        return Fit(self._weights, self._chosen_ridge, self._stretch, self._coefficients, self._base, self.members)

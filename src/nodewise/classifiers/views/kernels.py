@@ -1,0 +1,179 @@
+"""GPU kernels of the posterior: one for a new label in every member of every run, one for what follows from all members together.
+
+The formulas, and their names, are those of `posterior`, which is what the CPU does.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+__all__ = ["absorb", "commit", "weigh"]
+
+
+@triton.jit
+def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse, covariance, of_targets, of_ones, diagonal, scale, loss,
+           runs, views, strengths, room, width, leading, classes, shrink, loss_scale,
+           LABELS: tl.constexpr, WIDTH: tl.constexpr, LEADING: tl.constexpr, CLASSES: tl.constexpr):  # fmt: skip
+    """One more label: Q by bordering, the covariance of the leading columns by a rank-one update, then the leave-one-out loss.
+
+    Program (run, ridge, view). Where nothing is told, ``told`` 0, only the losses are computed again.
+    """
+    run, strength, view = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.program_id(2)
+    member = (view * strengths + strength) * runs + run
+    before = tl.load(count)
+    new = (tl.load(told) != 0) & (before < room)
+    after = before + new.to(tl.int64)
+    ridge = tl.load(ridges + strength)
+    node = tl.load(asked + run)
+    answer = tl.load(answers + run)
+    place = tl.arange(0, LABELS)
+    there = place < before
+    column = tl.arange(0, WIDTH)
+    wide = column < width
+    row = tl.load(columns + (node * views + view) * width + column, mask=wide, other=0.0).to(tl.float64)
+    known = tl.load(nodes + run * room + place, mask=there, other=0)
+    start = columns + (known * views + view) * width
+    rows = tl.load(start[:, None] + column[None, :], mask=there[:, None] & wide[None, :], other=0.0).to(tl.float64)
+    products = tl.sum(rows * row[None, :], 1)  # with the labelled rows
+    square = inverse + member * room * room + place[:, None] * room + place[None, :]
+    tile = tl.load(square, mask=there[:, None] & there[None, :], other=0.0)
+    along = tl.sum(tile * products[None, :], 1)
+    factor = tl.where(new, 1.0 / (tl.sum(row * row, 0) + ridge - tl.sum(along * products, 0)), 0.0)
+    along -= tl.where(place == before, 1.0, 0.0)
+    tile += (factor * along)[:, None] * along[None, :]
+    filled = place < after
+    tl.store(square, tile, mask=filled[:, None] & filled[None, :])
+
+    lead = tl.arange(0, LEADING)
+    first = lead < leading
+    z = tl.load(columns + (node * views + view) * width + lead, mask=first, other=0.0).to(tl.float64)
+    square = covariance + member * leading * leading + lead[:, None] * leading + lead[None, :]
+    both = first[:, None] & first[None, :]
+    tile = tl.load(square, mask=both, other=0.0)
+    moved = tl.sum(tile * z[None, :], 1)
+    share = tl.where(new, 1.0 / (tl.sum(moved * z, 0) + ridge), 0.0)
+    tl.store(square, tile - (share * moved)[:, None] * moved[None, :], mask=both)
+
+    # Q Y, Q 1 and the diagonal change by the same u = along: Q ← Q + s u uᵀ
+    given = tl.load(labels + run * room + place, mask=there, other=-1)
+    given = tl.where((place == before) & new, answer, given)
+    label = tl.arange(0, CLASSES)
+    named = label < classes
+    is_target = (given[:, None] == label[None, :]) & filled[:, None]
+    cell = of_targets + (member * room + place)[:, None] * classes + label[None, :]
+    solved = tl.load(cell, mask=there[:, None] & named[None, :], other=0.0)
+    shares = tl.sum(tl.where(is_target, along[:, None], 0.0), 0)
+    solved += (factor * along)[:, None] * shares[None, :]
+    tl.store(cell, solved, mask=filled[:, None] & named[None, :])
+    cell = of_ones + member * room + place
+    ones = tl.load(cell, mask=there, other=0.0) + factor * along * tl.sum(tl.where(filled, along, 0.0), 0)
+    tl.store(cell, ones, mask=filled)
+    cell = diagonal + member * room + place
+    own = tl.load(cell, mask=there, other=0.0) + factor * along * along
+    tl.store(cell, own, mask=filled)
+
+    target = tl.where(is_target, 1.0, 0.0)
+    total = tl.sum(target, 0)
+    many = tl.maximum(after, 1).to(tl.float32)
+    even = 1.0 / classes
+    valid = filled[:, None] & named[None, :]
+    divided = tl.where(own > 0, own, 1.0).to(tl.float32)[:, None]
+    solved_32 = solved.to(tl.float32)
+    ones_32 = ones.to(tl.float32)[:, None]
+    for centre in tl.static_range(2):
+        if centre == 0:
+            middle = tl.zeros([LABELS, CLASSES], dtype=tl.float32) + even
+        else:
+            middle = (total[None, :] - target + 1) / (many - 1 + classes)
+        wanted = tl.where(valid, target - middle, 0.0)
+        out = tl.where(valid, wanted - (solved_32 - ones_32 * middle) / divided, 0.0)
+        fits = tl.sum(tl.sum(out * wanted, 1), 0) / tl.maximum(tl.sum(tl.sum(out * out, 1), 0), 1e-9)
+        fits = 1 + (tl.minimum(tl.maximum(fits, 0.2), 8.0) - 1) * many / (many + shrink)
+        predicted = loss_scale * (middle - even + fits * out)
+        predicted = tl.where(named[None, :], predicted, -float("inf"))
+        most = tl.max(predicted, 1)
+        spread = most + tl.log(tl.sum(tl.exp(predicted - most[:, None]), 1))
+        missed = spread - tl.sum(tl.where(is_target, predicted, 0.0), 1)
+        index = centre * views * strengths * runs + member
+        tl.store(scale + index, fits)
+        tl.store(loss + index, tl.sum(tl.where(filled, missed, 0.0), 0))
+
+
+@triton.jit
+def commit(nodes, labels, count, asked, answers, told, runs, room, RUNS: tl.constexpr):
+    """Write down the label that `absorb` has taken in; one program of one warp, since it reads the count that it writes."""
+    before = tl.load(count)
+    new = (tl.load(told) != 0) & (before < room)
+    run = tl.arange(0, RUNS)
+    inside = (run < runs) & new
+    tl.store(nodes + run * room + before, tl.load(asked + run, mask=inside, other=0), mask=inside)
+    tl.store(labels + run * room + before, tl.load(answers + run, mask=inside, other=0), mask=inside)
+    tl.store(count, before + new.to(tl.int64))
+
+
+@triton.jit
+def weigh(columns, nodes, labels, count, ridges, of_targets, of_ones, scale, loss, weights, chosen, chosen_ridge, stretch, coefficients, base,
+          runs, views, strengths, room, width, classes, sharpness, ramp, first_ridge,
+          MEMBERS: tl.constexpr, LABELS: tl.constexpr, WIDTH: tl.constexpr, CLASSES: tl.constexpr):  # fmt: skip
+    """Weights of the members by their losses, and what follows for one view: its weight, its ridge, its columns' coefficients. Program (run, view)."""
+    run, view = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    filled = tl.load(count)
+    many = tl.maximum(filled, 1).to(tl.float32)
+    sharp = sharpness * tl.minimum(many / ramp, 1.0) / many
+    half = views * strengths
+    member = tl.arange(0, MEMBERS)
+    inside = member < 2 * half
+    value = tl.where(inside, -sharp * tl.load(loss + member * runs + run, mask=inside, other=0.0), -float("inf"))
+    most = tl.max(value, 0)
+    power = tl.exp(value - most)
+    whole = tl.sum(power, 0)
+    of_shares = tl.sum(tl.where(member >= half, power, 0.0), 0) / whole
+
+    label = tl.arange(0, CLASSES)
+    named = label < classes
+    place = tl.arange(0, LABELS)
+    there = place < filled
+    given = tl.load(labels + run * room + place, mask=there, other=-1)
+    total = tl.sum(tl.where(given[:, None] == label[None, :], 1.0, 0.0), 0)
+    even = 1.0 / classes
+    share = (total + 1) / (filled + classes).to(tl.float32)
+    by_label = tl.zeros([LABELS, CLASSES], dtype=tl.float32)
+    weight = 0.0
+    reach = 0.0
+    heaviest = 0.0
+    valid = there[:, None] & named[None, :]
+    for strength in range(strengths):
+        index = (view * strengths + strength) * runs + run
+        plain = tl.exp(-sharp * tl.load(loss + index) - most) / whole
+        shared = tl.exp(-sharp * tl.load(loss + half * runs + index) - most) / whole
+        heaviest = tl.maximum(heaviest, plain + shared)
+        weight += plain + shared
+        plain *= tl.load(scale + index)
+        shared *= tl.load(scale + half * runs + index)
+        reach += plain + shared
+        solved = tl.load(of_targets + (index * room + place)[:, None] * classes + label[None, :], mask=valid, other=0.0).to(tl.float32)
+        ones = tl.load(of_ones + index * room + place, mask=there, other=0.0).to(tl.float32)
+        by_label += (plain + shared) * solved - ones[:, None] * (plain * even + shared * share)[None, :]
+    best = 0
+    for back in range(strengths):  # of nearly equal ones the weakest
+        strength = strengths - 1 - back
+        index = (view * strengths + strength) * runs + run
+        plain = tl.exp(-sharp * tl.load(loss + index) - most) / whole
+        shared = tl.exp(-sharp * tl.load(loss + half * runs + index) - most) / whole
+        best = tl.where(plain + shared >= 0.999 * heaviest, strength, best)
+    best = tl.where(filled > 0, best, first_ridge)
+    tl.store(weights + run * views + view, weight)
+    tl.store(chosen + run * views + view, best)
+    tl.store(chosen_ridge + run * views + view, tl.load(ridges + best).to(tl.float32))
+    tl.store(stretch + run * views + view, reach)
+    if view == 0:
+        tl.store(base + run * classes + label, of_shares * (share - even), mask=named)
+    column = tl.arange(0, WIDTH)
+    known = tl.load(nodes + run * room + place, mask=there, other=0)
+    start = columns + (known * views + view) * width
+    rows = tl.load(start[None, :] + column[:, None], mask=there[None, :] & (column < width)[:, None], other=0.0)  # [column, label]
+    by_label = tl.where(valid, by_label, 0.0)
+    moved = tl.dot(rows, by_label, input_precision="ieee")
+    cell = coefficients + ((view * width + column)[:, None] * runs + run) * classes + label[None, :]
+    tl.store(cell, moved, mask=(column < width)[:, None] & named[None, :])

@@ -1,0 +1,65 @@
+"""The posterior's GPU kernels, against the posterior on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from nodewise.classifiers.views.posterior import Posterior
+from tests.classifiers.views.plainly import random_views
+from tests.classifiers.views.test_posterior import assert_same_fit
+from tests.kernel_devices import KERNEL_DEVICES
+
+pytestmark = pytest.mark.parametrize("device", KERNEL_DEVICES)
+
+
+def both(device: str, runs: int, classes: int, room: int, columns: int = 7, views: int = 2) -> tuple[Posterior, Posterior]:
+    """A posterior on the CPU, and one by kernels."""
+    from nodewise.classifiers.views.cuda import CudaPosterior
+
+    made = random_views(nodes=60, views=views, columns=columns)
+    return Posterior(made, runs, classes, room), CudaPosterior(made.to(torch.device(device), torch.float32), runs, classes, room)
+
+
+def assert_same(there: Posterior, expected: Posterior) -> None:
+    fit, wanted = there.fit(), expected.fit()
+    count = max(1, int(expected.count))
+    assert int(there.count) == int(expected.count)
+    predictions = fit.left_out.predictions
+    fit.__dict__["left_out"] = fit.left_out._replace(predictions=predictions[:, :count])
+    assert_same_fit(fit, wanted, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(there.mean(fit).cpu(), expected.mean(wanted), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(there.covariance.cpu(), expected.covariance, atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("runs", "classes", "columns", "views"), [(1, 1, 7, 3), (2, 4, 40, 2), (2, 3, 5, 1)])
+def test_label_by_label_everything_is_the_cpu_s(runs: int, classes: int, columns: int, views: int, device: str) -> None:
+    expected, there = both(device, runs, classes, 4, columns, views)
+    rng = np.random.default_rng(0)
+    assert_same(there, expected)
+    for _ in range(2):  # a second episode in the same buffers
+        for nodes in np.stack([rng.permutation(60)[:4] for _ in range(runs)], 1):
+            labels = torch.from_numpy(rng.integers(0, classes, runs))
+            for posterior in (expected, there):
+                place = posterior.count.device
+                posterior.add(torch.from_numpy(nodes).to(place), labels.to(place))
+            assert_same(there, expected)
+        expected.reset()
+        there.reset()
+        assert_same(there, expected)
+
+
+def test_a_label_that_is_not_valid_and_a_class_that_comes_later(device: str) -> None:
+    expected, there = both(device, 2, 2, 8)
+    for posterior in (expected, there):
+        place = posterior.count.device
+        for node in range(4):
+            posterior.add(torch.tensor([node, node + 20], device=place), torch.tensor([node % 2, 1], device=place))
+        posterior.add(torch.tensor([9, 9], device=place), torch.tensor([1, 1], device=place), valid=torch.tensor([False], device=place))
+        posterior.widen(3)
+    assert_same(there, expected)
+    for posterior in (expected, there):
+        place = posterior.count.device
+        posterior.add(torch.tensor([30, 31], device=place), torch.tensor([2, 0], device=place))
+    assert_same(there, expected)
