@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.evaluation.ranks import rank_strategies
+from nodewise.evaluation.statistics import rank_strategies
 from nodewise.ground.files import write_json
 
 HERE = Path(__file__).parent

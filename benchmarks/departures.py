@@ -22,7 +22,7 @@ from nodewise.datasets import default_budget, default_features, load_graph
 from nodewise.evaluation import Evaluation, evaluate, paired_comparison, write_json
 from nodewise.experiments.gpa.trainings import age_settings
 from nodewise.policy import Policy, load_policy, shipped_policies
-from nodewise.policy.state import StateSettings
+from nodewise.policy.policy import StateSettings
 from nodewise.strategies import Age, Anrmab, Centrality, Learned, Random
 
 CONVERGED = Gcn(closing_epochs=500, convergence=0.01)

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.evaluation.store import Chunk, ChunkKey, ChunkStore, Identity
+from nodewise.evaluation.task import Chunk, ChunkKey, ChunkStore, Identity
 from nodewise.graph import Graph, read_graph, write_graph
 from nodewise.ground.errors import NodewiseError
 from nodewise.session import Session

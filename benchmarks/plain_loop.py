@@ -13,7 +13,7 @@ from torch_geometric.utils import degree, scatter
 from nodewise.graph import Graph
 from nodewise.ground.compute import numpy_generator
 from nodewise.policy import Policy
-from nodewise.policy.state import StateSettings
+from nodewise.policy.policy import StateSettings
 
 
 class _Gcn(torch.nn.Module):

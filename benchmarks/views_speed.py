@@ -28,7 +28,7 @@ from nodewise.classifiers import make_classifier
 from nodewise.contracts import Strategy
 from nodewise.datasets import load_graph
 from nodewise.environment import Environment, draw_splits, rollout
-from nodewise.environment.rollout import step
+from nodewise.environment.environment import step
 from nodewise.evaluation import write_json
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import find_policy

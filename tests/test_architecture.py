@@ -20,7 +20,7 @@ EDGES = {  # who may import whom; docs/architecture.md says why
     "graph": {"ground"},
     "contracts": {"ground", "graph"},
     "datasets": {"ground", "graph"},
-    "environment": LEARNING,
+    "environment": LEARNING | {"datasets"},
     "classifiers": LEARNING,
     "policy": LEARNING | {"environment"},
     "strategies": LEARNING | {"environment", "policy", "classifiers"},

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.datasets import registry
-from nodewise.datasets.registry import find_info
+from nodewise.datasets import load
+from nodewise.datasets.load import find_info
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of its own: it compiles with what torch is about to drop
@@ -161,7 +161,7 @@ def as_published(name, graph, monkeypatch):
     info = find_info(name)
     features = graph.num_features if info.features else 0
     info = replace(info, nodes=graph.num_nodes, edges=graph.num_edges, features=features, classes=graph.num_classes)
-    monkeypatch.setitem(registry._BY_NAME, name, info)
+    monkeypatch.setitem(load._BY_NAME, name, info)
     return info
 
 

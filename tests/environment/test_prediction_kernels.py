@@ -8,11 +8,11 @@ import torch
 
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
-from nodewise.policy.state import StateSettings, state
+from nodewise.policy.policy import StateSettings, state
 from tests.environment.fixed import environment_of
 from tests.kernel_devices import KERNEL_DEVICES
 from tests.learners import learner
-from tests.policy.test_state import EDGES, FROM_NEIGHBOURS, PREDICTED, TO_NEIGHBOURS
+from tests.policy.test_policy import EDGES, FROM_NEIGHBOURS, PREDICTED, TO_NEIGHBOURS
 from tests.small_graphs import random_graph
 
 

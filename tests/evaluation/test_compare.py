@@ -17,9 +17,8 @@ import pytest
 from nodewise.datasets import synthetic_graph
 from nodewise.environment import SplitSizes
 from nodewise.evaluation import evaluate
-from nodewise.evaluation.compare import Contest, compare
-from nodewise.evaluation.methods import Method
-from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.compare import Contest, Method, compare
+from nodewise.evaluation.task import ChunkStore
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Progress
@@ -103,7 +102,7 @@ def test_a_damaged_file_is_played_again(tmp_path: Path) -> None:
 def test_a_kill_loses_at_most_the_chunk_in_progress(tmp_path: Path) -> None:
     code = (
         "from tests.evaluation.test_compare import contest\n"
-        "from nodewise.evaluation.compare import compare\nfrom nodewise.evaluation.store import ChunkStore\n"
+        "from nodewise.evaluation.compare import compare\nfrom nodewise.evaluation.task import ChunkStore\n"
         f"compare([contest('random', runs=2000, budgets=(4,))], device='cpu', store=ChunkStore({str(tmp_path)!r}))\n"
     )
     root = Path(__file__).parents[2]

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from nodewise.evaluation import Comparison, Outcome, Setting, paired_comparison
+from nodewise.evaluation.comparison import Entry, Table, lead_table, long_form, score_table, to_csv, to_latex, to_markdown, to_rows
 from nodewise.evaluation.comparison_files import write_comparison
-from nodewise.evaluation.comparison_tables import lead_table, long_form, score_table
-from nodewise.evaluation.ranks import rank_strategies
-from nodewise.evaluation.tables import Entry, Table, to_csv, to_latex, to_markdown, to_rows
+from nodewise.evaluation.statistics import rank_strategies
 
 RUNS = 30
 

@@ -1,7 +1,8 @@
-"""One task, one function that plays it: chunks, several budgets from one episode, and graphs by reference."""
+"""One task, one function that plays it: chunks, several budgets from one episode, graphs by reference; edited chunks are not believed."""
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,14 +16,13 @@ from nodewise.classifiers import Gcn, make_classifier
 from nodewise.contracts import Classifier, Learner, Observation, Strategy
 from nodewise.datasets import synthetic_graph
 from nodewise.environment import Environment, SplitSizes, TestNodes, draw_splits, rollout
-from nodewise.evaluation.store import Chunk
-from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, play
+from nodewise.evaluation.task import Chunk, ChunkKey, ChunkStore, GraphReference, Player, Task, code_of, default_splits, play
 from nodewise.graph import Graph, preprocess, write_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
 from nodewise.policy import Policy
-from nodewise.strategies import STRATEGIES, Learned, make_strategy
+from nodewise.strategies import STRATEGIES, Learned, Random, make_strategy
 from tests.learners import learner
 
 RUNS = 3
@@ -248,3 +248,37 @@ def test_a_snapshot_on_a_gpu_leaves_buffers_in_place() -> None:
     assert not torch.allclose(before, runs.logits())
     runs.restore(kept)
     assert torch.allclose(before, runs.logits(), atol=1e-5) and runs.w0.data_ptr() == place
+
+
+def key() -> ChunkKey:
+    return ChunkKey("g", "f", "raw", code_of(Random()), code_of(Gcn()), budget=2, seed=0, device="cpu", first=0, runs=2)
+
+
+def kept(folder: Path) -> Path:
+    ChunkStore(folder).save(key(), Chunk(np.array([50.0, 60.0]), np.array([40.0, 50.0]), np.array([[3, 1], [0, 2]]), 0.1))
+    return folder / key().path
+
+
+def test_a_chunk_is_read_as_it_was_kept(tmp_path: Path) -> None:
+    kept(tmp_path)
+    chunk = ChunkStore(tmp_path).load(key())
+    assert chunk is not None and chunk.micro_f1.tolist() == [50, 60] and chunk.queries.tolist() == [[3, 1], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("micro_f1", [1e9, 60.0]),
+        ("micro_f1", [float("nan"), 60.0]),
+        ("macro_f1", [-1.0, 60.0]),
+        ("micro_f1", [50.0]),
+        ("queries", [[3, 3], [0, 2]]),
+        ("queries", [[3], [0]]),
+        ("queries", [[-1, 1], [0, 2]]),
+        ("seconds", -1),
+    ],
+)
+def test_an_edited_chunk_is_played_again(tmp_path: Path, name: str, value: object) -> None:
+    path = kept(tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    assert ChunkStore(tmp_path).load(key()) is None

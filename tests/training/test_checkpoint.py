@@ -18,7 +18,7 @@ from nodewise.classifiers import Gcn
 from nodewise.contracts import Observation
 from nodewise.ground.errors import InputError
 from nodewise.policy import PolicySettings, load_policy
-from nodewise.policy.state import STATE_FEATURES, StateSettings, register_state_feature
+from nodewise.policy.policy import STATE_FEATURES, StateSettings, register_state_feature
 from nodewise.training import train_policy
 from tests.conftest import ROOT
 from tests.small_graphs import random_graph

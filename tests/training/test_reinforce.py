@@ -1,8 +1,9 @@
-"""Training a policy: it learns what is known to be best, follows its seed, and refuses what cannot work."""
+"""Training a policy: it learns what is known to be best, follows its seed, refuses what cannot work; its sampling, and its arithmetic by hand."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,18 @@ import torch
 
 from nodewise.classifiers import Gcn
 from nodewise.contracts import Observation
+from nodewise.environment import Environment, draw_splits, f1_scores, rollout
 from nodewise.graph import Graph
+from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Event, Progress
 from nodewise.policy import Policy, PolicySettings, load_policy
-from nodewise.policy.state import StateSettings, state
-from nodewise.training import TrainingSettings, train_policy
-from nodewise.training.reinforce import _play, _Source, _update
+from nodewise.policy.policy import StateSettings, state
+from nodewise.training import RunningScale, TrainingSettings, policy_loss, stepwise_returns, train_policy
+from nodewise.training.reinforce import Explorer, _play, _Source, _update
+from tests.environment.fixed import environment_of
+from tests.learners import learner
 from tests.small_graphs import random_graph
 from tests.training.toy import chance_of_members, communities_and_loners
 
@@ -219,3 +224,160 @@ def test_what_cannot_work_is_refused_and_leaves_nothing(
 def test_a_setting_that_there_is_not_is_a_mistake_of_the_caller() -> None:
     with pytest.raises((TypeError, UnknownNameError), match="episode"):
         train_policy([random_graph()], episode=3)
+
+
+def sharp_policy() -> Policy:
+    """One whose probabilities differ much: score = 3 entropy + 20 degree (which is at most 3/20 here)."""
+    settings = PolicySettings("mlp", hidden=1, layers=1, state=StateSettings(("entropy", "degree", "labelled")))
+    policy = Policy(settings)
+    with torch.no_grad():
+        policy.weights[0].copy_(torch.tensor([[3.0], [20.0], [0.0]]))
+        policy.output.fill_(1)
+    return policy.double()
+
+
+def test_nodes_are_sampled_from_the_softmax_over_the_pool() -> None:
+    runs = 4000
+    predicted = [[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [0.9, 0.1], [0.5, 0.5]]
+    environment = environment_of([(0, 1), (1, 2), (1, 3), (0, 3)], [predicted] * runs, budget=2)
+    environment.splits.pool[:, 4] = False
+    policy = sharp_policy()
+    explorer = Explorer(policy, environment)
+    asked = rollout(environment, explorer, environment.splits, seed=1)
+    scores = policy(environment.graph, explorer.states[:1, 0])[0].detach()
+    p = torch.softmax(scores[:4], 0)
+    assert p.max() < 0.9 and p.min() > 0.01 and p.max() > 2 * p.min()
+    counts = torch.bincount(asked[:, 0], minlength=5)
+    assert counts[4] == 0
+    error = (runs * p * (1 - p)).sqrt()
+    assert ((counts[:4] - runs * p).abs() < 4.5 * error).all()
+    second = asked[asked[:, 0] == 1, 1]  # after node 1: over what is left, with the state of that moment
+    scores = policy(environment.graph, explorer.states[asked[:, 0] == 1][:1, 1])[0].detach()
+    p = torch.softmax(scores[torch.tensor([0, 2, 3])], 0)
+    shares = torch.bincount(second, minlength=5)[torch.tensor([0, 2, 3])] / len(second)
+    assert ((shares - p).abs() < 4.5 * (p * (1 - p) / len(second)).sqrt()).all()
+
+
+def test_states_and_scores_of_every_step_are_kept() -> None:
+    graph = GraphTensors(random_graph())
+    environment = Environment(graph, learner("gcn", graph, 3, Gcn(closing_epochs=1)), 3, 4)
+    splits = draw_splits(graph, 3, 0)
+    seen: list[torch.Tensor] = []
+    before: list[torch.Tensor] = []
+
+    class Watching(Explorer):
+        def scores(self, observation: Observation) -> torch.Tensor:
+            seen.append(state(observation, StateSettings()).clone())
+            guess = observation.logits.argmax(-1).gather(1, splits.validation)
+            before.append(f1_scores(guess, graph.y[splits.validation], graph.num_classes).micro)
+            return super().scores(observation)
+
+    explorer = Watching(Policy(seed=1), environment, keep_scores=True)
+    for episode in range(2):  # the second overwrites the first
+        seen.clear()
+        before.clear()
+        splits = draw_splits(graph, 3, episode)
+        rollout(environment, explorer, splits, seed=episode)
+        assert torch.equal(explorer.states, torch.stack(seen, 1))
+        torch.testing.assert_close(explorer.before, torch.stack(before, 1))
+
+
+def test_the_running_scale_starts_from_the_first_batch() -> None:
+    scale = RunningScale(rate=0.05)
+    # mean 0.5, what is left ±0.2 and ±0.1, its mean square (0.04 + 0.01) / 2
+    got = scale(torch.tensor([[0.3, 0.7, 0.4, 0.6]], dtype=torch.float64))
+    root = math.sqrt(0.025)
+    assert got[0].tolist() == pytest.approx([-0.2 / root, 0.2 / root, -0.1 / root, 0.1 / root])
+    assert scale.mean is not None and scale.mean.tolist() == pytest.approx([0.5])
+
+
+def test_the_running_scale_takes_in_a_batch_before_it_is_used() -> None:
+    scale = RunningScale(rate=0.05)
+    scale(torch.tensor([[0.3, 0.7, 0.4, 0.6]], dtype=torch.float64))
+    got = scale(torch.tensor([[0.7, 0.9]], dtype=torch.float64))
+    mean = 0.95 * 0.5 + 0.05 * 0.8  # 0.515
+    left = [0.7 - mean, 0.9 - mean]
+    square = 0.95 * 0.025 + 0.05 * (left[0] ** 2 + left[1] ** 2) / 2
+    assert got[0].tolist() == pytest.approx([value / math.sqrt(square) for value in left])
+    assert scale.square is not None and scale.square.tolist() == pytest.approx([square])
+
+
+def test_every_step_can_have_a_scale_of_its_own() -> None:
+    scale = RunningScale()
+    got = scale(torch.tensor([[0.0, 2.0], [10.0, 30.0]], dtype=torch.float64))
+    assert got.tolist() == [pytest.approx([-1, 1]), pytest.approx([-1, 1])]
+
+
+def test_equal_returns_teach_nothing() -> None:
+    scale = RunningScale()
+    for _ in range(3):
+        assert scale(torch.full((1, 4), 0.625)).abs().max() == 0
+
+
+def test_stepwise_returns_are_what_is_still_to_be_gained() -> None:
+    before = torch.tensor([[0.2, 0.5, 0.4], [0.1, 0.1, 0.6]], dtype=torch.float64)
+    final = torch.tensor([0.7, 0.5], dtype=torch.float64)
+    # gains of the first run: +0.3, −0.1, +0.3 (the last with the closing epochs); from each step on they add up to 0.5, 0.2, 0.3
+    expected = [pytest.approx([0.5, 0.4]), pytest.approx([0.2, 0.4]), pytest.approx([0.3, -0.1])]
+    assert stepwise_returns(before, final).tolist() == expected
+
+
+def test_the_loss_by_hand() -> None:
+    """Two runs of two steps on four nodes; a node leaves the softmax once it was asked, and was never in it outside the pool."""
+    log = math.log
+    scores = torch.tensor(
+        [
+            [[log(1), log(2), log(3), 9.0], [log(4), 7.0, log(1), 9.0]],  # pool 0 1 2; asks 1: 2/6, then 2: 1/5
+            [[5.0, log(1), log(1), log(2)], [5.0, log(6), 7.0, log(2)]],  # pool 1 2 3; asks 2: 1/4, then 3: 2/8
+        ],
+        dtype=torch.float64,
+    )
+    pool = torch.tensor([[True, True, True, False], [False, True, True, True]])
+    nodes = torch.tensor([[1, 2], [2, 3]])
+    shared = torch.tensor([[2.0, -1.0]], dtype=torch.float64)
+    one = 2.0 * (log(2 / 6) + log(1 / 5))
+    other = -1.0 * (log(1 / 4) + log(2 / 8))
+    assert policy_loss(scores, pool, nodes, shared).item() == pytest.approx(-(one + other) / 2)
+    own = torch.tensor([[2.0, -1.0], [0.5, 3.0]], dtype=torch.float64)  # [step, run]
+    one = 2.0 * log(2 / 6) + 0.5 * log(1 / 5)
+    other = -1.0 * log(1 / 4) + 3.0 * log(2 / 8)
+    assert policy_loss(scores, pool, nodes, own).item() == pytest.approx(-(one + other) / 2)
+
+
+def test_the_gradient_of_the_loss_is_that_of_one_step_after_another() -> None:
+    generator = torch.Generator().manual_seed(0)
+    runs, steps, nodes = 3, 4, 9
+    scores = torch.randn(runs, steps, nodes, generator=generator, dtype=torch.float64, requires_grad=True)
+    pool = torch.rand(runs, nodes, generator=generator) < 0.8
+    asked = torch.stack([torch.nonzero(row)[torch.randperm(int(row.sum()), generator=generator)[:steps], 0] for row in pool])
+    advantages = torch.randn(steps, runs, generator=generator, dtype=torch.float64)
+    (got,) = torch.autograd.grad(policy_loss(scores, pool, asked, advantages), scores)
+    total = torch.zeros((), dtype=torch.float64)
+    for run in range(runs):
+        left = pool[run]
+        for step in range(steps):
+            p = torch.softmax(scores[run, step][left], 0)
+            place = int(left[: asked[run, step]].sum())
+            total = total - torch.log(p[place]) * advantages[step, run] / runs
+            left = left & (torch.arange(nodes) != asked[run, step])
+    (expected,) = torch.autograd.grad(total, scores)
+    torch.testing.assert_close(got, expected)
+
+
+def test_the_loss_finds_the_best_of_many_arms() -> None:
+    """A bandit: one step, ten nodes, node 7 pays most; sampling, scale and loss are those of the training."""
+    pays = torch.linspace(0, 0.5, 10)
+    pays[7] = 1.0
+    wanted = torch.zeros(10, requires_grad=True)
+    adam = torch.optim.Adam([wanted], lr=0.1)
+    scale, generator = RunningScale(), torch.Generator().manual_seed(0)
+    pool = torch.ones(5, 10, dtype=torch.bool)
+    for _ in range(150):
+        noise = torch.rand(5, 10, generator=generator).clamp(1e-7, 1 - 6e-8)
+        asked = (wanted.detach() - torch.log(-torch.log(noise))).argmax(1)
+        returns = pays[asked] + 0.1 * torch.randn(5, generator=generator)
+        loss = policy_loss(wanted.expand(5, 1, 10), pool, asked[:, None], scale(returns[None]))
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    assert torch.softmax(wanted.detach(), 0)[7] > 0.9

@@ -9,7 +9,7 @@ from nodewise.environment import Environment, draw_splits
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy
-from nodewise.policy.state import state
+from nodewise.policy.policy import state
 from tests.learners import learner
 
 MEMBERS, LONERS = 40, 40

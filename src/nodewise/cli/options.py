@@ -12,7 +12,7 @@ import typer
 from nodewise.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from nodewise.evaluation.engines import Engine
+    from nodewise.evaluation.compare import Engine
     from nodewise.ground.events import Reporter
 
 __all__ = [
@@ -168,7 +168,7 @@ def open_engine(engine: str, address: str | None, gpus_per_task: float, reporter
     Raises:
         InputError: options of one engine were given for another, or Ray is not installed.
     """
-    from nodewise.evaluation.engines import LocalEngine
+    from nodewise.evaluation.compare import LocalEngine
 
     if engine == "ray":
         from nodewise.cluster import RayEngine

@@ -15,9 +15,8 @@ from nodewise.cluster.connection import check_machines, connected, import_ray
 from nodewise.cluster.versions import Versions
 from nodewise.cluster.worker import play_packed
 from nodewise.datasets import data_folder
-from nodewise.datasets.registry import find_info
-from nodewise.evaluation.store import Chunk
-from nodewise.evaluation.task import GraphReference, Task
+from nodewise.datasets.load import find_info
+from nodewise.evaluation.task import Chunk, GraphReference, Task
 from nodewise.graph import Graph, write_graph
 from nodewise.ground.errors import ClusterError, InputError, NodewiseError
 from nodewise.ground.events import Reporter, Silent, Warned

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodewise.cluster.versions import Versions
-from nodewise.evaluation.store import Chunk
-from nodewise.evaluation.task import Player, Task
+from nodewise.evaluation.task import Chunk, Player, Task
 from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import ClusterError, GraphError, InputError
 

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from nodewise.datasets.folder import data_folder
 from nodewise.datasets.info import DatasetInfo
-from nodewise.datasets.registry import dataset_info, default_features, list_datasets
+from nodewise.datasets.load import as_graph, dataset_info, default_budget, default_features, list_datasets, load_graph
 from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from nodewise.datasets.budget import default_budget
-    from nodewise.datasets.load import as_graph, load_graph
     from nodewise.datasets.synthetic import SyntheticSettings, synthetic_graph
 
 __all__ = [
@@ -28,13 +26,4 @@ __all__ = [
 ]
 
 # the shell's completion lists names without numpy
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "SyntheticSettings": "synthetic",
-        "as_graph": "load",
-        "default_budget": "budget",
-        "load_graph": "load",
-        "synthetic_graph": "synthetic",
-    },
-)
+__getattr__ = lazy_names(__name__, {"SyntheticSettings": "synthetic", "synthetic_graph": "synthetic"})

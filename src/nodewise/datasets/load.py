@@ -1,23 +1,43 @@
-"""A graph by its name or path."""
+"""A graph by its name or path, what is known about a name, and how many labels to ask for unless told otherwise.
+
+Names are told without numpy, so that the shell's completion is quick: what needs graphs is imported where it is used.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nodewise.datasets.folder import data_folder, find_local
+from nodewise.datasets.catalogue import CATALOGUE
+from nodewise.datasets.folder import data_folder, find_local, local_names
 from nodewise.datasets.info import DatasetInfo
-from nodewise.datasets.registry import find_info, plain_name, unknown_dataset
-from nodewise.graph import Graph, read_graph
-from nodewise.graph.features import canonical_features, prepared
-from nodewise.graph.io.files import from_foreign
-from nodewise.ground.errors import DownloadError
+from nodewise.ground.errors import DownloadError, GraphError, InputError, UnknownNameError
 from nodewise.ground.events import Reporter, Silent
 
-__all__ = ["as_graph", "load_graph"]
+if TYPE_CHECKING:
+    from nodewise.graph import Graph
+
+__all__ = [
+    "LABELS_PER_CLASS",
+    "as_graph",
+    "as_it_is",
+    "dataset_info",
+    "default_budget",
+    "default_features",
+    "find_info",
+    "held_out",
+    "list_datasets",
+    "load_graph",
+    "plain_name",
+]
+
+
+LABELS_PER_CLASS = 5
 
 _ENDINGS = (".npz", ".graphml", ".edges", ".edgelist", ".txt", ".csv", ".tsv", ".npy")
+
+_BY_NAME = {name: info for info in CATALOGUE for name in (*info.files, *info.aliases, info.name)}
 
 
 def load_graph(
@@ -46,6 +66,8 @@ def load_graph(
         InputError: if the file's features were preprocessed in another way already.
         DownloadError: if a data set is not in the data folder and cannot be fetched; says what to do.
     """
+    from nodewise.graph.features import canonical_features, prepared
+
     canonical_features(features)  # a misspelt preprocessing is told before a long download
     report = reporter or Silent()
     graph = _from_path(Path(name_or_path)) if _is_path(name_or_path) else _by_name(str(name_or_path), data_folder(data_dir), report)
@@ -65,7 +87,121 @@ def as_graph(thing: Any, *, data_dir: str | Path | None = None, reporter: Report
     """
     if isinstance(thing, (str, Path)):
         return load_graph(thing, data_dir=data_dir, reporter=reporter)
+    from nodewise.graph.io.files import from_foreign
+
     return from_foreign(thing)
+
+
+def list_datasets(data_dir: str | Path | None = None) -> list[str]:
+    """The names that `load_graph` takes: those of the catalogue, the paper's first, then further graphs in the data folder.
+
+    Example:
+        >>> import nodewise as nw
+        >>> {"cora", "digits", "wine"} <= set(nw.list_datasets())
+        True
+    """
+    known = [info.name for info in CATALOGUE]
+    return known + [name for name in local_names(data_folder(data_dir)) if find_info(name) is None]
+
+
+def dataset_info(name: str, data_dir: str | Path | None = None) -> DatasetInfo:
+    """What is known about a data set. Where its file is in the data folder, sizes are those of the graph in it, which is read.
+
+    Raises:
+        UnknownNameError: if there is none of that name; says which was probably meant.
+    """
+    folder = data_folder(data_dir)
+    info = find_info(name)
+    if info is None and name not in local_names(folder):
+        raise unknown_dataset(name, folder)
+    return as_it_is(info or DatasetInfo(name, "a graph in the data folder", None, None, 0, 0, "folder", "the data folder"), folder)
+
+
+def as_it_is(info: DatasetInfo, folder: Path, largest: int | None = None) -> DatasetInfo:
+    """The record with the sizes that the graph in the data folder really has: a file there need not be as it was published.
+
+    Args:
+        info: of the catalogue.
+        folder: the data folder; without a file there the record stays as it is.
+        largest: bytes of a file beyond which it is not read; None: any.
+    """
+    path = find_local(folder, (info.name, *info.files, *info.aliases))
+    if path is None or (largest is not None and path.stat().st_size > largest):
+        return info
+    from nodewise.graph import read_graph
+
+    try:
+        graph = read_graph(path)
+    except GraphError:
+        if largest is None:
+            raise
+        return info  # a list is no place to stumble over one damaged file
+    return replace(info, nodes=graph.num_nodes, edges=graph.num_edges, features=graph.num_features, classes=graph.num_classes)
+
+
+def find_info(name: str) -> DatasetInfo | None:
+    """What is known about a name, an alias or a file's name; None if nothing is."""
+    return _BY_NAME.get(plain_name(name))
+
+
+def plain_name(name: str) -> str:
+    """One spelling for a name: lower case, words joined by hyphens."""
+    return "-".join(name.strip().lower().replace("_", " ").split())
+
+
+def default_features(name: str) -> str:
+    """The feature preprocessing that commands use unless told otherwise: ``"paper"`` for the paper's ten graphs by name, else ``"raw"``."""
+    info = find_info(name)
+    return "paper" if info is not None and info.paper else "raw"
+
+
+def default_budget(graph: Graph | str | Path, data_dir: str | Path | None = None, *, simulated: bool = False) -> int:
+    """The paper's budget for its graphs (Cora 35, Citeseer 30, Pubmed 15, Physics 25, CS 75, Reddit 50, its case study 15), else five a class.
+
+    Five a class are never more than half the pool, the nodes that the protocol holds out neither for the test nor for validation.
+
+    Args:
+        graph: a graph, or what `load_graph` takes. A graph counts as the paper's if it has the name and, but for the
+            Reddit graphs, whose builder may find other classes, as many classes.
+        data_dir: where a name's file may lie, if the graph must be read to count its classes.
+        simulated: whether only nodes whose label is known can be asked, as where nobody is there to answer; they alone are counted then.
+
+    Raises:
+        InputError: if the graph has no classes, so that nothing can be told.
+    """
+    from nodewise.graph import Graph
+
+    if not isinstance(graph, Graph):
+        info = find_info(graph) if isinstance(graph, str) else None
+        if info is not None:
+            return info.budget or _five_a_class(info.classes, info.nodes)
+        graph = load_graph(graph, data_dir=data_dir)
+    info = find_info(graph.name)
+    if info is not None and info.budget and (graph.num_classes == info.classes or info.name.startswith("reddit")):
+        return info.budget
+    if not graph.num_classes:
+        raise InputError(
+            f"the graph {graph.name!r} has no classes, so there is no default budget: give one, such as five labels for each class you expect"
+        )
+    nodes = int((graph.y >= 0).sum()) if simulated and graph.y is not None else graph.num_nodes
+    return _five_a_class(graph.num_classes, nodes)
+
+
+def held_out(nodes: int) -> tuple[int, int]:
+    """How many nodes the protocol tests and validates on, of so many labelled ones: 1000 and 500; a quarter each at 2250 nodes and below."""
+    return (1000, 500) if nodes > 2250 else (nodes // 4, nodes // 4)
+
+
+def _five_a_class(classes: int, nodes: int | None) -> int:
+    if nodes is None:
+        return LABELS_PER_CLASS * classes
+    return max(1, min(LABELS_PER_CLASS * classes, (nodes - sum(held_out(nodes))) // 2))
+
+
+def unknown_dataset(name: str, folder: Path) -> UnknownNameError:
+    """The error for a name that neither the catalogue nor the data folder knows."""
+    hint = f"A file needs its ending, such as {name or 'my'}.npz; a graph {name or 'NAME'}.npz in the data folder {folder} is found by its name."
+    return UnknownNameError("data set", name, {*(info.name for info in CATALOGUE), *local_names(folder)}, hint)
 
 
 def _is_path(given: str | Path) -> bool:
@@ -83,6 +219,8 @@ def _from_path(path: Path) -> Graph:
         released = find_released(path.expanduser())
         if released is not None:
             return read_released(released)
+    from nodewise.graph import read_graph
+
     return read_graph(path)
 
 
@@ -92,6 +230,8 @@ def _by_name(name: str, folder: Path, report: Reporter) -> Graph:
     wanted = (info.name, *info.files, *info.aliases) if info is not None else (name, plain)
     path = find_local(folder, wanted)
     if path is not None:
+        from nodewise.graph import read_graph
+
         graph = read_graph(path)
         return replace(graph, name=info.name) if info is not None else graph
     if info is None:

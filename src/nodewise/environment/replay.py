@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from nodewise.contracts import Strategy
-from nodewise.environment.environment import Environment
-from nodewise.environment.rollout import step
+from nodewise.environment.environment import Environment, step
 
 __all__ = ["replay_episode"]
 

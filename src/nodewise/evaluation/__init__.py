@@ -1,22 +1,22 @@
 """The protocol, its scores and their statistics; comparisons of strategies; the paper's tables and figures."""
 
-from nodewise.evaluation.compare import Contest, compare
+from nodewise.evaluation.compare import Contest, Method, compare
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
 from nodewise.evaluation.evaluate import Evaluation, evaluate
-from nodewise.evaluation.methods import Method
-from nodewise.evaluation.ranks import Ranking, rank_strategies, win_rates
 from nodewise.evaluation.statistics import (
     Interval,
     PairedComparison,
+    Ranking,
     compare_pairs,
     confidence_interval,
     holm,
     paired_comparison,
+    rank_strategies,
     sign_flip_test,
     win_rate,
+    win_rates,
 )
-from nodewise.evaluation.store import ChunkStore
-from nodewise.evaluation.task import GraphReference, Player, Task, play, runs_at_once
+from nodewise.evaluation.task import ChunkStore, GraphReference, Player, Task, play, runs_at_once
 from nodewise.ground.files import write_json
 
 __all__ = [

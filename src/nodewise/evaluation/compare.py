@@ -1,12 +1,15 @@
-"""Many strategies on the same splits of many graphs: work in chunks that are kept, so that nothing is done twice."""
+"""Many strategies on the same splits of many graphs: work in chunks that are kept, so that nothing is done twice.
+
+A `Contest` says what is played on one graph, a `Method` who plays, an `Engine` where: in this process, or wherever another room or package plays tasks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,22 +17,77 @@ from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget, load_graph
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
-from nodewise.evaluation.engines import Engine, LocalEngine, make_engine
-from nodewise.evaluation.evaluate import check_counts, warn_of_flat_scores
-from nodewise.evaluation.methods import Method, choose_classifier
-from nodewise.evaluation.store import Chunk, ChunkStore
-from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, runs_at_once
+from nodewise.evaluation.evaluate import check_counts, choose_classifier, policy_name, warn_of_flat_scores
+from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Player, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import resolve_device
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, count, listening
+from nodewise.ground.plugins import resolve_plugin
 from nodewise.policy import Policy
+from nodewise.strategies import DEFAULT_STRATEGY, make_strategy
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Contest", "compare"]
+__all__ = ["ENGINES", "Contest", "Engine", "LocalEngine", "Method", "compare", "make_engine"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of a comparison.
+
+    Attributes:
+        strategy: what `make_strategy` takes: a name, ``policy:FILE``, ``package.module:Name``, a strategy or a policy; None: the default.
+        policy: for the strategy ``"policy"``: a shipped name, a file or a policy; None is the default one.
+        weights: for the strategy ``"age"``: fixed weights of entropy, centrality and density; None: those that change with time.
+        settings: further settings of the strategy.
+        name: what to call it; made from the others if empty.
+    """
+
+    strategy: str | Strategy | Policy | None = None
+    policy: str | Path | Policy | None = None
+    weights: tuple[float, float, float] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.policy is not None and self.strategy not in ("policy", None):
+            raise InputError(f"strategy {self.strategy!r} takes no policy: only 'policy' does")
+        if self.weights is not None and self.strategy != "age":
+            raise InputError(f"strategy {self.strategy!r} takes no weights: only 'age' does")
+        if not self.name:
+            object.__setattr__(self, "name", self._own_name())
+
+    @classmethod
+    def of(cls, given: Method | str | Strategy | Policy) -> Method:
+        """What a caller means by an entry of a list of strategies."""
+        return given if isinstance(given, Method) else cls(given)
+
+    def make(self) -> Strategy:
+        """The strategy, ready to run."""
+        weights = {} if self.weights is None else {"weights": self.weights}
+        return make_strategy(self.strategy, self.policy, {**weights, **self.settings})
+
+    @property
+    def policy_name(self) -> str | None:
+        """The policy's name, or its file's; None for other strategies."""
+        name = policy_name(self.strategy, self.policy)
+        return None if name is None else Path(name).name.removesuffix(".safetensors")
+
+    def _own_name(self) -> str:
+        if self.weights is not None:
+            return f"age {'/'.join(f'{weight:g}' for weight in self.weights)}"
+        policy, given = self.policy_name, self.strategy
+        if policy is not None:
+            named = self.policy is not None or isinstance(given, Policy) or (isinstance(given, str) and ":" in given)
+            return f"policy {policy}" if named else "policy"
+        name = self.make().name
+        if given == "age" or not isinstance(given, str) or not given.startswith("age:"):
+            return name if not self.settings else f"{name} {', '.join(f'{key}={value}' for key, value in self.settings.items())}"
+        return given.replace(":", " ")
 
 
 @dataclass(frozen=True)
@@ -116,8 +174,6 @@ def compare(
     if test_nodes is not None and len(given) > 1:
         raise InputError(f"test nodes were given for {len(given)} graphs: they belong to one")
     check_counts(runs, None, seed)
-    from nodewise.strategies import DEFAULT_STRATEGY
-
     methods = tuple(Method.of(one) for one in (("random", DEFAULT_STRATEGY) if strategies is None else _several(strategies)))
     asked = () if budgets is None else tuple(_several(getattr(budgets, "tolist", lambda: budgets)()))
     for budget in asked:
@@ -134,6 +190,69 @@ def compare(
         for name, outcome in ((name, outcome) for setting in comparison.settings for name, outcome in setting.outcomes.items()):
             warn_of_flat_scores(name, outcome.queries, report)
     return comparison
+
+
+class Engine(Protocol):
+    """Where tasks are played."""
+
+    def device(self, name: str) -> str:
+        """The device that tasks are to name, of what was asked for.
+
+        Raises:
+            InputError: there is none.
+        """
+
+    def share(self, graph: Graph, reference: GraphReference, folder: Path | None) -> GraphReference:
+        """Sees to it that whoever plays a task with the reference that this gives has the graph.
+
+        Args:
+            graph: the graph, its features as the classifier gets them.
+            reference: its reference.
+            folder: where finished chunks are kept, so that more can be written there; None: nowhere.
+        """
+
+    def play(self, tasks: Iterable[Task]) -> Generator[tuple[Task, dict[int, Chunk]], None, None]:
+        """Plays all tasks and gives each one's chunks as soon as they are there, in whatever order.
+
+        Tasks are taken as there is room for them: the next graph may be loaded for the next one.
+        """
+
+
+@dataclass
+class LocalEngine:
+    """Plays one task after another in this process."""
+
+    player: Player = field(default_factory=Player)
+
+    def device(self, name: str) -> str:
+        """This machine's device of that name."""
+        return str(resolve_device(name))
+
+    def share(self, graph: Graph, reference: GraphReference, folder: Path | None) -> GraphReference:
+        """The player holds the graph."""
+        self.player.hold(graph, reference)
+        return reference
+
+    def play(self, tasks: Iterable[Task]) -> Generator[tuple[Task, dict[int, Chunk]], None, None]:
+        """Each task's chunks, in order."""
+        for task in tasks:
+            yield task, self.player.play(task)
+
+
+ENGINES: dict[str, Callable[..., Engine]] = {"local": LocalEngine}
+"""Engines by name; ``nodewise.cluster`` adds its own when it is imported, and offers it as an entry point of ``nodewise.engines``."""
+
+
+def make_engine(engine: Engine | str) -> Engine:
+    """The engine of that name, or the one that was given.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    if not isinstance(engine, str):
+        return engine
+    made: Engine = resolve_plugin("engine", engine, ENGINES, "nodewise.engines")
+    return made
 
 
 def _play_all(

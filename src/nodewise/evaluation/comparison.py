@@ -1,7 +1,13 @@
-"""What a comparison found: scores by setting and method, with paired tests and ranks."""
+"""What a comparison found: scores by setting and method with paired tests and ranks, and its tables for people.
+
+A `Table` is one record, written for the terminal, Markdown, LaTeX and CSV; `score_table` and `lead_table` make those of a comparison, `long_form` its rows
+for other programs.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +18,38 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.ranks import Ranking, rank_strategies
-from nodewise.evaluation.statistics import Interval, PairedComparison, compare_pairs, confidence_interval
+from nodewise.evaluation.statistics import (
+    FEWEST_FOR_INTERVAL,
+    FEWEST_FOR_TEST,
+    Interval,
+    PairedComparison,
+    Ranking,
+    compare_pairs,
+    confidence_interval,
+    rank_strategies,
+)
+from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "Metric", "Outcome", "Setting"]
+__all__ = [
+    "Comparison",
+    "Entry",
+    "Metric",
+    "Outcome",
+    "Setting",
+    "Table",
+    "lead_table",
+    "long_form",
+    "score_table",
+    "to_csv",
+    "to_latex",
+    "to_markdown",
+    "to_rows",
+]
+
 
 Metric = Literal["micro_f1", "macro_f1"]
 
@@ -182,3 +212,188 @@ class Comparison:
 def _mean_score(graphs: Mapping[str, Sequence[Setting]], name: str) -> float:
     """A method's Micro-F1: the mean over settings of each graph, then over graphs."""
     return float(np.mean([np.mean([setting.outcomes[name].micro_f1.mean() for setting in settings]) for settings in graphs.values()]))
+
+
+_NAMES = {"micro_f1": "Micro-F1", "macro_f1": "Macro-F1"}
+
+
+def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> Table:
+    """Methods by settings, mean and 95 % interval; the best of each setting marked, and what is not significantly worse.
+
+    Up to four settings are columns; more are rows, since they would not fit beside each other.
+    """
+    settings, methods = comparison.settings, comparison.methods
+    marked = [(setting, setting.best(metric), setting.near_best(metric)) for setting in settings]
+    cells = [[_entry(setting, name, metric, best, near) for name in methods] for setting, best, near in marked]
+    note = f"{_NAMES[metric]} in percent, {_how_sure(comparison)}"
+    headings = [_heading(comparison, setting) for setting in settings]
+    if len(settings) > 4:
+        rows = tuple((heading, *row) for heading, row in zip(headings, cells, strict=True))
+        return Table(_NAMES[metric], ("setting", *methods), rows, (note,))
+    rows = tuple((name, *(row[place] for row in cells)) for place, name in enumerate(methods))
+    return Table(_NAMES[metric], ("strategy", *headings), rows, (note,))
+
+
+def lead_table(comparison: Comparison) -> Table:
+    """The best method of each setting against every other: the difference in points with its interval, and the tests."""
+    rows: list[tuple[str, ...]] = []
+    for setting in comparison.settings:
+        for test in setting.against_best():
+            lead = test.difference.text(sign=True)
+            tests = (f"{100 * test.win_rate:.0f} %", _p(test.corrected_p), _p(test.permutation_p))
+            rows.append((_heading(comparison, setting), test.first, test.second, lead, *tests))
+    columns = ("setting", "best", "against", "lead in points", "runs won", "p (t, Holm)", "p (sign flips)")
+    return Table("The best against the others", columns, tuple(rows), text_columns=3)
+
+
+def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
+    """One row for each setting and method: columns and rows."""
+    columns = ["graph", "features", "classifier", "budget", "strategy", "name", "policy", "runs"]
+    columns += ["micro_f1", "micro_f1_ci95", "macro_f1", "macro_f1_ci95", "best", "not_significantly_worse", "seconds"]
+    rows: list[list[object]] = []
+    for setting in comparison.settings:
+        best, near = setting.best(), setting.near_best()
+        for name, outcome in setting.outcomes.items():
+            scores = [None if math.isnan(value) else round(value, 4) for m in ("micro_f1", "macro_f1") for value in outcome.interval(m)]
+            rows.append([
+                setting.graph, setting.features, setting.classifier, setting.budget, outcome.strategy, name, outcome.policy, len(outcome.micro_f1),
+                *scores, int(name == best), int(name in near), round(outcome.seconds, 3),
+            ])  # fmt: skip
+    return columns, rows
+
+
+def _entry(setting: Setting, name: str, metric: Metric, best: str, near: frozenset[str]) -> Entry | None:
+    if name not in setting.outcomes:
+        return None
+    return Entry(setting.outcomes[name].interval(metric).text(), "best" if name == best else "near" if name in near else "")
+
+
+def _how_sure(comparison: Comparison) -> str:
+    """What the means and marks rest on, with no more certainty than the runs give."""
+    runs = sorted({len(outcome.micro_f1) for setting in comparison.settings for outcome in setting.outcomes.values()})
+    over = count(runs[0], "run") if len(runs) == 1 else f"{' or '.join(map(str, runs))} runs"
+    means = f"mean ± 95 % interval over {over}" if runs[0] >= FEWEST_FOR_INTERVAL else f"mean over {over}, too few for an interval"
+    if runs[0] < FEWEST_FOR_TEST:
+        marks = f"Marked: the best mean of a setting; {FEWEST_FOR_TEST} runs or more can tell whether its lead is chance."
+    else:
+        marks = "Marked: the best mean of a setting, and what is not significantly worse (paired t-test, Holm-corrected within the setting, 5 %)."
+    return f"{means}, the same splits for all strategies. {marks}"
+
+
+def _heading(comparison: Comparison, setting: Setting) -> str:
+    """The setting's name, with the budget and the classifier where they tell settings of the comparison apart."""
+    parts = [setting.graph]
+    if len({other.budget for other in comparison.settings if other.graph == setting.graph}) > 1:
+        parts.append(f"{setting.budget} labels")
+    if len({other.classifier for other in comparison.settings}) > 1:
+        parts.append(setting.classifier)
+    return ", ".join(parts)
+
+
+def _p(value: float) -> str:
+    return "–" if math.isnan(value) else "< 0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+Mark = Literal["", "best", "near"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell.
+
+    Attributes:
+        text: what it says.
+        mark: ``"best"`` of its column, or ``"near"``: not significantly worse than the best.
+    """
+
+    text: str
+    mark: Mark = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, rows and what has to be said below them.
+
+    Attributes:
+        rows: texts, or entries where a cell has a mark; None is an empty cell.
+        notes: sentences for below the table.
+        text_columns: how many of the first columns are text; the rest are numbers, set flush right.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Entry | str | None, ...], ...]
+    notes: tuple[str, ...] = ()
+    text_columns: int = 1
+
+    def __post_init__(self) -> None:
+        assert all(len(row) == len(self.columns) for row in self.rows), "every row has a cell for each column"
+
+
+def to_rows(table: Table) -> list[tuple[str | None, ...]]:
+    """Rows of plain text, as a terminal or a pipe shows them: ``*`` is the best, ``=`` is not significantly worse."""
+    signs = {"": "", "best": " *", "near": " ="}
+    return [
+        tuple(None if cell is None else cell if isinstance(cell, str) else cell.text + signs[cell.mark] for cell in row)
+        for row in table.rows
+    ]
+
+
+def to_markdown(table: Table) -> str:
+    """A Markdown table: the best in bold, what is not significantly worse in italics."""
+    frames = {"": "{}", "best": "**{}**", "near": "*{}*"}
+    lines = [f"**{table.title}**", ""] if table.title else []
+    lines.append(_piped(table.columns))
+    lines.append(_piped(["---" if i < table.text_columns else "---:" for i in range(len(table.columns))], escape=False))
+    for row in table.rows:
+        lines.append(
+            _piped(
+                [frames[cell.mark].format(_bar(cell.text)) if isinstance(cell, Entry) else _bar(cell or "") for cell in row], escape=False
+            )
+        )
+    for note in table.notes:
+        lines += ["", note]
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    """A LaTeX table for the package booktabs: the best in bold, what is not significantly worse underlined."""
+    frames = {"": "{}", "best": r"\textbf{{{}}}", "near": r"\underline{{{}}}"}
+    body = [" & ".join(map(_tex, table.columns)) + r" \\", r"\midrule"]
+    for row in table.rows:
+        cells = [frames[cell.mark].format(_tex(cell.text)) if isinstance(cell, Entry) else _tex(cell or "") for cell in row]
+        body.append(" & ".join(cells) + r" \\")
+    shape = "l" * table.text_columns + "r" * (len(table.columns) - table.text_columns)
+    caption = _tex(" ".join([f"{table.title}.", *table.notes]) if table.title else " ".join(table.notes))
+    lines = [
+        r"\begin{table}", rf"\caption{{{caption}}}", r"\centering", rf"\begin{{tabular}}{{{shape}}}", r"\toprule", *body, r"\bottomrule",
+        r"\end{tabular}", r"\end{table}",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def to_csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Comma-separated values, one row a line; None is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _piped(cells: Sequence[str], escape: bool = True) -> str:
+    return "| " + " | ".join(_bar(cell) if escape else cell for cell in cells) + " |"
+
+
+def _bar(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+_TEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}", "±": r"$\pm$", "−": "$-$", "×": r"$\times$", "–": "--", "≤": r"$\leq$", "→": r"$\to$", "…": r"\ldots{}",
+}  # fmt: skip
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(letter, letter) for letter in text)

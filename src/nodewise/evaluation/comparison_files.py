@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nodewise.evaluation.comparison import Comparison
-from nodewise.evaluation.comparison_tables import lead_table, long_form, score_table
-from nodewise.evaluation.ranks import win_rates
-from nodewise.evaluation.tables import to_csv, to_latex, to_markdown
+from nodewise.evaluation.comparison import Comparison, lead_table, long_form, score_table, to_csv, to_latex, to_markdown
+from nodewise.evaluation.statistics import win_rates
 from nodewise.ground.files import write_json
 
 __all__ = ["write_comparison"]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.classifiers import make_classifier
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import SplitSizes, TestNodes
-from nodewise.evaluation.methods import choose_classifier, policy_name
 from nodewise.evaluation.statistics import Interval, confidence_interval
 from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
@@ -23,15 +23,15 @@ from nodewise.graph.features import prepared
 from nodewise.ground.compute import resolve_device
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Warned, listening
-from nodewise.policy import Policy
-from nodewise.strategies import make_strategy
+from nodewise.policy import DEFAULT_POLICY, Policy
+from nodewise.strategies import DEFAULT_STRATEGY, Learned, make_strategy, parse_strategy
 
 if TYPE_CHECKING:
     import pandas as pd
     import torch
     from matplotlib.figure import Figure
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Evaluation", "choose_classifier", "evaluate", "policy_name"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,6 +185,24 @@ def evaluate(
         budget=budget, runs=runs, seed=seed, device=where.type, seconds=time.perf_counter() - begin, micro_f1=micro, macro_f1=macro,
         queries=queries,
     )  # fmt: skip
+
+
+def policy_name(strategy: object, policy: str | Path | Policy | None) -> str | None:
+    """The policy that a strategy uses, as the caller named it; None where it uses none."""
+    if isinstance(strategy, (Policy, Learned)) or isinstance(policy, Policy):
+        return "given"
+    if strategy is None:
+        strategy = DEFAULT_STRATEGY if policy is None else "policy"
+    name, settings = parse_strategy(strategy) if isinstance(strategy, str) else ("", {})
+    return str(policy or settings.get("policy") or DEFAULT_POLICY) if name == "policy" else None
+
+
+def choose_classifier(classifier: str | Classifier | None, strategy: Strategy, settings: Mapping[str, Any] | None = None) -> Classifier:
+    """The classifier that is asked for, else the one that the strategy's policy was trained with, else the default."""
+    if classifier is None and isinstance(strategy, Learned):
+        name, own = strategy.policy.classifier
+        return make_classifier(name, {**own, **(settings or {})}, imports=False)
+    return make_classifier(classifier, settings)
 
 
 def check_counts(runs: int, budget: int | None, seed: int) -> None:

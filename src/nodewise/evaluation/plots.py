@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.ranks import Ranking
-from nodewise.evaluation.statistics import Interval
+from nodewise.evaluation.statistics import Interval, Ranking
+from nodewise.ground.files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,9 +51,8 @@ def new_figure(width: float, height: float) -> Figure:
 def save_figure(figure: Figure, path: str | Path) -> Path:
     """Write the figure whole or not at all; the ending says the format."""
     path = Path(path)
-    part = path.with_name(f".{path.stem}.part{path.suffix}")
-    figure.savefig(part, metadata={"Software": None} if path.suffix == ".png" else None)
-    part.replace(path)
+    with whole_file(path) as file:
+        figure.savefig(file, format=path.suffix[1:], metadata={"Software": None} if path.suffix == ".png" else None)
     return path
 
 

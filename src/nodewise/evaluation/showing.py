@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodewise.evaluation.comparison import Comparison
-from nodewise.evaluation.comparison_tables import long_form, score_table
+from nodewise.evaluation.comparison import Comparison, Entry, Table, long_form, score_table, to_rows
 from nodewise.evaluation.plots import colour_of, draw_curves, new_figure, save_figure
-from nodewise.evaluation.tables import Entry, Table, to_rows
 from nodewise.ground.errors import InputError, MissingExtraError
 from nodewise.ground.events import count
 

@@ -1,9 +1,13 @@
-"""The policy file: one ``.safetensors``, weights and everything needed to use them; nothing in it is executed."""
+"""Policy files: our own, one ``.safetensors`` with weights and everything needed to use them; those that come with nodewise; the paper's released ones.
+
+Nothing in a file is executed.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +15,12 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from nodewise.ground.errors import PolicyFileError
+from nodewise.ground.errors import PolicyFileError, UnknownNameError
 from nodewise.ground.files import whole_file
-from nodewise.policy.network import Policy, PolicySettings
+from nodewise.policy.policy import Policy, PolicySettings
 
-__all__ = ["FORMAT", "load_policy", "save_policy"]
+__all__ = ["DEFAULT_POLICY", "FORMAT", "find_policy", "import_released", "load_policy", "save_policy", "shipped_policies"]
+
 
 FORMAT = "nodewise-policy-1"
 
@@ -67,7 +72,7 @@ def load_policy(path: str | Path) -> Policy:
         PolicyFileError: there is no such file, it is damaged, or it is not a policy of this version.
     """
     if isinstance(path, str) and not path.endswith(".safetensors"):
-        from nodewise.policy.shipped import shipped_policies
+        from nodewise.policy.file import shipped_policies
 
         path = shipped_policies().get(path, path)
     path = Path(path)
@@ -116,3 +121,69 @@ def _fill(policy: Policy, tensors: Mapping[str, torch.Tensor], source: str) -> N
         if not torch.isfinite(tensors[name]).all():
             raise PolicyFileError(f"{source!r}: weight {name!r} holds values that are not finite: train the policy again")
     policy.load_state_dict(dict(tensors))
+
+
+DEFAULT_POLICY = "cora+citeseer"
+
+
+def shipped_policies() -> dict[str, Path]:
+    """Every shipped policy's file by name."""
+    folder = Path(str(files("nodewise.policy"))) / "shipped"
+    return {path.name.removesuffix(".safetensors"): path for path in sorted(folder.glob("*.safetensors"))}
+
+
+def find_policy(name_or_file: str | Path | None = None) -> Policy:
+    """A policy by its shipped name or from a file; the default one for None.
+
+    Raises:
+        UnknownNameError: it is neither a shipped policy's name nor a file.
+        PolicyFileError: the file cannot be used.
+    """
+    wanted = str(name_or_file or DEFAULT_POLICY)
+    shipped = shipped_policies()
+    if wanted in shipped:
+        return load_policy(shipped[wanted])
+    if Path(wanted).suffix != ".safetensors" and not Path(wanted).exists():
+        raise UnknownNameError("policy", wanted, shipped, "Or give a .safetensors file.")
+    return load_policy(wanted)
+
+
+_RELEASED_NAMES = {
+    "gcn.0.weight": "weights.0", "gcn.1.weight": "weights.1",
+    "gcn.0.bias": "biases.0", "gcn.1.bias": "biases.1",
+    "output_layer.weight": "output",
+}  # fmt: skip
+
+
+def import_released(path: str | Path) -> Policy:
+    """A policy in the form that the paper's authors released, a plain PyTorch state dict; only tensors are read, nothing in the file is executed.
+
+    Raises:
+        PolicyFileError: the file is not such a state dict.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise PolicyFileError(f"no file at {str(path)!r}: give a state dict saved by torch.save")
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # bytes that are no state dict fail in whatever way torch's reader stumbles over them
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise PolicyFileError(
+            f"{str(path)!r} is not a plain state dict ({reason}): only files that hold nothing but tensors are read"
+        ) from None
+    if (
+        not isinstance(found, dict)
+        or set(found) != set(_RELEASED_NAMES)
+        or not all(isinstance(part, torch.Tensor) for part in found.values())
+    ):
+        names = sorted(map(str, found)) if isinstance(found, dict) else type(found).__name__
+        raise PolicyFileError(
+            f"{str(path)!r} holds {names}, a released policy holds the tensors {sorted(_RELEASED_NAMES)}: it is of another kind"
+        )
+    size = path.stat().st_size
+    if any(4 * tensor.numel() > size for tensor in found.values()):  # a view that repeats what little the file holds
+        raise PolicyFileError(f"{str(path)!r} holds tensors larger than itself: it is no plain state dict")
+    policy = Policy(PolicySettings(hidden=max(1, found["gcn.0.bias"].numel())))
+    _fill(policy, {_RELEASED_NAMES[name]: tensor for name, tensor in found.items()}, str(path))
+    policy.origin = {"imported_from": path.name, "source_graphs": []}
+    return policy

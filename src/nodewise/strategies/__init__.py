@@ -10,13 +10,13 @@ from nodewise.contracts import Strategy
 from nodewise.ground.errors import InputError
 from nodewise.ground.plugins import list_plugins, resolve_plugin
 from nodewise.policy import Policy, find_policy
+from nodewise.policy.policy import Learned
 from nodewise.strategies.age import Age
 from nodewise.strategies.anrmab import Anrmab
 from nodewise.strategies.centrality import Centrality
 from nodewise.strategies.coreset import Coreset
 from nodewise.strategies.gain import Gain
 from nodewise.strategies.kcenter import KCenter
-from nodewise.strategies.learned import Learned
 from nodewise.strategies.random import Random
 from nodewise.strategies.uncertainty import Uncertainty
 

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from nodewise.classifiers import make_classifier
 from nodewise.contracts import Classifier
 from nodewise.evaluation.evaluate import check_counts
-from nodewise.evaluation.store import ChunkStore
-from nodewise.evaluation.task import GraphReference, Player, Task, default_splits
+from nodewise.evaluation.task import ChunkStore, GraphReference, Player, Task, default_splits
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -18,7 +18,9 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.files import whole_file
 from nodewise.policy import Policy, load_policy, save_policy
-from nodewise.training.returns import RunningScale
+
+if TYPE_CHECKING:
+    from nodewise.training.reinforce import RunningScale
 
 __all__ = ["DEAD_AFTER", "Checkpoint", "describe_sources"]
 

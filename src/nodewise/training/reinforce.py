@@ -1,4 +1,7 @@
-"""Training a policy on labelled source graphs: REINFORCE, algorithm 1 of the paper, from top to bottom."""
+"""Training a policy on labelled source graphs: REINFORCE, algorithm 1 of the paper, from top to bottom.
+
+`Explorer` is the policy while it learns; returns, their running scale and the loss are pure functions at the end.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.contracts import Classifier
+from nodewise.contracts import Classifier, Observation, Strategy
 from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.evaluation.task import default_splits
@@ -22,14 +25,13 @@ from nodewise.ground.compute import derive_seed, resolve_device
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Progress, Reporter, Warned, listening
 from nodewise.policy import Policy, PolicySettings
+from nodewise.policy.policy import state
 from nodewise.training.checkpoint import DEAD_AFTER, Checkpoint, describe_sources
-from nodewise.training.explorer import Explorer
-from nodewise.training.returns import RunningScale, policy_loss, stepwise_returns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["TrainingOptions", "TrainingSettings", "train_policy"]
+__all__ = ["Explorer", "RunningScale", "TrainingOptions", "TrainingSettings", "policy_loss", "stepwise_returns", "train_policy"]
 
 
 @dataclass(frozen=True)
@@ -82,17 +84,6 @@ class TrainingSettings:
         return {
             "budgets": list(self.budgets), **plain, "features": list(self.features), "policy": self.policy.as_dict(), "classifier": learns
         }  # fmt: skip
-
-
-class _Source:
-    """A source graph with its environment and the running scale of its returns."""
-
-    def __init__(self, graph: Graph, budget: int, settings: TrainingSettings, device: torch.device, policy: Policy) -> None:
-        self.name, self.budget = graph.name, budget
-        self.tensors, self.splits = GraphTensors(graph, device), default_splits(graph)
-        self.environment = Environment.of(self.tensors, settings.classifier, settings.batch, budget)
-        self.explorer = Explorer(policy, self.environment, keep_scores=settings.reward == "stepwise")
-        self.scale = RunningScale()
 
 
 class TrainingOptions(TypedDict, total=False):
@@ -226,6 +217,17 @@ def _train(
         raise
 
 
+class _Source:
+    """A source graph with its environment and the running scale of its returns."""
+
+    def __init__(self, graph: Graph, budget: int, settings: TrainingSettings, device: torch.device, policy: Policy) -> None:
+        self.name, self.budget = graph.name, budget
+        self.tensors, self.splits = GraphTensors(graph, device), default_splits(graph)
+        self.environment = Environment.of(self.tensors, settings.classifier, settings.batch, budget)
+        self.explorer = Explorer(policy, self.environment, keep_scores=settings.reward == "stepwise")
+        self.scale = RunningScale()
+
+
 def _play(source: _Source, number: int, episode: int, settings: TrainingSettings) -> tuple[float, torch.Tensor]:
     """One episode on one graph: the mean reward, and the advantages [step or 1, run]. All randomness follows from (seed, graph, episode)."""
     seed = derive_seed(settings.seed, "source", number)
@@ -262,3 +264,97 @@ def _begin_anew(policy: Policy, adam: torch.optim.Adam, seed: int) -> None:
     """
     policy.load_state_dict(Policy(policy.settings, seed).state_dict())
     adam.state.clear()
+
+
+class Explorer(Strategy):
+    """The policy while it learns: nodes are sampled from its softmax over the pool, and what it saw is kept for the gradient.
+
+    Attributes:
+        states: what the policy saw: [run, step, node, feature].
+        before: the validation score before each query, [run, step]; filled when ``keep_scores`` is set.
+    """
+
+    name = "explorer"
+    recordable = True
+
+    def __init__(self, policy: Policy, environment: Environment, keep_scores: bool = False) -> None:
+        self.policy, self.keep_scores, self._environment = policy, keep_scores, environment
+        graph, features = environment.graph, len(policy.settings.state.features)
+        shape = (environment.runs, environment.budget)
+        self.states = torch.zeros(*shape, graph.num_nodes, features, device=graph.device, dtype=graph.dtype)
+        self.before = torch.zeros(shape, device=graph.device, dtype=graph.dtype)
+
+    def begin(self, observation: Observation) -> None:
+        """Take the episode's validation nodes; their labels are used for rewards alone."""
+        if not self.keep_scores:
+            return
+        splits = self._environment.splits
+        if not hasattr(self, "_validation"):
+            self._validation = splits.validation.clone()
+        self._validation.copy_(splits.validation)
+
+    def scores(self, observation: Observation) -> torch.Tensor:
+        """Scores plus Gumbel noise: the largest is a sample from their softmax over the pool."""
+        seen = state(observation, self.policy.settings.state)
+        observation.record(self.states, seen)
+        if self.keep_scores:
+            guess = observation.logits.argmax(-1).gather(1, self._validation)
+            right = (guess == self._environment.graph.y[self._validation]).to(seen.dtype)
+            observation.record(self.before, right.mean(1))
+        drawn = observation.noise.clamp(1e-7, 1 - 6e-8)
+        scores: torch.Tensor = self.policy(observation.graph, seen)
+        return scores - torch.log(-torch.log(drawn))
+
+
+@dataclass
+class RunningScale:
+    """A source graph's running mean and mean square of returns: [step] each, or [1] where all steps share one return.
+
+    Both start from the first batch, and take in the present batch before they are used.
+    """
+
+    rate: float = 0.05
+    mean: torch.Tensor | None = None
+    square: torch.Tensor | None = None
+
+    def __call__(self, returns: torch.Tensor) -> torch.Tensor:
+        """Returns minus their running mean, divided by the running root mean square of what is left: [step, run]."""
+        batch_mean = returns.mean(1)
+        self.mean = batch_mean if self.mean is None else torch.lerp(self.mean, batch_mean, self.rate)
+        left = returns - self.mean[:, None]
+        batch_square = left.square().mean(1)
+        self.square = batch_square if self.square is None else torch.lerp(self.square, batch_square, self.rate)
+        return left / self.square.sqrt().clamp_min(1e-8)[:, None]
+
+
+def stepwise_returns(before: torch.Tensor, final: torch.Tensor) -> torch.Tensor:
+    """What each query and those after it gained, when every query is rewarded by its own gain in validation score.
+
+    Gains after step t add up to the final score minus the score before step t.
+
+    Args:
+        before: the score before each query: [run, step].
+        final: the score after the closing epochs: [run].
+
+    Returns:
+        [step, run].
+    """
+    return (final[:, None] - before).T
+
+
+def policy_loss(scores: torch.Tensor, pool: torch.Tensor, nodes: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
+    """−Σ over steps, mean over runs, of log p(chosen node) × advantage (section 3.4).
+
+    Args:
+        scores: the policy's scores at every step: [run, step, node].
+        pool: the first pool of each run: bool [run, node].
+        nodes: what was asked: int64 [run, step].
+        advantages: [step, run], or [1, run] for one that all steps share.
+    """
+    steps = nodes.shape[1]
+    when = torch.full(pool.shape, steps, device=nodes.device)
+    when.scatter_(1, nodes, torch.arange(steps, device=nodes.device).expand_as(nodes))
+    open_then = pool[:, None] & (when[:, None] >= torch.arange(steps, device=nodes.device)[None, :, None])  # [run, step, node]
+    masked = scores.masked_fill(~open_then, -torch.inf)
+    chosen = masked.gather(2, nodes[..., None]).squeeze(2) - masked.logsumexp(2)  # [run, step]
+    return -(chosen * advantages.T).sum(1).mean()

@@ -10,7 +10,7 @@ import torch
 
 from nodewise.cli import main
 from nodewise.policy import Policy, load_policy, save_policy, shipped_policies
-from tests.policy.test_released import Trap, released
+from tests.policy.test_file import Trap, released
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from nodewise.datasets import dataset_info, default_budget
 from nodewise.experiments.gpa import EXPERIMENTS, TRAININGS, Part, Row, find_experiment, paper_statement, paper_tables
 from nodewise.experiments.gpa.trainings import AGE_SOURCES, find_training, missing_command
 from nodewise.ground.errors import UnknownNameError
-from nodewise.policy.state import PAPER_FEATURES
+from nodewise.policy.policy import PAPER_FEATURES
 from nodewise.strategies import STRATEGIES
 
 PARTS = [(experiment.name, part) for experiment in EXPERIMENTS.values() for part in experiment.parts]

@@ -12,8 +12,7 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.classifiers.gcn import kernels
-from nodewise.classifiers.gcn.closing import labelled_loss, train_to_the_end
-from nodewise.classifiers.gcn.gcn import Gcn
+from nodewise.classifiers.gcn.gcn import Gcn, labelled_loss, train_to_the_end
 from nodewise.contracts import Learner
 from nodewise.graph.sparse_kernels import uniform
 from nodewise.graph.tensors import GraphTensors

@@ -3,7 +3,8 @@
 Section 4.1 and the protocol: logits = Â relu(Â X W0) W1 with no bias, dropout on the input and the hidden layer, Adam with L2
 added to the gradient, loss = mean cross-entropy over the labelled nodes, scaled by min(labelled, 10) / 10.
 
-Gradients are written out by hand and restricted to the rows that the loss reaches (see `field`).
+Gradients are written out by hand and restricted to the rows that the loss reaches (see `Field`). How training ends, `train_to_the_end`, is the same on a
+GPU, whose learner is in `cuda`.
 """
 
 from __future__ import annotations
@@ -11,22 +12,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.gcn.closing import labelled_loss, train_to_the_end
-from nodewise.classifiers.gcn.field import Field
 from nodewise.contracts import Classifier, Learner
 from nodewise.graph import Graph
 from nodewise.graph.features import gcn_features
-from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
+from nodewise.graph.tensors import GraphTensors, Sparse, csr_product, csr_tensor
 from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Reporter
+from nodewise.ground.events import Progress, Reporter
 
-__all__ = ["Gcn", "GcnLearner"]
+if TYPE_CHECKING:
+    from nodewise.classifiers.gcn.cuda import GcnCudaLearner
+
+__all__ = ["CHECK_EVERY", "Field", "Fold", "Gcn", "GcnLearner", "labelled_loss", "train_to_the_end"]
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,55 @@ class _Snapshot(NamedTuple):
     known: int
 
 
+CHECK_EVERY = 10
+"""Epochs between two looks at the training loss."""
+
+
+def train_to_the_end(learner: GcnLearner | GcnCudaLearner, reporter: Reporter | None = None) -> None:
+    """The closing epochs of all runs: a number of them, as in the released code, or until the training loss stops falling, as the paper words it.
+
+    With a ``convergence`` c above 0 a run ends when its training loss, taken every ten epochs without dropout, has fallen by less than the share c
+    since the look before; ``closing_epochs`` are then the most. A run that has ended keeps its weights while others go on, so that no run depends on
+    those beside it. Nothing waits for the host, so that a GPU can record it; there all epochs are played, whatever has ended.
+    """
+    settings, weights = learner.settings, (learner.w0, learner.w1)
+    if settings.convergence == 0:
+        for done in range(settings.closing_epochs):
+            learner.fit()
+            if reporter is not None:
+                reporter(Progress("predict", done + 1, settings.closing_epochs))
+        return
+    kept, going = [weight.clone() for weight in weights], torch.ones(learner.runs, dtype=torch.bool, device=learner.w0.device)
+    before = learner.training_loss()
+    for done in range(1, settings.closing_epochs + 1):
+        learner.fit()
+        if done % CHECK_EVERY == 0 or done == settings.closing_epochs:
+            now = learner.training_loss()
+            kept = [torch.where(going[:, None, None], weight, old) for weight, old in zip(weights, kept, strict=True)]
+            going, before = going & (now < (1 - settings.convergence) * before), now
+            if reporter is not None:
+                reporter(Progress("predict", done, settings.closing_epochs))
+            if going.device.type == "cpu" and not bool(going.any()):
+                break
+    for weight, last in zip(weights, kept, strict=True):
+        weight.copy_(last)
+
+
+def labelled_loss(logits: torch.Tensor, nodes: torch.Tensor, labels: torch.Tensor, filled: torch.Tensor | None = None) -> torch.Tensor:
+    """The mean cross-entropy of each run's labelled nodes: [run].
+
+    Args:
+        logits: [run, node, class], dropout off.
+        nodes, labels: int64 [run, label].
+        filled: which of these are there, bool [label]; all by default.
+    """
+    chosen = logits.gather(1, nodes[..., None].expand(-1, -1, logits.shape[2]))
+    losses = torch.logsumexp(chosen, 2) - chosen.gather(2, labels[..., None])[..., 0]
+    if filled is None:
+        return losses.mean(1)
+    return (losses * filled).sum(1) / filled.sum().clamp_min(1)
+
+
 class _SparseInput:
     """X W0 over the far nodes, X sparse, with dropout on its entries."""
 
@@ -279,3 +331,103 @@ class _DenseInput:
         padded = back.new_zeros(runs * longest, back.shape[1])
         padded[self._slots] = back
         return torch.bmm(self._dropped.transpose(1, 2), padded.view(runs, longest, -1))
+
+
+class Field:
+    """The part of the graph that the labelled nodes' loss reaches in each run, growing with every label, and the matrices restricted to it.
+
+    The loss of a two-layer GCN reads the hidden layer at the labelled nodes and their neighbours (the *near* nodes), and the
+    input at those nodes' neighbours (the *far* nodes). Training on these rows alone gives the same gradients as training on the
+    whole graph; on Cora with 35 labels that is a fifth of the hidden layer and half of the input.
+
+    Attributes:
+        queried: the labelled nodes in the order in which they came, [run, label].
+    """
+
+    def __init__(self, graph: GraphTensors, runs: int) -> None:
+        self._graph, self._runs = graph, runs
+        self._norm = tuple(t.numpy() for t in (graph.norm.crow, graph.norm.col, graph.norm.values))
+        self._near = np.zeros((runs, graph.num_nodes), dtype=bool)
+        self._far = np.zeros((runs, graph.num_nodes), dtype=bool)
+        self.queried = np.zeros((runs, 0), dtype=np.int64)
+
+    def add(self, nodes: np.ndarray) -> None:
+        """Take in one more labelled node for each run: [run]."""
+        self.queried = np.concatenate([self.queried, nodes[:, None]], axis=1)
+        run, entry = self._entries(np.arange(self._runs), nodes)
+        near = self._norm[1][entry]
+        fresh = ~self._near[run, near]
+        run, near = run[fresh], near[fresh]
+        self._near[run, near] = True
+        again, entry = self._entries(run, near)
+        self._far[again, self._norm[1][entry]] = True
+
+    def copy(self) -> Field:
+        """The same labels, so that either may take in more without the other; to be built anew."""
+        twin = Field(self._graph, self._runs)
+        twin._near, twin._far, twin.queried = self._near.copy(), self._far.copy(), self.queried
+        return twin
+
+    def _entries(self, run: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The entries of the given nodes' rows of the propagation matrix, each with its run."""
+        entry, lengths = _row_entries(self._norm[0], node)
+        return np.repeat(run, lengths), entry
+
+    def build(self) -> None:
+        """Restrict the matrices to the rows that matter now: call it once after adding labels.
+
+        Sets ``far_run`` and ``far_node`` (the far nodes in order), ``far_count`` [run], ``first`` (far to near) and
+        ``second`` (near to labelled), each with its transpose.
+        """
+        nodes = self._graph.num_nodes
+        crow, col, values = self._norm
+        self.far_run, self.far_node = np.nonzero(self._far)
+        self.far_count = self._far.sum(1)
+        near_run, near_node = np.nonzero(self._near)
+        place = np.empty(self._runs * nodes, dtype=np.int32)
+        place[self.far_run * nodes + self.far_node] = np.arange(len(self.far_run), dtype=np.int32)
+        entry, lengths = _row_entries(crow, near_node)
+        column = place[np.repeat(near_run * nodes, lengths) + col[entry]]
+        self.first = _fold(lengths, column, values[entry], len(self.far_run))
+        place[near_run * nodes + near_node] = np.arange(len(near_run), dtype=np.int32)
+        run = np.repeat(np.arange(self._runs), self.queried.shape[1])
+        entry, lengths = _row_entries(crow, self.queried.ravel())
+        column = place[np.repeat(run * nodes, lengths) + col[entry]]
+        self.second = _fold(lengths, column, values[entry], len(near_run))
+
+    def input_entries(self, x: Sparse) -> tuple[Fold, np.ndarray]:
+        """The far nodes' rows of sparse features, columns counted through all runs, and the transpose's order of entries."""
+        entry, lengths = _row_entries(x.crow.numpy(), self.far_node)
+        columns = x.shape[1]
+        column = (np.repeat(self.far_run * columns, lengths) + x.col.numpy()[entry]).astype(np.int32)
+        return _ordered_fold(lengths, column, x.values.numpy()[entry], self._runs * columns)
+
+
+class Fold(NamedTuple):
+    """A sparse matrix and its transpose, as CSR tensors."""
+
+    forward: torch.Tensor
+    backward: torch.Tensor
+
+
+def _row_entries(crow: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the entries of some rows stand in a CSR matrix, and how many each row has."""
+    start = crow[rows].astype(np.int64)
+    lengths = crow[rows + 1] - start
+    ends = np.cumsum(lengths)
+    return np.repeat(start - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0), lengths
+
+
+def _ordered_fold(lengths: np.ndarray, column: np.ndarray, values: np.ndarray, columns: int) -> tuple[Fold, np.ndarray]:
+    crow = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    shape = (len(lengths), columns)
+    # scipy transposes in linear time; carrying the positions tells how to reorder values that change every epoch
+    turned = sp.csr_matrix((np.arange(len(column), dtype=np.int32), column, crow), shape=shape, copy=False).tocsc()
+    order = turned.data
+    forward = csr_tensor(torch.from_numpy(crow), torch.from_numpy(column), torch.from_numpy(values), shape)
+    back = csr_tensor(torch.from_numpy(turned.indptr), torch.from_numpy(turned.indices), torch.from_numpy(values[order]), shape[::-1])
+    return Fold(forward, back), order
+
+
+def _fold(lengths: np.ndarray, column: np.ndarray, values: np.ndarray, columns: int) -> Fold:
+    return _ordered_fold(lengths, column, values, columns)[0]

@@ -88,9 +88,8 @@ def compare(
     from nodewise.classifiers import make_classifier
     from nodewise.evaluation import ChunkStore, Method
     from nodewise.evaluation import compare as run
+    from nodewise.evaluation.comparison import lead_table, score_table, to_rows
     from nodewise.evaluation.comparison_files import write_comparison
-    from nodewise.evaluation.comparison_tables import lead_table, score_table
-    from nodewise.evaluation.tables import to_rows
     from nodewise.ground.errors import InputError
     from nodewise.strategies import DEFAULT_STRATEGY
 

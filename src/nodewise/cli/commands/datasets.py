@@ -57,7 +57,7 @@ def datasets(
 
 def _list_all(screen: Screen, folder: Path, json: Path | None) -> None:
     from nodewise.datasets import list_datasets
-    from nodewise.datasets.registry import as_it_is, find_info
+    from nodewise.datasets.load import as_it_is, find_info
 
     catalogued = {name: find_info(name) for name in list_datasets(folder)}
     known = {name: None if info is None else as_it_is(info, folder, _READ) for name, info in catalogued.items()}

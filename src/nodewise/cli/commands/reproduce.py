@@ -120,7 +120,7 @@ def reproduce(
 
 
 def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str, Any]) -> None:
-    from nodewise.evaluation.tables import to_rows
+    from nodewise.evaluation.comparison import to_rows
     from nodewise.experiments.gpa import EXPERIMENTS
     from nodewise.experiments.gpa import reproduce as run
     from nodewise.experiments.gpa.rendering import record_tables

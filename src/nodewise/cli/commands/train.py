@@ -88,7 +88,7 @@ def train(
     from nodewise.ground.compute import resolve_device
     from nodewise.ground.errors import InputError
     from nodewise.policy import PolicySettings
-    from nodewise.policy.state import StateSettings
+    from nodewise.policy.policy import StateSettings
     from nodewise.training import TrainingSettings, tensorboard_log, train_policy
 
     check_json(json)

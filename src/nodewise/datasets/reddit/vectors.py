@@ -12,6 +12,7 @@ import numpy.typing as npt
 from nodewise.datasets.reddit.glove import read_glove
 from nodewise.datasets.reddit.sources import fingerprint
 from nodewise.ground.events import Reporter
+from nodewise.ground.files import whole_file
 
 __all__ = ["word_vectors"]
 
@@ -42,8 +43,6 @@ def word_vectors(
         parts.append(vectors)
         missing.difference_update(some)
     whole = np.concatenate(parts)
-    temporary = kept.with_suffix(".part")
-    with temporary.open("wb") as file:
+    with whole_file(kept) as file:
         np.savez(file, words=np.frombuffer(json.dumps(found).encode(), dtype=np.uint8), vectors=whole)
-    temporary.replace(kept)
     return {word: row for row, word in enumerate(found)}, whole

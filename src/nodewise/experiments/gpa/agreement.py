@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodewise.evaluation.tables import Entry, Table
+from nodewise.evaluation.comparison import Entry, Table
 
 __all__ = ["Cell", "agreement_table", "compared_cells", "far_table", "lead_counts"]
 

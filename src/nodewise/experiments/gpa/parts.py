@@ -10,12 +10,10 @@ from typing import Any
 
 from nodewise.classifiers import Gcn
 from nodewise.datasets import data_folder, default_budget, default_features, load_graph
-from nodewise.evaluation.compare import Contest, compare
+from nodewise.evaluation.compare import Contest, Engine, Method, compare
 from nodewise.evaluation.comparison import Outcome, Setting
-from nodewise.evaluation.engines import Engine
-from nodewise.evaluation.methods import Method
 from nodewise.evaluation.statistics import PairedComparison, holm, paired_comparison
-from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import ChunkStore
 from nodewise.experiments.gpa.experiments import Part, Row
 from nodewise.experiments.gpa.numbers import paper_table
 from nodewise.experiments.gpa.trainings import AgeSettings, age_settings, find_file, find_trained, missing_command, released_policy

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodewise.evaluation.tables import Entry, Table, to_markdown
+from nodewise.evaluation.comparison import Entry, Table, to_markdown
 from nodewise.ground.events import count
 
 __all__ = ["graph_title", "lead_table", "p_value", "part_table", "record_tables", "render"]

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nodewise.evaluation.tables import to_markdown
+from nodewise.evaluation.comparison import to_markdown
 from nodewise.experiments.gpa.agreement import agreement_table, compared_cells, far_table, lead_counts
 from nodewise.experiments.gpa.experiments import EXPERIMENTS
 from nodewise.experiments.gpa.figures import draw_figure

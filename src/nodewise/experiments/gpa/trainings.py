@@ -10,7 +10,7 @@ from typing import Any, Literal
 from nodewise.datasets import default_budget
 from nodewise.ground.errors import PolicyFileError, UnknownNameError
 from nodewise.policy import Policy, PolicySettings, import_released, load_policy, shipped_policies
-from nodewise.policy.state import StateSettings
+from nodewise.policy.policy import StateSettings
 from nodewise.strategies import Age
 from nodewise.training import TrainingSettings
 

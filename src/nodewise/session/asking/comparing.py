@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nodewise.policy.state import StateSettings, state
+from nodewise.policy.policy import StateSettings, state
 from nodewise.session.learning.learner import MANY_NODES, SessionLearner
 
 __all__ = ["States", "states"]

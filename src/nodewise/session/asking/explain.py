@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from nodewise.ground.compute import one_thread
-from nodewise.policy.state import PAPER_FEATURES
+from nodewise.policy.policy import PAPER_FEATURES
 from nodewise.session.asking.comparing import states
 from nodewise.session.learning.learner import SessionLearner
 from nodewise.session.learning.prediction import class_columns

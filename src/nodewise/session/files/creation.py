@@ -110,7 +110,7 @@ def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool) -> t
 def _budget(graph: Graph, names: Sequence[str], budget: int | None) -> int:
     if budget is not None:
         return budget
-    from nodewise.datasets.budget import LABELS_PER_CLASS, default_budget
+    from nodewise.datasets.load import LABELS_PER_CLASS, default_budget
 
     if graph.num_classes and tuple(names) == graph.class_names:
         return default_budget(graph)
