@@ -9,7 +9,7 @@ from nodewise.classifiers.gcn.gcn import Gcn
 from nodewise.classifiers.views.views import Views
 from nodewise.contracts import Classifier
 from nodewise.ground.errors import InputError
-from nodewise.ground.plugins import list_plugins, resolve_plugin
+from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
 
 __all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "Views", "list_classifiers", "make_classifier"]
 
@@ -44,11 +44,7 @@ def make_classifier(
     if isinstance(classifier, str) or classifier is None:
         made = resolve_plugin("classifier", classifier or DEFAULT_CLASSIFIER, CLASSIFIERS, GROUP, settings, imports=imports)
     else:
-        made = classifier() if isinstance(classifier, type) else classifier
-        if settings:
-            raise InputError(
-                f"the classifier {getattr(made, 'name', made)!r} is an object already: its settings are its own, got {dict(settings)}"
-            )
+        made = own_object("classifier", classifier, settings)
     if not isinstance(made, Classifier):
         raise InputError(
             f"{made!r} is no classifier: it needs a name and the methods prepare, start, identity, default_features and bytes_per_run; "

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget, load_graph
 from nodewise.environment import SplitSizes, TestNodes
@@ -387,9 +385,8 @@ class _Play:
                 task = Task(reference, classifier, strategy, budgets, self._seed, first, runs, self._splits, device=self._device)
                 lacking = tuple(budget for budget in budgets if self._store.load(task.key(budget)) is None)
                 if lacking and lacking != budgets:
-                    tasks.append(Task(reference, classifier, strategy, lacking, self._seed, first, runs, self._splits, device=self._device))
-                    budgets = tuple(budget for budget in budgets if budget not in lacking)
-                    task = Task(reference, classifier, strategy, budgets, self._seed, first, runs, self._splits, device=self._device)
+                    tasks.append(replace(task, budgets=lacking))
+                    task = replace(task, budgets=tuple(budget for budget in budgets if budget not in lacking))
                 tasks.append(task)
         return tasks
 
@@ -413,5 +410,5 @@ class _Play:
 
 
 def _joined(method: Method, strategy: Strategy, chunks: Sequence[Chunk]) -> Outcome:
-    micro, macro, queries = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries"))
-    return Outcome(strategy.name, method.policy_name, micro, macro, queries, sum(chunk.seconds for chunk in chunks))
+    whole = Chunk.joined(chunks)
+    return Outcome(strategy.name, method.policy_name, whole.micro_f1, whole.macro_f1, whole.queries, whole.seconds)

@@ -42,6 +42,7 @@ __all__ = [
     "Setting",
     "Table",
     "lead_table",
+    "learning_curves",
     "long_form",
     "score_table",
     "to_csv",
@@ -207,6 +208,11 @@ class Comparison:
             "schema": 1, "kind": "comparison", "nodewise_version": __version__, "seed": self.seed, "device": self.device,
             "settings": [setting.as_dict() for setting in self.settings], "ranking": None if ranking is None else ranking.as_dict(),
         }  # fmt: skip
+
+
+def learning_curves(settings: Sequence[Setting], methods: Sequence[str]) -> dict[str, dict[int, Interval]]:
+    """Micro-F1 by method, then by budget."""
+    return {name: {one.budget: one.outcomes[name].interval() for one in settings if name in one.outcomes} for name in methods}
 
 
 def _mean_score(graphs: Mapping[str, Sequence[Setting]], name: str) -> float:

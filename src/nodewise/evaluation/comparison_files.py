@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nodewise.evaluation.comparison import Comparison, lead_table, long_form, score_table, to_csv, to_latex, to_markdown
+from nodewise.evaluation.comparison import Comparison, lead_table, learning_curves, long_form, score_table, to_csv, to_latex, to_markdown
 from nodewise.evaluation.statistics import win_rates
 from nodewise.ground.files import write_json
 
@@ -48,10 +48,7 @@ def _pictures(comparison: Comparison, folder: Path) -> list[Path]:
             settings = comparison.select(graph=graph, classifier=classifier)
             if len(settings) > 1:
                 figure = new_figure(6 if len(comparison.methods) < 6 else 7.6, 4)
-                curves = {
-                    name: {setting.budget: setting.outcomes[name].interval() for setting in settings if name in setting.outcomes}
-                    for name in comparison.methods
-                }
+                curves = learning_curves(settings, comparison.methods)
                 draw_curves(figure.subplots(), curves, title=graph if len(classifiers) == 1 else f"{graph}, {classifier}")
                 place = re.sub(r"[^A-Za-z0-9.+_-]+", "-", graph if len(classifiers) == 1 else f"{graph}-{classifier}")
                 files.append(save_figure(figure, folder / f"curves-{place}.png"))

@@ -17,7 +17,7 @@ from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.statistics import Interval, confidence_interval
-from nodewise.evaluation.task import GraphReference, Player, Task, default_splits, runs_at_once
+from nodewise.evaluation.task import Chunk, GraphReference, Player, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.ground.compute import resolve_device
@@ -178,12 +178,12 @@ def evaluate(
             task = Task(reference, learns, chosen, (budget,), seed, first, min(size, runs - first), held_out, device=str(where))
             chunks.append(player.play(task)[budget])
             report(Progress(f"{graph.name} {chosen.name}", min(first + size, runs), runs))
-        micro, macro, queries = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries"))
-        warn_of_flat_scores(chosen.name, queries, report)
+        whole = Chunk.joined(chunks)
+        warn_of_flat_scores(chosen.name, whole.queries, report)
     return Evaluation(
         graph=graph.name, features=graph.features, strategy=chosen.name, policy=policy_name(strategy, policy), classifier=learns.name,
-        budget=budget, runs=runs, seed=seed, device=where.type, seconds=time.perf_counter() - begin, micro_f1=micro, macro_f1=macro,
-        queries=queries,
+        budget=budget, runs=runs, seed=seed, device=where.type, seconds=time.perf_counter() - begin, micro_f1=whole.micro_f1,
+        macro_f1=whole.macro_f1, queries=whole.queries,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodewise.evaluation.comparison import Comparison, Entry, Table, long_form, score_table, to_rows
+from nodewise.evaluation.comparison import Comparison, Entry, Table, learning_curves, long_form, score_table, to_rows
 from nodewise.evaluation.plots import colour_of, draw_curves, new_figure, save_figure
 from nodewise.ground.errors import InputError, MissingExtraError
 from nodewise.ground.events import count
@@ -135,8 +135,7 @@ def plot_comparison(comparison: Comparison, path: str | Path | None = None) -> F
         title = f"{graph}, {classifier}" if several else graph
         if len(settings) > 1:
             methods = list(dict.fromkeys(name for setting in settings for name in setting.outcomes))
-            curves = {name: {s.budget: s.outcomes[name].interval() for s in settings if name in s.outcomes} for name in methods}
-            draw_curves(axes, curves, title=title, legend=axes is places[0])
+            draw_curves(axes, learning_curves(settings, methods), title=title, legend=axes is places[0])
         else:
             _draw_means(axes, settings[0], comparison.methods)
             _tidy(axes, f"{title}, {count(settings[0].budget, 'label')}")

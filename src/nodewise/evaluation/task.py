@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
@@ -268,6 +268,12 @@ class Chunk:
     macro_f1: npt.NDArray[np.float64]
     queries: npt.NDArray[np.int64]
     seconds: float
+
+    @classmethod
+    def joined(cls, chunks: Sequence[Chunk]) -> Chunk:
+        """The runs of several chunks, in that order, as those of one."""
+        parts = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries"))
+        return cls(*parts, sum(chunk.seconds for chunk in chunks))
 
     def fits(self, key: ChunkKey) -> bool:
         """Whether these can be a chunk's results at all: so many scores between 0 and 100, so many queries, each node once."""

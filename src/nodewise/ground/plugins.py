@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from nodewise.ground.errors import InputError, UnknownNameError
 
-__all__ = ["code_digest", "find_plugin", "list_plugins", "plugin_settings", "read_settings", "resolve_plugin"]
+__all__ = ["code_digest", "find_plugin", "list_plugins", "own_object", "plugin_settings", "read_settings", "resolve_plugin"]
 
 
 def list_plugins(registry: Mapping[str, Any], group: str) -> list[str]:
@@ -65,6 +65,18 @@ def find_plugin(kind: str, name: str, registry: Mapping[str, Any], group: str, *
             f"the file names the {kind} {name!r}, which is somebody's own: opening a file imports no code, so give it, as in {kind}=…"
         )
     return _imported(kind, name, registry, group)
+
+
+def own_object(kind: str, thing: Any, settings: Mapping[str, Any] | None = None) -> Any:
+    """What a caller gave in place of a name: an object as it is, or one made of the class that was given.
+
+    Raises:
+        InputError: settings were given, too; they go with names.
+    """
+    made = thing() if isinstance(thing, type) else thing
+    if settings:
+        raise InputError(f"the {kind} {getattr(made, 'name', made)!r} is an object already: its settings are its own, got {dict(settings)}")
+    return made
 
 
 def plugin_settings(kind: str, name: str, registry: Mapping[str, Callable[..., Any]], group: str) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from nodewise.contracts import Strategy
 from nodewise.ground.errors import InputError
-from nodewise.ground.plugins import list_plugins, resolve_plugin
+from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
 from nodewise.policy import Policy, find_policy
 from nodewise.policy.policy import Learned
 from nodewise.strategies.age import Age
@@ -103,11 +103,7 @@ def make_strategy(
             more["policy"] = policy
         made = resolve_plugin("strategy", name, STRATEGIES, GROUP, {**more, **(settings or {})}, imports=imports)
     else:
-        made = strategy() if isinstance(strategy, type) else strategy
-        if settings:
-            raise InputError(
-                f"the strategy {getattr(made, 'name', made)!r} is an object already: its settings are its own, got {dict(settings)}"
-            )
+        made = own_object("strategy", strategy, settings)
     if not isinstance(made, Strategy):
         raise InputError(
             f"{made!r} is no strategy: it needs a name, recordable, reads_budget, stateless and the methods begin, scores, batch, identity and "
