@@ -272,8 +272,8 @@ class Chunk:
     @classmethod
     def joined(cls, chunks: Sequence[Chunk]) -> Chunk:
         """The runs of several chunks, in that order, as those of one."""
-        parts = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries"))
-        return cls(*parts, sum(chunk.seconds for chunk in chunks))
+        micro, macro, queries = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries"))
+        return cls(micro, macro, queries, sum(chunk.seconds for chunk in chunks))
 
     def fits(self, key: ChunkKey) -> bool:
         """Whether these can be a chunk's results at all: so many scores between 0 and 100, so many queries, each node once."""
