@@ -1,4 +1,4 @@
-"""A policy's layer on a GPU in one pass, for choosing nodes; gradients take the plain way in `network`."""
+"""A policy's layer on a GPU in one pass, for choosing nodes; gradients take the plain way in `policy`."""
 
 from __future__ import annotations
 

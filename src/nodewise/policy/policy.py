@@ -160,12 +160,9 @@ class PolicySettings:
     state: StateSettings = field(default_factory=StateSettings)
 
     def __post_init__(self) -> None:
-        if (
-            self.architecture not in POLICY_NETWORKS
-        ):  # or offered by an installed package; nothing else is imported, since policy files name it
-            POLICY_NETWORKS[self.architecture] = find_plugin(
-                "policy architecture", str(self.architecture), POLICY_NETWORKS, NETWORK_GROUP, imports=False
-            )
+        name = self.architecture
+        if name not in POLICY_NETWORKS:  # or offered by an installed package; nothing else is imported, since policy files name it
+            POLICY_NETWORKS[name] = find_plugin("policy architecture", str(name), POLICY_NETWORKS, NETWORK_GROUP, imports=False)
         if self.hidden < 1 or self.layers < 1:
             raise InputError(f"a policy needs at least one hidden layer of at least one unit, got {self.layers} of {self.hidden}")
 

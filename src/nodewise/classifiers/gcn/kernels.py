@@ -46,6 +46,25 @@ def keep(key, node, begin, features, rate, ROWS: tl.constexpr, FEATURES: tl.cons
 
 
 @triton.jit
+def row_product(crow, col, values, source, near, run, node, nodes, width, NEAR: tl.constexpr, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
+    """A node's row of the sparse matrix times the run's source [node, width]: [WIDTH]. With NEAR, only at columns that are marked near."""
+    place = tl.arange(0, WIDTH)
+    start = tl.load(crow + node)
+    end = tl.load(crow + node + 1)
+    total = tl.zeros([WIDTH], dtype=tl.float32)
+    for first in range(start, end, ENTRIES):
+        entry = first + tl.arange(0, ENTRIES)
+        inside = entry < end
+        column = tl.load(col + entry, mask=inside, other=0)
+        value = tl.load(values + entry, mask=inside, other=0.0)
+        if NEAR:
+            inside = inside & (tl.load(near + run * nodes + column, mask=inside, other=0) != 0)
+        where = source + (run * nodes + column)[:, None] * width + place[None, :]
+        total += tl.sum(value[:, None] * tl.load(where, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+    return total
+
+
+@triton.jit
 def mark(crow, col, queried, near, far, near_list, far_list, near_count, far_count, nodes, ENTRIES: tl.constexpr):
     """Mark and list the near and far nodes of the node that each run has just asked; program (neighbour, run)."""
     run = tl.program_id(1).to(tl.int64)
@@ -125,16 +144,7 @@ def hidden_layer(crow, col, values, far_out, w1, near_list, near_count, hidden, 
     many = tl.load(near_count + run) if TRAIN else nodes
     for which in range(tl.program_id(0), many, tl.num_programs(0)):
         node = tl.load(near_list + run * nodes + which) if TRAIN else which
-        start = tl.load(crow + node)
-        end = tl.load(crow + node + 1)
-        total = tl.zeros([WIDTH], dtype=tl.float32)
-        for first in range(start, end, ENTRIES):
-            entry = first + tl.arange(0, ENTRIES)
-            inside = entry < end
-            column = tl.load(col + entry, mask=inside, other=0)
-            value = tl.load(values + entry, mask=inside, other=0.0)
-            source = far_out + (run * nodes + column)[:, None] * width + place[None, :]
-            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+        total = row_product(crow, col, values, far_out, col, run, node, nodes, width, False, WIDTH, ENTRIES)
         total = tl.maximum(total, 0.0)
         if TRAIN:
             total = tl.where(tl.rand(stream(seed, epoch, run, runs, 1), node * width + place) >= rate, total / (1 - rate), 0.0)
@@ -159,16 +169,7 @@ def read(crow, col, values, hidden, w1, queried, labels, count, error, w1_grad, 
     node = tl.load(queried + run * budget + which)
     place = tl.arange(0, WIDTH)
     label = tl.arange(0, CLASSES)
-    start = tl.load(crow + node)
-    end = tl.load(crow + node + 1)
-    total = tl.zeros([WIDTH], dtype=tl.float32)
-    for first in range(start, end, ENTRIES):
-        entry = first + tl.arange(0, ENTRIES)
-        inside = entry < end
-        column = tl.load(col + entry, mask=inside, other=0)
-        value = tl.load(values + entry, mask=inside, other=0.0)
-        source = hidden + (run * nodes + column)[:, None] * width + place[None, :]
-        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+    total = row_product(crow, col, values, hidden, col, run, node, nodes, width, False, WIDTH, ENTRIES)
     inside = (place < width)[:, None] & (label < classes)[None, :]
     where = run * width * classes + place[:, None] * classes + label[None, :]
     weight = tl.load(w1 + where, mask=inside, other=0.0)
@@ -189,16 +190,7 @@ def near_back(crow, col, values, error, w1, near_list, near_count, hidden, out, 
     label = tl.arange(0, CLASSES)
     for which in range(tl.program_id(0), tl.load(near_count + run), tl.num_programs(0)):
         node = tl.load(near_list + run * nodes + which)
-        start = tl.load(crow + node)
-        end = tl.load(crow + node + 1)
-        total = tl.zeros([CLASSES], dtype=tl.float32)
-        for first in range(start, end, ENTRIES):
-            entry = first + tl.arange(0, ENTRIES)
-            inside = entry < end
-            column = tl.load(col + entry, mask=inside, other=0)
-            value = tl.load(values + entry, mask=inside, other=0.0)
-            source = error + (run * nodes + column)[:, None] * classes + label[None, :]
-            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (label < classes)[None, :], other=0.0), 0)
+        total = row_product(crow, col, values, error, col, run, node, nodes, classes, False, CLASSES, ENTRIES)
         weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
                          mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
         where = (run * nodes + node) * width + place
@@ -213,17 +205,7 @@ def far_sum(crow, col, values, source, near, far_list, far_count, out, nodes, wi
     place = tl.arange(0, WIDTH)
     for which in range(tl.program_id(0), tl.load(far_count + run), tl.num_programs(0)):
         node = tl.load(far_list + run * nodes + which)
-        start = tl.load(crow + node)
-        end = tl.load(crow + node + 1)
-        total = tl.zeros([WIDTH], dtype=tl.float32)
-        for first in range(start, end, ENTRIES):
-            entry = first + tl.arange(0, ENTRIES)
-            inside = entry < end
-            column = tl.load(col + entry, mask=inside, other=0)
-            value = tl.load(values + entry, mask=inside, other=0.0)
-            inside = inside & (tl.load(near + run * nodes + column, mask=inside, other=0) != 0)
-            where = source + (run * nodes + column)[:, None] * width + place[None, :]
-            total += tl.sum(value[:, None] * tl.load(where, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+        total = row_product(crow, col, values, source, near, run, node, nodes, width, True, WIDTH, ENTRIES)
         tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
 
 
