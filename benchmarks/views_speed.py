@@ -4,7 +4,7 @@
     python benchmarks/views_speed.py --device cuda --batch 10,100 --out benchmarks/results/views-speed-gpu.json
     python benchmarks/views_speed.py --device cuda --batch 10,100 --profile       where the time goes, kernel by kernel
 
-A rollout is 35 queries on Cora, the views given, and the test scores at the end. What is compared is measured in the same process, in turns; the ratios are
+A rollout is 35 queries on Cora, views and splits given, and the test scores at the end. What is compared is measured in the same process, in turns; the ratios are
 those of the medians. ``operations_a_step`` counts what PyTorch is asked to compute in a middle step, views of memory left out.
 """
 
@@ -51,12 +51,13 @@ class Operations(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def player(graph: GraphTensors, classifier: str, strategy: Strategy, runs: int) -> tuple[Environment, Callable[[int], float]]:
+def player(graph: GraphTensors, classifier: str, strategy: Strategy, runs: int, turns: int) -> tuple[Environment, Callable[[int], float]]:
     """An environment, and what plays an episode in it and gives the mean Micro-F1."""
     environment = Environment.of(graph, make_classifier(classifier), runs, BUDGET)
+    drawn = [draw_splits(graph, runs, 0, turn * runs) for turn in range(turns)]
 
     def work(turn: int) -> float:
-        splits = draw_splits(graph, runs, 0, turn * runs)
+        splits = drawn[turn]
         rollout(environment, strategy, splits, turn)
         return 100 * float(torch.stack(environment.score(splits.test)).mean(1)[0])  # waits for the device
 
@@ -99,7 +100,7 @@ def profile(work: Callable[[int], float], device: str, rows: int) -> dict[str, A
     """Print where an episode's time goes, the most first, and give the number of kernels (operations, on the CPU) and their time."""
     kinds = [torch.profiler.ProfilerActivity.CPU] + ([torch.profiler.ProfilerActivity.CUDA] if device == "cuda" else [])
     with torch.profiler.profile(activities=kinds) as recorded:
-        work(1)
+        work(0)
     found: dict[str, tuple[int, float]] = {}
     for entry in recorded.key_averages():
         if device != "cuda":
@@ -138,8 +139,8 @@ def main() -> None:
         "rollouts": {},
     }
     for runs in map(int, given.batch.split(",")):
-        environment, ours = player(plain, "views", make_strategy("gain"), runs)
-        works = {OURS: ours, "gcn + policy": player(papers, "gcn", Learned(find_policy(given.policy)), runs)[1]}
+        environment, ours = player(plain, "views", make_strategy("gain"), runs, given.turns)
+        works = {OURS: ours, "gcn + policy": player(papers, "gcn", Learned(find_policy(given.policy)), runs, given.turns)[1]}
         if given.sketch:
             works["sketch"] = sketch(given.sketch.resolve(), runs, given.device)
         for work in works.values():  # compiles, allocates, records

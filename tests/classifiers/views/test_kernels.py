@@ -63,3 +63,12 @@ def test_a_label_that_is_not_valid_and_a_class_that_comes_later(device: str) -> 
         place = posterior.count.device
         posterior.add(torch.tensor([30, 31], device=place), torch.tensor([2, 0], device=place))
     assert_same(there, expected)
+
+
+def test_more_labels_than_are_worked_on_at_once(device: str) -> None:
+    expected, there = both(device, 1, 3, 20, views=1)
+    for node in np.random.default_rng(0).permutation(60)[:18].tolist():
+        for posterior in (expected, there):
+            place = posterior.count.device
+            posterior.add(torch.tensor([node], device=place), torch.tensor([node % 3], device=place))
+    assert_same(there, expected)

@@ -8,10 +8,7 @@ from nodewise.classifiers.views import kernels, posterior
 from nodewise.classifiers.views.construction import LEADING
 from nodewise.classifiers.views.posterior import FIRST_RIDGE, RIDGES, Fit, Posterior
 
-__all__ = ["KERNEL_LIMIT", "CudaPosterior"]
-
-KERNEL_LIMIT = 128
-"""Labels up to which a member's Q is held by one program."""
+__all__ = ["CudaPosterior"]
 
 
 class CudaPosterior(Posterior):
@@ -98,7 +95,8 @@ class CudaPosterior(Posterior):
             self.views.columns, self.nodes, self._labels, self.count, nodes, labels, told, self._ridges, self._inverse, self.covariance,
             self._of_targets, self._of_ones, self._diagonal, self._scale, self._loss,
             self.runs, views, len(RIDGES), self.room, width, leading, self.classes, posterior._SHRINK, posterior._LOSS_SCALE,
-            **sizes, LEADING=kernels.triton.next_power_of_2(leading), num_warps=8 if sizes["LABELS"] > 32 else 4,
+            LABELS=sizes["LABELS"], CLASSES=sizes["CLASSES"], LEADING=kernels.triton.next_power_of_2(leading), PART=16,
+            num_warps=4 if sizes["LABELS"] <= 64 else 8,
         )  # fmt: skip
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor, valid: torch.Tensor | None = None) -> None:

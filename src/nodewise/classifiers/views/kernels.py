@@ -14,7 +14,7 @@ __all__ = ["absorb", "commit", "weigh"]
 @triton.jit
 def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse, covariance, of_targets, of_ones, diagonal, scale, loss,
            runs, views, strengths, room, width, leading, classes, shrink, loss_scale,
-           LABELS: tl.constexpr, WIDTH: tl.constexpr, LEADING: tl.constexpr, CLASSES: tl.constexpr):  # fmt: skip
+           LABELS: tl.constexpr, LEADING: tl.constexpr, CLASSES: tl.constexpr, PART: tl.constexpr):  # fmt: skip
     """One more label: Q by bordering, the covariance of the leading columns by a rank-one update, then the leave-one-out loss.
 
     Program (run, ridge, view). Where nothing is told, ``told`` 0, only the losses are computed again.
@@ -29,21 +29,33 @@ def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse,
     answer = tl.load(answers + run)
     place = tl.arange(0, LABELS)
     there = place < before
-    column = tl.arange(0, WIDTH)
-    wide = column < width
-    row = tl.load(columns + (node * views + view) * width + column, mask=wide, other=0.0).to(tl.float64)
-    known = tl.load(nodes + run * room + place, mask=there, other=0)
-    start = columns + (known * views + view) * width
-    rows = tl.load(start[:, None] + column[None, :], mask=there[:, None] & wide[None, :], other=0.0).to(tl.float64)
-    products = tl.sum(rows * row[None, :], 1)  # with the labelled rows
-    square = inverse + member * room * room + place[:, None] * room + place[None, :]
-    tile = tl.load(square, mask=there[:, None] & there[None, :], other=0.0)
-    along = tl.sum(tile * products[None, :], 1)
-    factor = tl.where(new, 1.0 / (tl.sum(row * row, 0) + ridge - tl.sum(along * products, 0)), 0.0)
-    along -= tl.where(place == before, 1.0, 0.0)
-    tile += (factor * along)[:, None] * along[None, :]
     filled = place < after
-    tl.store(square, tile, mask=filled[:, None] & filled[None, :])
+    known = tl.load(nodes + run * room + place, mask=there, other=0)
+    start = (known * views + view) * width
+    products = tl.zeros([LABELS], dtype=tl.float64)  # with the labelled rows
+    length = ridge
+    for begin in range(0, width, PART):
+        column = begin + tl.arange(0, PART)
+        wide = column < width
+        row = tl.load(columns + (node * views + view) * width + column, mask=wide, other=0.0).to(tl.float64)
+        rows = tl.load(columns + start[:, None] + column[None, :], mask=there[:, None] & wide[None, :], other=0.0).to(tl.float64)
+        products += tl.sum(rows * row[None, :], 1)
+        length += tl.sum(row * row, 0)
+    own_square = inverse + member * room * room
+    along = tl.zeros([LABELS], dtype=tl.float64)
+    for begin in range(0, before, PART):  # Q k, some rows of Q at a time: Q is symmetric
+        line = begin + tl.arange(0, PART)
+        tile = tl.load(own_square + line[:, None] * room + place[None, :], mask=(line < before)[:, None] & there[None, :], other=0.0)
+        factors = tl.sum(tl.where(line[:, None] == place[None, :], products[None, :], 0.0), 1)  # the same rows' products
+        along += tl.sum(tile * factors[:, None], 0)
+    factor = tl.where(new, 1.0 / (length - tl.sum(along * products, 0)), 0.0)
+    along -= tl.where(place == before, 1.0, 0.0)
+    for begin in range(0, after, PART):
+        line = begin + tl.arange(0, PART)
+        cell = own_square + line[:, None] * room + place[None, :]
+        tile = tl.load(cell, mask=(line < before)[:, None] & there[None, :], other=0.0)
+        factors = factor * tl.sum(tl.where(line[:, None] == place[None, :], along[None, :], 0.0), 1)
+        tl.store(cell, tile + factors[:, None] * along[None, :], mask=(line < after)[:, None] & filled[None, :])
 
     lead = tl.arange(0, LEADING)
     first = lead < leading

@@ -180,9 +180,8 @@ class ViewsLearner(Learner):
 
 
 def _posterior(views: GraphViews, runs: int, classes: int, budget: int) -> Posterior:
-    if views.columns.device.type == "cuda" and views.columns.dtype == torch.float32:
-        from nodewise.classifiers.views.cuda import KERNEL_LIMIT, CudaPosterior
+    if views.columns.device.type == "cuda" and views.columns.dtype == torch.float32 and budget <= DUAL_LIMIT:
+        from nodewise.classifiers.views.cuda import CudaPosterior
 
-        if budget <= KERNEL_LIMIT:
-            return CudaPosterior(views, runs, classes, budget)
+        return CudaPosterior(views, runs, classes, budget)
     return Posterior(views, runs, classes, budget)
