@@ -6,7 +6,8 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,13 @@ from nodewise.ground.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["cores", "derive_seed", "in_blocks", "numpy_generator", "one_thread", "resolve_device"]
+__all__ = ["cores", "derive_seed", "free_memory", "in_blocks", "numpy_generator", "one_thread", "resolve_device"]
+
+_CGROUPS = (
+    (Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
+    (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+"""Where a container tells the memory that it may take, takes, and takes for files that it can let go of, in both forms that Linux has."""
 
 
 def resolve_device(name: str | torch.device = "auto") -> torch.device:
@@ -77,6 +84,23 @@ def cores() -> int:
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(bound, int(wanted)) if wanted.isdigit() and int(wanted) else bound)
+
+
+def free_memory() -> int | None:
+    """Bytes that this process may still take: what the machine has free, or less where a container sets a limit; None where nobody tells."""
+    found = []
+    with suppress(OSError, ValueError, KeyError):
+        found.append(1024 * _figures(Path("/proc/meminfo"))["MemAvailable:"])
+    for folder, limit, used, let_go in _CGROUPS:
+        with suppress(OSError, ValueError, KeyError):
+            most, now = (int((folder / name).read_text()) for name in (limit, used))
+            found.append(most - now + _figures(folder / "memory.stat")[let_go])
+    return max(0, min(found)) if found else None
+
+
+def _figures(path: Path) -> dict[str, int]:
+    """The numbers in a file of the kernel, by the word in front of each."""
+    return {line.split()[0]: int(line.split()[1]) for line in path.read_text().splitlines() if len(line.split()) > 1}
 
 
 def in_blocks(count: int, size: int, work: Callable[[int, int], None]) -> None:

@@ -14,8 +14,9 @@ import torch
 
 from nodewise.classifiers.views import construction, large
 from nodewise.classifiers.views.construction import GraphViews, make_views
+from nodewise.classifiers.views.needs import tell_needs
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.events import Reporter
+from nodewise.ground.events import Reporter, Silent
 from nodewise.ground.files import user_cache, whole_file
 
 __all__ = ["cached_views"]
@@ -31,10 +32,12 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> Graph
     """The graph's views, on the CPU: read if they were made before, else made and kept. A cache that cannot be used costs time alone."""
     if graph.num_nodes < _LEAST_NODES:
         return make_views(graph, reporter)
+    report = reporter or Silent()
     path = user_cache() / "views" / f"{graph.fingerprint}-{_code()}.npz"
     views = _read(path, graph.num_nodes)
     if views is None:
-        views = make_views(graph, reporter)
+        tell_needs(graph, report)
+        views = make_views(graph, report)
         _write(path, views)
     return views
 

@@ -10,8 +10,10 @@ import torch
 
 from nodewise.classifiers.views.cache import cached_views
 from nodewise.classifiers.views.construction import LEADING, GraphViews
+from nodewise.classifiers.views.needs import check_gpu, tell_needs
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
 from nodewise.contracts import Classifier, Learner, Queried
+from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.events import Reporter
 
@@ -31,9 +33,15 @@ class Views(Classifier):
         members = 10 * len(RIDGES) * (min(budget, DUAL_LIMIT) ** 2 + 4 * budget * max(1, graph.num_classes))
         return 8 * members + 8 * budget * 640 + 4 * graph.num_nodes * (4 * max(1, graph.num_classes) + 160)
 
+    def foresee(self, graph: Graph, reporter: Reporter) -> None:
+        """Say what `prepare` will take, and refuse a graph for which the memory is not there."""
+        tell_needs(graph, reporter)
+
     def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
         """The views, from the user's cache where they were made before."""
-        return cached_views(graph, reporter).to(graph.device, graph.dtype)
+        views = cached_views(graph, reporter)
+        check_gpu(views, graph.device)
+        return views.to(graph.device, graph.dtype)
 
     def start(self, graph: GraphTensors, prepared: GraphViews, runs: int, classes: int, budget: int) -> ViewsLearner:
         """Runs without a label."""

@@ -98,7 +98,7 @@ def _as_dense(x: Any) -> bool:
     """
     shared = float(np.square(np.bincount(x.indices, minlength=x.shape[1]), dtype=np.float64).sum())
     dense = x.shape[0] * (_ENTRY_COST * x.nnz + _CELL_COST * x.shape[1])
-    return x.shape[1] <= 2**19 and dense < _PAIR_COST * shared
+    return bool(x.shape[1] <= 2**19 and dense < _PAIR_COST * shared)
 
 
 def _products(a: Any, b: Any) -> Floats:

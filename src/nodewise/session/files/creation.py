@@ -64,6 +64,9 @@ def create_log(
     raw, graph = graph, prepared(graph, features, learns.default_features(graph))
     source = source if graph is raw else None  # the file holds the features as they were
     report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
+    foresee = getattr(learns, "foresee", None)
+    if foresee is not None:  # before anything is written
+        foresee(graph, report)
     settings = SessionSettings(
         budget=_budget(graph, names, budget), classes=names, strategy=chosen.strategy, policy=chosen.policy, classifier=learns.name, seed=seed,
         audit=audit, redundancy=redundancy, release_after=release_after, use_labels=use_labels, reason=chosen.reason, features=graph.features,
