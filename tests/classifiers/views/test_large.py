@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -41,12 +43,41 @@ def test_faded_directions_are_dropped_on_the_way() -> None:
         return matrix @ z
 
     x = np.asarray(one.x, np.float32).copy()
-    ((name, total),) = diffuse_large(product, x, {"farthest": (0.005, 100)})
+    nobody = np.zeros(0, np.int64)
+    ((name, total),) = diffuse_large(product, x, {"farthest": (0.005, 100)}, nobody, {"farthest": x[:0]})
     expected = x.astype(np.float64)
     for _ in range(100):
         expected = 0.995 * (matrix @ expected) + 0.005 * x
     assert name == "farthest" and len(widths) == 100 and widths[0] == 40 and widths[-1] < 15
     assert np.abs(expected @ expected.T - total.astype(np.float64) @ total.T).max() < 1e-3 * np.abs(expected @ expected.T).max()
+
+
+def test_pieces_apart_neither_fade_nor_keep_the_others_from_fading(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = graph()
+    generator = np.random.default_rng(0)
+    lonely, edges = (
+        80,
+        np.concatenate([one.edge_index, [[2500, 2502, 2503], [2501, 2503, 2504]]], 1),
+    )  # a pair, a chain of three, isolated nodes
+    x = np.concatenate([np.asarray(one.x), generator.standard_normal((lonely, 40), dtype=np.float32)])
+    whole = GraphTensors(Graph.build(edges, 2500 + lonely, x=x))
+    ordinary = make_views(whole)
+    widths = []
+    monkeypatch.setattr(large, "LARGE", 1000)
+    monkeypatch.setattr(construction._Product, "__call__", _counted(construction._Product.__call__, widths))
+    views = make_views(whole)
+    assert min(widths[-60:]) < 40  # of the spectrum's 40 columns and the last steps of the diffusion
+    number = views.names.index("farthest")
+    one_by_one, other = (each.columns[:, number].double().numpy() for each in (ordinary, views))
+    assert np.abs(one_by_one @ one_by_one.T - other @ other.T).max() < 1e-3
+
+
+def _counted(call: Any, widths: list[int]) -> Any:
+    def counted(self: Any, z: np.ndarray) -> np.ndarray:
+        widths.append(z.shape[1])
+        return call(self, z)
+
+    return counted
 
 
 def test_eigenvalues_that_stand_apart_are_exact() -> None:

@@ -135,7 +135,7 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[
 
 
 def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
-    count, width = x.shape
+    (count, width), apart = x.shape, large.small_pieces(adjacency)
     mean = _Product(sp.diags(1 / np.maximum(np.asarray(adjacency.sum(1)).ravel(), 1)) @ adjacency)
     layers = np.empty((count, 3 * width), np.float32)
     layers[:, :width] = x
@@ -150,33 +150,26 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Ar
     del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
     size = np.asarray(loops.sum(1)).ravel()
-    yield from _diffused(_Product(sp.diags(1 / size) @ loops), x, {"walk": (0.1, 10)})
+    yield from _diffused(_Product(sp.diags(1 / size) @ loops), x, {"walk": (0.1, 10)}, apart)
     scale = sp.diags(size**-0.5)
     symmetric = _Product(scale @ loops @ scale)
     del loops
-    yield from _diffused(symmetric, x, {"near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)})
+    series = {"near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)}
+    yield from _diffused(symmetric, x, series, apart)
 
 
-def _diffused(product: _Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
+def _diffused(product: _Product, x: Array, wanted: dict[str, tuple[float, int]], apart: Array) -> Iterator[tuple[str, Array]]:
     """Features diffused with several α in K steps each, all from one series of powers.
 
     K steps of z ← (1 − α) P z + α x from z = x give (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
     """
-    if len(x) >= large.LARGE:
-        for name, total in large.diffuse_large(product, x, wanted):
-            yield name, _narrow(_centred(total), WIDTH)
-        return
-    sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
-    power = x
-    for step in range(1, max(steps for _, steps in wanted.values()) + 1):
-        power = product(power)
-        for name, (alpha, steps) in wanted.items():
-            if step <= steps:
-                share = np.float32((1 - alpha) ** step * (alpha if step < steps else 1))
-                for first in range(0, len(x), ROWS):
-                    sums[name][first : first + ROWS] += share * power[first : first + ROWS]
-            if step == steps:
-                yield name, _narrow(_centred(sums.pop(name)), WIDTH)
+    if len(x) < large.LARGE:
+        sums = large.diffuse(product, x, wanted)
+    else:
+        known = dict(large.diffuse(product.part(apart), x[apart], wanted))
+        sums = large.diffuse_large(product, x, wanted, apart, known)
+    for name, total in sums:
+        yield name, _narrow(_centred(total), WIDTH)
 
 
 class _Product:
@@ -185,12 +178,17 @@ class _Product:
     def __init__(self, matrix: sp.csr_matrix) -> None:
         matrix = matrix.tocsr().astype(np.float32, copy=False)
         matrix.sort_indices()
+        self._rows = matrix
         rows, columns, values = (torch.from_numpy(array) for array in (matrix.indptr, matrix.indices, matrix.data))
         self._matrix = csr_tensor(rows, columns, values, matrix.shape)
 
     def __call__(self, z: Array) -> Array:
         out = np.empty((self._matrix.shape[0], z.shape[1]), np.float32)
         return csr_product(self._matrix, torch.from_numpy(z), torch.from_numpy(out)).numpy()
+
+    def part(self, nodes: Array) -> _Product:
+        """The same among some nodes alone."""
+        return _Product(self._rows[nodes][:, nodes])
 
 
 def _unit(z: Array) -> Array:

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 import torch
+from scipy.sparse.csgraph import connected_components
 
-__all__ = ["LARGE", "ROWS", "diffuse_large", "gram_matrix", "leading_eigenvectors", "product"]
+__all__ = ["LARGE", "ROWS", "diffuse", "diffuse_large", "gram_matrix", "leading_eigenvectors", "product", "small_pieces"]
 
 LARGE = 100_000
 """Nodes from which a graph is large."""
@@ -24,6 +26,9 @@ ROWS = 65536
 
 _TOLERANCE = 1e-4
 """What directions that are dropped may change at most, in shares of the root mean square of the sums' centred rows."""
+
+_PIECE = 1000
+"""Nodes from which a piece of the graph is no small one."""
 
 _LOOKS = frozenset((6, 10, 14, 18, 22, 26, 30, 36, 42, 50, 60, 75))
 """Steps after which directions may be dropped: looking costs about as much as half a step."""
@@ -35,8 +40,36 @@ Array = npt.NDArray[Any]
 Product = Callable[[Array], Array]
 
 
-def diffuse_large(matrix: Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
-    """Σ_k c_k P^k x for several series of coefficients, as `construction` does it, up to a rotation of the columns.
+def small_pieces(adjacency: sp.csr_matrix) -> Array:
+    """The nodes of pieces that nothing joins to the rest of a large graph, of fewer than a thousand nodes each, int64 [node].
+
+    Nothing fades there: an isolated node keeps its features for ever, and a few hundred would keep all directions alive.
+    """
+    if adjacency.shape[0] < LARGE:
+        return np.zeros(0, np.int64)
+    piece = connected_components(adjacency, directed=False)[1]
+    return np.flatnonzero(np.bincount(piece)[piece] < _PIECE)
+
+
+def diffuse(matrix: Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
+    """Σ_k c_k P^k x for several series of coefficients: for α and K the sum is (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x."""
+    sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
+    power = x
+    for step in range(1, max(steps for _, steps in wanted.values()) + 1):
+        power = matrix(power)
+        for name, (alpha, steps) in wanted.items():
+            if step <= steps:
+                share = np.float32((1 - alpha) ** step * (alpha if step < steps else 1))
+                for first in range(0, len(x), ROWS):
+                    sums[name][first : first + ROWS] += share * power[first : first + ROWS]
+            if step == steps:
+                yield name, sums.pop(name)
+
+
+def diffuse_large(
+    matrix: Product, x: Array, wanted: dict[str, tuple[float, int]], apart: Array, known: dict[str, Array]
+) -> Iterator[tuple[str, Array]]:
+    """The same as `diffuse`, up to a rotation of the columns.
 
     With ‖P‖ ≤ 1 and coefficients that sum up to 1, a direction of P^k x changes no sum by more than its own size from there on. Directions whose sizes,
     all together, are below the tolerance are dropped, so that the later of a hundred products have few columns.
@@ -45,33 +78,38 @@ def diffuse_large(matrix: Product, x: Array, wanted: dict[str, tuple[float, int]
         matrix: gives the product of P with columns.
         x: [node, column].
         wanted: α and the number of steps by name.
+        apart: nodes that nothing joins to the others.
+        known: what comes out for these, [node apart, column] by name.
     """
+    turned = np.eye(x.shape[1], dtype=np.float32)  # from the columns of x to those of the sums
     sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
     power, last = x, max(steps for _, steps in wanted.values())
     for step in range(1, last + 1):
         power = matrix(power)
+        power[apart] = 0
         for name, (alpha, steps) in wanted.items():
             if step <= steps:
                 share = (1 - alpha) ** step * (alpha if step < steps else 1)
                 torch.from_numpy(sums[name])[:, : power.shape[1]].add_(torch.from_numpy(power), alpha=share)
             if step == steps:
+                sums[name][apart] = known[name] @ turned
                 yield name, sums.pop(name)
         if step in _LOOKS and step + 8 <= last:  # else it would not pay
-            power = _without_faded(power, sums)
+            power = _without_faded(power, [*sums.values()], turned)
 
 
-def _without_faded(power: Array, sums: dict[str, Array]) -> Array:
-    """The power in the basis of its own directions, the strongest first, without those that have faded; the sums are turned into the same basis."""
+def _without_faded(power: Array, sums: list[Array], turned: Array) -> Array:
+    """The power in the basis of its own directions, the strongest first, without those that have faded; sums and what is turned get the same basis."""
     count, width = power.shape
     values, vectors = np.linalg.eigh(gram_matrix(power) / count)
     values, vectors = np.maximum(values[::-1], 0), np.ascontiguousarray(vectors[:, ::-1], np.float32)
-    least = min(_spread(total) for total in sums.values())
+    least = min(map(_spread, sums))
     below = np.cumsum(values[::-1])[::-1] <= _TOLERANCE**2 * least  # together with all that are weaker
     kept = max(1, int(np.count_nonzero(~below)))
     if kept > 0.9 * width:
         return power
-    for total in sums.values():
-        for first in range(0, count, ROWS):
+    for total in (*sums, turned):
+        for first in range(0, len(total), ROWS):
             block = total[first : first + ROWS, :width]
             block[:] = product(block, vectors)
     return product(power, vectors[:, :kept])
