@@ -161,7 +161,7 @@ class Camera:
         """Take the picture, with as many colours as it needs and no more."""
         path = self._out / f"studio-{name}{'-dark' if theme == 'dark' else ''}.png"
         page.screenshot(path=path, **options)
-        Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+        Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
 
     def _back(self, page: Page) -> None:
         page.mouse.move(4, 4)

@@ -115,6 +115,17 @@ def test_people_who_agree_are_told_by_kappa(job: Path, capfd: pytest.CaptureFixt
     assert "100% of pairs of votes, Fleiss' kappa 1.00" in out and "ada and bob: kappa 1.00 on 2 nodes" in out and "Officer 1.00" in out
 
 
+def test_a_disagreement_is_settled_and_opinions_are_asked_for(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(capfd, "redundancy", job, "2")[0] == "every node is to be labelled by 2\n"
+    for who, label in (("ada", "Mr. Hi"), ("bob", "Officer")):
+        run(capfd, "tell", job, "0", label, "--annotator", who)
+    assert "disagreement on 0: ada says Mr. Hi, bob says Officer" in run(capfd, "status", job, "--brief")[0]
+    assert run(capfd, "settle", job, "0", "Officer", "--annotator", "eve")[0] == "0: settled as Officer\n"
+    assert "disagreement" not in run(capfd, "status", job, "--brief")[0]
+    assert run(capfd, "undo", job)[0] == "undone: settle Officer of node 0 by eve\n"
+    assert run(capfd, "class", job, "Oficer", "--new-class")[0] == "classes: Mr. Hi, Officer, Oficer\n"
+
+
 def test_formulas_in_an_export_are_harmless_unless_kept(job: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     run(capfd, "tell", job, "0", "=1+1", "--new-class")
     for flag, cell in (((), "'=1+1"), (("--keep-formulas",), "=1+1")):

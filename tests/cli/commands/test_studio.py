@@ -129,6 +129,7 @@ def test_a_token_of_ones_own_by_option_or_by_the_environment(tmp_path: Path, cle
         (["--host", "192.0.2.1"], "cannot listen at '192.0.2.1'"),
         (["--token", "a b"], "a token must be"),
         (["--allow-host", "studio.example"], "it has no token"),
+        (["--annotator-token", "a-token-of-theirs"], "needs another one for the owner"),
         (["--port", "70000"], "--port"),
     ],
 )

@@ -36,7 +36,7 @@ export function openClasses() {
   guideline.value = state.status.guideline;
   guideline.addEventListener("change", () => change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"));
   const box = dialog("Classes and guidelines", () => h("div", { class: "dialog-body" }, h("p", { class: "quiet" }, "A class keeps its key and its colour, whatever it is called and wherever it stands. Everything here can be undone in the history."), list,
-    h("label", {}, "Guideline of the job"), guideline), "wide");
+    h("label", {}, "Guideline of the job"), guideline), "wider");
   on("status", draw);
   box.addEventListener("close", () => off("status", draw));
   draw();

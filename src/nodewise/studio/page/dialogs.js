@@ -19,7 +19,7 @@ export function showHelp() {
   if (document.querySelector("dialog[open]")) return;
   const table = (rows) => h("dl", { class: "key-table" }, rows.map(([keys, does]) => [h("dt", {}, keys.split(" or ").map((each, index) => [index ? " or " : "", h("kbd", {}, each)])), h("dd", {}, does)]));
   dialog("Keys", () => h("div", { class: "dialog-body" }, table(KEYS), h("h3", {}, "In the neighbourhood and the map"), table(CANVAS_KEYS),
-    h("p", { class: "quiet" }, "Drag to move, the wheel or two fingers to zoom, a click to look at a node. A press within half a second after a new node has appeared is ignored, so that a double press cannot label two nodes.")), "wide");
+    h("p", { class: "quiet" }, "Drag to move, the wheel or two fingers to zoom, a click to look at a node. A press within half a second after a new node has appeared is ignored, so that a double press cannot label two nodes.")), "wider");
 }
 
 /** Ask for the annotator's name. */
