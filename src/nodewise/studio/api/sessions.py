@@ -16,6 +16,7 @@ from nodewise.studio.api.failures import CancelledWorkError, Json
 from nodewise.studio.api.requests import CancelRequest, DuplicateRequest, OpenRequest
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
 from nodewise.studio.api.studio_responses import JobsResponse, NameResponse, PreviewResponse, StudioResponse, TicketResponse
+from nodewise.studio.work.jobs import BESIDE
 from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
 from nodewise.studio.work.worker import Priority
 
@@ -176,7 +177,8 @@ async def new_session(
             step()
         except CancelledWorkError:
             session.close()
-            session.path.unlink()
+            for ending in BESIDE:
+                session.path.with_name(session.path.name + ending).unlink(missing_ok=True)
             raise
         return session
 

@@ -72,6 +72,7 @@ export function choose(label, newClass = false) {
 export function accept() {
   const offered = acceptable();
   if (offered !== null) choose(offered);
+  else if (state.card?.updating) set({ hint: "one moment, the prediction is being updated" });
 }
 
 /** The class that Enter gives to the node that is shown, or null: not on questions of the audit, nor where another opinion is wanted. */

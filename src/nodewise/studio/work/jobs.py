@@ -13,12 +13,12 @@ from nodewise.session.settings import SessionSettings
 from nodewise.studio.api.failures import ConflictError
 from nodewise.studio.settings import ENDING
 
-__all__ = ["ARCHIVE", "JobList", "move_job"]
+__all__ = ["ARCHIVE", "BESIDE", "JobList", "check_free", "move_job"]
 
 ARCHIVE = "archive"
 """The folder beside the sessions that archived ones lie in."""
 
-_BESIDE = ("", ".graph.npz")
+BESIDE = ("", ".graph.npz")
 """What belongs to a session: its file, and a graph that is too large to lie in it."""
 
 
@@ -77,16 +77,25 @@ def _summary(path: Path) -> dict[str, Any]:
         return {"problem": " ".join(str(error).split())}
 
 
+def check_free(target: Path) -> None:
+    """Refuse to move a session to where something lies.
+
+    Raises:
+        ConflictError: something lies there.
+    """
+    for ending in BESIDE:
+        if target.with_name(target.name + ending).exists():
+            raise ConflictError(f"there is a file {target.name + ending!r} in {target.parent.name!r} already: rename one of the two first")
+
+
 def move_job(source: Path, target: Path) -> None:
     """Move a session's file, with a graph that lies beside it, to where nothing lies yet.
 
     Raises:
         ConflictError: something lies there.
     """
-    for ending in _BESIDE:
-        if target.with_name(target.name + ending).exists():
-            raise ConflictError(f"there is a file {target.name + ending!r} in {target.parent.name!r} already: rename one of the two first")
-    for ending in reversed(_BESIDE):
+    check_free(target)
+    for ending in reversed(BESIDE):
         beside = source.with_name(source.name + ending)
         if beside.exists():
             shutil.move(beside, target.with_name(target.name + ending))

@@ -39,12 +39,19 @@ class Reports:
 
         Only nodes that nobody has labelled count.
         """
+        from nodewise.session.learning.prediction import make_prediction
+
         session, graph = self._session, self._session.graph
         if session.settings.use_labels or graph.y is None:
             return None
-        prediction, told = session.predict(reporter), session.labels
+        # on the report's own classifier: the one that predicts may be wanted meanwhile
+        history, told = session.refresh(), session.labels
+        training, given = session.training(history)
+        learner = session.apart(history, "report")
+        learner.follow(training, given, reporter)
+        names = make_prediction(learner, history.classes, reporter).names
         open_nodes = [node for node in np.flatnonzero(graph.y >= 0).tolist() if node not in told]
-        right = sum(prediction.names[node] == graph.class_names[int(graph.y[node])] for node in open_nodes)
+        right = sum(names[node] == graph.class_names[int(graph.y[node])] for node in open_nodes)
         return {"right": right, "of": len(open_nodes)}
 
     def latest(self, check: Callable[[], None] = lambda: None) -> dict[str, Any]:

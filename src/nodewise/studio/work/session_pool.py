@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodewise.studio.api.failures import ConflictError, MissingError, NoSessionError
 from nodewise.studio.settings import ENDING, StudioSettings
-from nodewise.studio.work.jobs import ARCHIVE, move_job
+from nodewise.studio.work.jobs import ARCHIVE, check_free, move_job
 from nodewise.studio.work.open_session import OpenSession, file_identity
 from nodewise.studio.work.pictures import Pictures
 from nodewise.studio.work.upload import check_job_name
@@ -109,6 +109,7 @@ class SessionPool:
         path = self.get(name).session.path
         target = self._settings.folder / ARCHIVE / path.name
         target.parent.mkdir(exist_ok=True)
+        check_free(target)
         self._forget(name)
         move_job(path, target)
 
