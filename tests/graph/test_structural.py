@@ -48,6 +48,7 @@ def test_order_of_nodes_does_not_matter(graph: Graph, random: object) -> None:
     np.testing.assert_allclose(structural_features(other)[order], structural_features(graph), atol=1e-5)
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_against_networkx(graph: Graph) -> None:
     other = nx.Graph()

@@ -35,6 +35,7 @@ def with_fault(path: Path, shim: Path, environment: dict[str, str], **fault: str
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lasting", [False, True])
 @pytest.mark.parametrize("call", ["write", "sync"])
 def test_no_acknowledged_event_is_lost_when_a_call_fails(

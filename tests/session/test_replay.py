@@ -71,6 +71,7 @@ JOBS: list[dict[str, Any]] = [
 MEMORY = Path("/dev/shm")  # what is shown here has nothing to do with the disk, and its syncs would take most of the time
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", JOBS)
 @settings(max_examples=20)
 @given(sequence=st.lists(steps, max_size=25))

@@ -18,6 +18,7 @@ from tests.studio.browsing import notes, studio, write_csv
 GUIDE = Path(__file__).parents[2] / "docs" / "studio.md"
 
 
+@pytest.mark.slow
 def test_every_call_of_the_guide_works(tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         pytest.skip("needs curl")

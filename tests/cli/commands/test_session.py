@@ -171,6 +171,7 @@ def test_nothing_to_undo_ends_with_1(job: Path, capfd: pytest.CaptureFixture[str
     assert "before the first label" in run(capfd, "predict", job, code=1)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["tell JOB 3 Officer", "skip JOB 3", "status JOB --brief", "backup JOB COPY"])
 def test_what_needs_no_classifier_loads_no_torch(job: Path, tmp_path: Path, command: str, clean_environment: dict[str, str]) -> None:
     arguments = [part.replace("JOB", str(job)).replace("COPY", str(tmp_path / "copy")) for part in command.split()]

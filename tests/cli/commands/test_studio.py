@@ -92,6 +92,7 @@ def test_without_a_session_the_sessions_of_this_folder_are_listed(tmp_path: Path
     assert code == -signal.SIGTERM and said == ""
 
 
+@pytest.mark.slow
 def test_the_next_free_port_is_taken_unless_one_was_asked_for(nodewise: Run, tmp_path: Path, clean_environment: dict[str, str]) -> None:
     with bind("127.0.0.1", 8080, exactly=False) as taken:
         port = taken.getsockname()[1]

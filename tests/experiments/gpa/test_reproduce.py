@@ -45,6 +45,7 @@ def test_a_table_stands_beside_the_papers(tmp_path: Path, small_data: Path, untr
     assert len(setting["leads"]) == 1 and graph.num_nodes == 260
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_evaluate(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     record = play("state-features", tmp_path, small_data, untrained)
     setting = record["parts"][0]["settings"][1]
@@ -58,6 +59,7 @@ def test_scores_are_those_of_evaluate(tmp_path: Path, small_data: Path, untraine
     assert [r["name"] for r in setting["results"]] == ["all features", *(f"without {n}" for n in ("entropy", "degree", "kl", "indicator"))]
 
 
+@pytest.mark.slow
 def test_what_two_experiments_share_is_played_once(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     play("training-budget", tmp_path, small_data, untrained)
     before = files(tmp_path)
@@ -86,6 +88,7 @@ def test_what_two_experiments_share_is_played_once(tmp_path: Path, small_data: P
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_quick_lowers_the_runs_alone(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     record = play("case-study", tmp_path, small_data, untrained, runs=None, quick=True)
     assert QUICK == (10, 2) and (record["runs"], record["large_runs"], record["quick"]) == (10, 2, True)
@@ -98,6 +101,7 @@ def test_quick_lowers_the_runs_alone(tmp_path: Path, small_data: Path, untrained
     assert "edges" not in record  # a result holds no graph
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_told_with_the_command_that_makes_it(tmp_path: Path, small_data: Path) -> None:
     told: list[str] = []
 
@@ -128,6 +132,7 @@ def test_a_shipped_policy_serves_where_it_was_trained_as_the_experiment_says(tmp
         assert find_trained(name, tmp_path) is None
 
 
+@pytest.mark.slow
 def test_a_graph_that_is_not_there_is_left_out(tmp_path: Path, small_data: Path, untrained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(released, "ADDRESS", "http://127.0.0.1:9/nobody/listens")
     folder = tmp_path / "data"
@@ -156,6 +161,7 @@ def test_ages_parameters_are_the_mean_over_the_sources(tmp_path: Path, untrained
             settings(("cora",), fixed, folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_age_is_played_with_what_was_found_for_its_budget(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     found = {str(budget): {"weights": [0, 1, 0], "basef": budget / 200} for budget in (10, 20, 30, 50, 100)}
     for name in untrained.iterdir():
@@ -174,6 +180,7 @@ def test_age_is_played_with_what_was_found_for_its_budget(tmp_path: Path, small_
     assert "AGE with 14 labels: basef 0.1, found on reddit1 and reddit2" in (tmp_path / "out" / "budgets-cora.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_report_is_made_of_result_files(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     results = tmp_path / "results"
     with pytest.raises(InputError, match="holds no result"):

@@ -214,6 +214,7 @@ def kill_at_random(path: Path, environment: dict[str, str], times: int, seed: in
     assert len(known) > times
 
 
+@pytest.mark.slow
 def test_thirty_kills_lose_no_acknowledged_event(path: Path, clean_environment: dict[str, str]) -> None:
     kill_at_random(path, clean_environment, 30, seed=1)
 
@@ -223,6 +224,7 @@ def test_three_hundred_kills_lose_no_acknowledged_event(path: Path, clean_enviro
     kill_at_random(path, clean_environment, 300, seed=2)
 
 
+@pytest.mark.slow
 def test_a_backup_during_writes_holds_every_event_acknowledged_before_it(
     path: Path, clean_environment: dict[str, str], tmp_path: Path
 ) -> None:

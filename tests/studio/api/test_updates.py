@@ -103,6 +103,7 @@ def test_another_origin_hears_nothing(client: Client) -> None:
     assert refused.value.response.status_code == 403
 
 
+@pytest.mark.slow
 def test_many_changes_are_few_messages_and_the_last_one_is_the_latest(client: Client) -> None:
     found: list[int] = []
     with listen(client) as socket:

@@ -25,6 +25,7 @@ def half(port: int, count: int, stack: ExitStack) -> list[Wire]:
     return lines
 
 
+@pytest.mark.slow
 def test_many_half_sent_requests_do_not_stop_the_studio(tmp_path: Path) -> None:
     with running(tmp_path, job(tmp_path), connections=40, head_seconds=600) as client, ExitStack() as stack:
         port = client.base_url.port
@@ -82,6 +83,7 @@ def test_the_bound_leaves_files_for_everything_else() -> None:
     assert 8 <= most_connections(512) <= 512 and most_connections(10) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "frame",
     [
@@ -123,6 +125,7 @@ def test_wrong_tokens_are_few_a_minute_and_a_page_that_is_open_goes_on(tmp_path:
         assert client.look("/status")["told"] == 0
 
 
+@pytest.mark.slow
 def test_twenty_megabytes_of_commas_take_no_gigabytes(tmp_path: Path) -> None:
     job(tmp_path).close()
     server = Server(tmp_path)
@@ -163,6 +166,7 @@ def test_a_token_file_is_made_for_its_owner_alone_and_used_again(tmp_path: Path)
         token_from_file(tmp_path / "no folder" / "token")
 
 
+@pytest.mark.slow
 def test_who_may_open_the_page_is_told_at_the_start(tmp_path: Path) -> None:
     server = Server(tmp_path)
     httpx.get(f"{server.address}{API}/studio", timeout=60)  # it has said everything once it answers

@@ -314,6 +314,7 @@ def test_headers_and_addresses_are_bounded(untold: Place) -> None:
         assert exchange(untold.port, data).status in {0, 400, 414, 431}
 
 
+@pytest.mark.slow
 def test_slow_and_broken_clients_do_not_stop_the_others(untold: Place) -> None:
     """Hundreds that begin and do not end, and websockets that do not read: the owner is answered all the same."""
     stuck: list[Wire] = []
@@ -360,6 +361,7 @@ def test_every_answer_of_the_server_carries_the_headers(place: Place) -> None:
         assert reply.headers["cross-origin-resource-policy"] == "same-origin" and "server" not in reply.headers, target
 
 
+@pytest.mark.slow
 def test_the_command_makes_a_token_for_an_address_that_others_can_reach(tmp_path: Path) -> None:
     job(tmp_path).close()
     with studio(tmp_path, "job.nodewise", "--host", "0.0.0.0") as server:
