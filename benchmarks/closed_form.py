@@ -21,7 +21,7 @@ from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
 
 HALVES = Path(__file__).with_name("halves.json")
-PER_CLASS = (1, 2, 5, 10, 20)
+PER_CLASS = (1, 2, 3, 4, 5, 7, 10, 15, 20)
 
 
 def all_graphs() -> list[str]:
