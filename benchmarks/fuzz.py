@@ -171,7 +171,7 @@ ODD: list[Any] = [
 
 def forge_event(path: Path, chance: random.Random) -> None:
     """An event with odd values and a right chain, as somebody who knows the form writes it."""
-    from nodewise.session.log.events import KINDS
+    from nodewise.session.log.form import KINDS
     from nodewise.session.log.log import Draft, Log
 
     keys = (

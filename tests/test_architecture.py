@@ -124,14 +124,14 @@ def test_no_file_is_a_drawer_for_odds_and_ends() -> None:
 
 
 def test_files_are_short_enough_to_read() -> None:
-    """One theme in at most 480 lines. A class is never cut in two: of a longer file what lies around its longest class counts, and the class up to 550."""
+    """One theme in at most 500 lines. A class is never cut in two: of a longer file what lies around its longest class counts, and the class up to 550."""
     long = []
     for path, tree in SOURCES.items():
         lines = len(path.read_text(encoding="utf-8").splitlines())
         longest = max(
             (node.end_lineno - node.lineno for node in tree.body if isinstance(node, ast.ClassDef) and node.end_lineno), default=0
         )
-        long += [place(path)] if lines > 480 and (lines - longest > 100 or longest > 550) else []
+        long += [place(path)] if lines > 500 and (lines - longest > 100 or longest > 550) else []
     assert not long
 
 

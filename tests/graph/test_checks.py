@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from nodewise.graph import Graph
 from nodewise.graph.checks import are_classes, class_name, frozen, label_ids, natural_order, tidy_name, undirected_edges
 from nodewise.ground.errors import GraphError, InputError
-from nodewise.session.naming import valid_class
 
 
 def test_sorts_and_unites() -> None:
@@ -138,7 +137,7 @@ KEPT = ["a b", "Käse", "no\u00a0break", "می\u200cخواهم", FAMILY, "\N{WHI
 
 @pytest.mark.parametrize("name", KEPT)
 def test_names_that_people_use_are_kept_as_they_are(name: str) -> None:
-    assert class_name(name) == valid_class(name) == name
+    assert class_name(name) == name
 
 
 @pytest.mark.parametrize(
@@ -158,14 +157,13 @@ def test_names_that_people_use_are_kept_as_they_are(name: str) -> None:
     ],
 )
 def test_what_cannot_be_seen_is_made_harmless(given: object, kept: str) -> None:
-    assert class_name(given) == valid_class(given) == kept
+    assert class_name(given) == kept
 
 
 @pytest.mark.parametrize("name", ["", "  ", "\u00a0", "\t\n", "\u200d\u200c", "\x00", "x" * 201])
 def test_names_of_nothing_or_of_too_much_are_refused(name: str) -> None:
-    for rule in (class_name, valid_class):
-        with pytest.raises(InputError, match="a class needs a name of 1 to 200 printable characters, got"):
-            rule(name)
+    with pytest.raises(InputError, match="a class needs a name of 1 to 200 printable characters, got"):
+        class_name(name)
 
 
 @given(st.text())

@@ -8,10 +8,10 @@ from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
     from nodewise.session.asking.query import Query
-    from nodewise.session.learning.prediction import Prediction
+    from nodewise.session.files.creation import SessionSettings
+    from nodewise.session.files.export import Prediction
     from nodewise.session.learning.stopping import StopReport
     from nodewise.session.session import Session
-    from nodewise.session.settings import SessionSettings
     from nodewise.session.status import Status
 
 __all__ = ["Prediction", "Query", "Session", "SessionSettings", "Status", "StopReport"]
@@ -20,10 +20,10 @@ __all__ = ["Prediction", "Query", "Session", "SessionSettings", "Status", "StopR
 __getattr__ = lazy_names(
     __name__,
     {
-        "Prediction": "learning.prediction",
+        "Prediction": "files.export",
         "Query": "asking.query",
         "Session": "session",
-        "SessionSettings": "settings",
+        "SessionSettings": "files.creation",
         "Status": "status",
         "StopReport": "learning.stopping",
     },

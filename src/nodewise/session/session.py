@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
@@ -15,27 +15,20 @@ import numpy as np
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
-from nodewise.session.asking.answers import Answers
-from nodewise.session.asking.query import Query
-from nodewise.session.asking.rules import Rules
-from nodewise.session.files.contents import Contents
-from nodewise.session.files.graph_store import EMBED_LIMIT
-from nodewise.session.files.outputs import check_output
-from nodewise.session.learning.learners import Learners, TrainingLabels
-from nodewise.session.log import class_changes
-from nodewise.session.log.checks import damaged
-from nodewise.session.log.classes import ClassList
-from nodewise.session.log.events import MOST_OPINIONS, check_event
-from nodewise.session.log.history import History, Label, Note, extend_history, read_history, undoable
+from nodewise.session.asking.query import Answers, Query, valid_person, valid_text
+from nodewise.session.asking.selection import Rules, draft_queries
+from nodewise.session.files.creation import EMBED_LIMIT, Contents, create_log
+from nodewise.session.files.export import Prediction, make_prediction, write_export
+from nodewise.session.log import changes
+from nodewise.session.log.form import MOST_OPINIONS, check_event, check_output, damaged
+from nodewise.session.log.history import ClassList, History, Label, Note, TrainingLabels, extend_history, read_history
 from nodewise.session.log.log import Draft, Event, Log, MovedOnError
-from nodewise.session.naming import find_node, node_name, valid_person, valid_text
 from nodewise.session.status import Status, make_status
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
     from nodewise.policy import Policy
-    from nodewise.session.learning.learner import SessionLearner
-    from nodewise.session.learning.prediction import Prediction
+    from nodewise.session.learning.learner import Learners, SessionLearner
     from nodewise.session.learning.stopping import StopReport
 
 __all__ = ["ANNOTATOR", "Session"]
@@ -77,11 +70,10 @@ class Session:
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
         self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
-        self._index = {name: node for node, name in enumerate(self.graph.node_names or ())}
         self._start = tuple(dict.fromkeys([*contents.settings.classes, *contents.given.values()]))
         self._history = read_history((), self._start)
         self._extend()
-        self._learners = Learners(contents, classifier, strategy)
+        self._own = (classifier, strategy)
         self._derived: _Derived | None = None
         self._prediction: tuple[object, Prediction] | None = None
 
@@ -122,8 +114,6 @@ class Session:
         Raises:
             InputError: something given is wrong; says what to do.
         """
-        from nodewise.session.files.creation import create_log
-
         log, learns, asks = create_log(
             Path(path), graph, budget=budget, classes=classes, strategy=strategy, policy=policy, classifier=classifier,
             classifier_settings=classifier_settings, strategy_settings=strategy_settings, seed=seed, audit=audit, redundancy=redundancy,
@@ -170,8 +160,6 @@ class Session:
         Raises:
             SessionError: there is nothing to ask this annotator: the budget is spent or out with others.
         """
-        from nodewise.session.asking.selection import draft_queries
-
         who = valid_person(annotator)
         count = 1 if k is None else k
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
@@ -279,7 +267,7 @@ class Session:
         def decide(history: History) -> list[Draft]:
             if index not in history.ballots:
                 raise InputError(f"nobody has labelled node {self.name_of(index)!r}, so there is nothing to settle: tell its label")
-            number = class_changes.known_number(history, label)
+            number = changes.known_number(history, label)
             return [Draft("settle", who, {"node": index, "label": history.classes.name(number), "class": number})]
 
         return self._change(decide)[0].id
@@ -292,27 +280,27 @@ class Session:
             annotator: who says so.
             new_class: declare it even if it looks like a known class misspelt.
         """
-        return self._change(partial(class_changes.declare, valid_person(annotator), name, new_class))[0].id
+        return self._change(partial(changes.declare, valid_person(annotator), name, new_class))[0].id
 
     def rename_class(self, name: str, new_name: str, annotator: str = ANNOTATOR) -> int:
         """Call a class something else: its labels, its number and every prediction stay. Returns the event's number."""
-        return self._change(partial(class_changes.rename, valid_person(annotator), name, new_name))[0].id
+        return self._change(partial(changes.rename, valid_person(annotator), name, new_name))[0].id
 
     def merge_classes(self, name: str, into: str, annotator: str = ANNOTATOR) -> int:
         """Let the labels of one class, those told already and later ones, count as another's. Returns the event's number."""
-        return self._change(partial(class_changes.merge, valid_person(annotator), name, into))[0].id
+        return self._change(partial(changes.merge, valid_person(annotator), name, into))[0].id
 
     def describe_class(self, name: str, text: str, annotator: str = ANNOTATOR) -> int:
         """Say what belongs to a class: its guideline. Returns the event's number."""
-        return self._change(partial(class_changes.describe, valid_person(annotator), name, text))[0].id
+        return self._change(partial(changes.describe, valid_person(annotator), name, text))[0].id
 
     def order_classes(self, names: Sequence[str], annotator: str = ANNOTATOR) -> int:
         """Put the classes in an order for the screen; those left out follow. Their numbers stay. Returns the event's number."""
-        return self._change(partial(class_changes.order, valid_person(annotator), names))[0].id
+        return self._change(partial(changes.order, valid_person(annotator), names))[0].id
 
     def set_guideline(self, text: str, annotator: str = ANNOTATOR) -> int:
         """Say what everybody should know of the job. Returns the event's number."""
-        return self._change(partial(class_changes.describe, valid_person(annotator), None, text))[0].id
+        return self._change(partial(changes.describe, valid_person(annotator), None, text))[0].id
 
     def set_budget(self, budget: int, annotator: str = ANNOTATOR) -> int:
         """Raise or lower the budget. Returns the event's number."""
@@ -365,9 +353,9 @@ class Session:
 
         def decide(history: History) -> list[Draft]:
             nonlocal target
-            target = undoable(self._log.events, history, event, annotator)
+            target = changes.undoable(self._log.events, history, event, annotator)
             draft = Draft("undo", annotator or target.annotator, {"event": target.id})
-            class_changes.check_undo(self._log.events, draft, self._start)
+            changes.check_undo(self._log.events, draft, self._start)
             return [draft]
 
         self._change(decide)
@@ -384,8 +372,6 @@ class Session:
         Raises:
             SessionError: nothing has been told yet.
         """
-        from nodewise.session.learning.prediction import make_prediction
-
         with self._lock:
             history = self.refresh()
             training, given = self.training(history)
@@ -420,8 +406,6 @@ class Session:
             keep_formulas: in a CSV, leave cells that a spreadsheet would run (``=``, ``@``, ``+``, ``-`` …) as they are. By default such a
                 cell gets an apostrophe in front.
         """
-        from nodewise.session.files.export import write_export
-
         with self._lock:
             return write_export(self, Path(path), keep_formulas=keep_formulas)
 
@@ -540,13 +524,20 @@ class Session:
         """Another classifier, as it was left when last used: for long work that gives its reporter the chance to use the session."""
         return self._learners.get(purpose, self.training(history).given)
 
+    @cached_property
+    def _learners(self) -> Learners:
+        """What learns, made when it is first needed: only then is torch loaded."""
+        from nodewise.session.learning.learner import Learners
+
+        return Learners(self._contents, *self._own)
+
     def find(self, node: int | str) -> int:
         """The node of that index or name."""
-        return find_node(self.graph, node, self._index)
+        return self._contents.find(node)
 
     def name_of(self, node: int) -> str:
         """What the node is called."""
-        return node_name(self.graph, node)
+        return self._contents.name_of(node)
 
     def now(self) -> float:
         """The time, by the session's clock."""

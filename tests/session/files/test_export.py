@@ -1,9 +1,10 @@
-"""Every form of the export, read back."""
+"""Every form of the export, read back; nothing is written over what the session reads; cells that a spreadsheet would run."""
 
 from __future__ import annotations
 
 import csv
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,12 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from nodewise.graph import read_graph
-from nodewise.ground.errors import InputError
+from nodewise.graph import read_graph, write_graph
+from nodewise.ground.errors import InputError, SessionFileError
 from nodewise.session import Session
+from nodewise.session.files.export import harmless
 from tests.session.jobs import small_job, unlabelled
+from tests.session.log.test_strangers import rewritten
 from tests.small_graphs import block_graph
 
 
@@ -109,3 +112,127 @@ def test_before_the_first_label_there_are_no_predictions(tmp_path: Path) -> None
     named = small_job(tmp_path / "job.csv")
     with pytest.raises(InputError, match="the session itself"):
         named.export(tmp_path / "job.csv")
+
+
+@pytest.mark.parametrize("lead", ["same", "hard link", "symbolic link", "dots", "relative"])
+def test_no_output_overwrites_the_sessions_graph_by_whatever_path(lead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = tmp_path / "mine.npz"
+    write_graph(unlabelled(block_graph(60)), graph)
+    session = small_job(tmp_path / "job", graph=unlabelled(block_graph(60)), source=graph, embed_limit=100, features="raw")
+    session.tell(1, "a")
+    out = {"same": graph, "dots": tmp_path / "x" / ".." / "mine.npz", "relative": Path("mine.npz")}.get(lead, tmp_path / "other.npz")
+    (tmp_path / "x").mkdir()
+    monkeypatch.chdir(tmp_path)
+    if lead == "hard link":
+        os.link(graph, out)
+    elif lead == "symbolic link":
+        out.symlink_to(graph)
+    before = graph.read_bytes()
+    for write in (session.export, lambda path: session.backup(path, overwrite=True)):
+        with pytest.raises(InputError, match="is the session's graph"):
+            write(out)
+    assert graph.read_bytes() == before and Session.open(tmp_path / "job").labels == {1: "a"}
+
+
+def test_no_output_overwrites_the_session_its_journal_or_a_folder_of_tables(tmp_path: Path) -> None:
+    write_graph(unlabelled(block_graph(60)), tmp_path / "tables")
+    session = small_job(
+        tmp_path / "job.csv", graph=unlabelled(block_graph(60)), source=tmp_path / "tables", embed_limit=100, features="raw"
+    )
+    os.link(tmp_path / "job.csv", tmp_path / "link.csv")
+    for path, told in [
+        ("job.csv", "itself"),
+        ("link.csv", "itself"),
+        ("tables/nodes.csv", "graph"),
+        ("job.csv-journal", "journal"),
+        ("JOB.CSV-wal", "journal"),
+    ]:
+        with pytest.raises(InputError, match=told):
+            session.check_output(tmp_path / path)
+    session.check_output(tmp_path / "fine.csv")
+    Session.open(tmp_path / "job.csv").close()
+    with (tmp_path / "tables" / "edges.csv").open("a") as file:
+        file.write("0,5\n")
+    with pytest.raises(SessionFileError, match="has changed since"):
+        Session.open(tmp_path / "job.csv")
+
+
+def stored_elsewhere(path: Path, graph: Path, sha256: str = "0" * 64) -> None:
+    small_job(path).close()
+    import sqlite3
+
+    connection = sqlite3.connect(path)
+    record = json.loads(connection.execute("SELECT settings FROM session").fetchone()[0])
+    connection.close()
+    record["graph"] = {"where": "file", "path": str(graph), "sha256": sha256}
+    rewritten(path, "UPDATE session SET settings = ?", (json.dumps(record),))
+
+
+def test_a_graph_that_is_a_folder_a_pair_of_tables_or_a_pipe_is_checked_as_well(tmp_path: Path) -> None:
+    write_graph(unlabelled(block_graph(60)), tmp_path / "tables")
+    os.mkfifo(tmp_path / "pipe.npz")
+    (tmp_path / "empty").mkdir()
+    for number, (graph, told) in enumerate(
+        [("tables", "has changed"), ("tables/nodes.csv", "has changed"), ("pipe.npz", "not an ordinary file"), ("empty", "has changed"), ("a\0b", "is not at")]
+    ):  # fmt: skip
+        stored_elsewhere(tmp_path / f"job{number}", tmp_path / graph)
+        with pytest.raises(SessionFileError, match=told):
+            Session.open(tmp_path / f"job{number}")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"settings": []}, {"settings": {"budget": [1]}}, {"settings": {"budget": 5, "strategy": ["age"]}}, {"settings": {"budget": 5, "classes": "ab"}},
+     {"settings": {"budget": 5, "release_after": "long"}}, {"settings": {"budget": 5, "use_labels": "yes"}}, {"settings": {"budget": 5, "policy": 3}},
+     {"settings": {"budget": 5, "frob": 3}}, {"graph": []}, {"graph": "inside"}, {"graph": {"where": "file"}}, {"graph": {"where": "file", "path": 5}}],
+)  # fmt: skip
+def test_settings_of_other_types_are_refused_in_words(change: dict[str, object], tmp_path: Path) -> None:
+    stored_elsewhere(tmp_path / "job", tmp_path / "none.npz")
+    import sqlite3
+
+    connection = sqlite3.connect(tmp_path / "job")
+    record = json.loads(connection.execute("SELECT settings FROM session").fetchone()[0])
+    connection.close()
+    rewritten(tmp_path / "job", "UPDATE session SET settings = ?", (json.dumps({**record, **change}),))
+    with pytest.raises(SessionFileError):
+        Session.open(tmp_path / "job")
+
+
+RUN = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-inf", "+1_0", "\t=1", "\r=1", " =1", "＝1+1", "=cmd"]
+
+
+@pytest.mark.parametrize("text", RUN)
+def test_cells_that_a_spreadsheet_runs_are_made_harmless(text: str) -> None:
+    assert harmless(text) == "'" + text
+
+
+@pytest.mark.parametrize("text", ["-1.5", "+3", "plain", "a=b", "", "1e-5", "n-1"])
+def test_numbers_and_other_text_stay(text: str) -> None:
+    assert harmless(text) == text
+
+
+def test_names_labels_and_headings_of_an_export_run_nothing_unless_it_is_wanted(tmp_path: Path) -> None:
+    graph = replace(unlabelled(block_graph(60)), node_names=tuple("=HYPERLINK(1)" if i == 4 else f"n{i}" for i in range(60)))
+    session = small_job(tmp_path / "job", graph=graph, classes=["@a", "b"])
+    session.tell([4, 5], ["@a", "b"])
+    cells = []
+    for keep in (False, True):
+        session.export(tmp_path / "out.csv", keep_formulas=keep)
+        with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+            cells.append(list(csv.reader(file)))
+    safe, raw = cells
+    assert not [cell for row in safe for cell in row if cell.startswith(("=", "@", "+"))]
+    assert safe[5][1:3] == ["'=HYPERLINK(1)", "'@a"] and raw[5][1:3] == ["=HYPERLINK(1)", "@a"] and raw[0][6] == "p_@a"
+
+
+def test_a_given_label_that_was_changed_is_exported_as_told(tmp_path: Path) -> None:
+    whole = block_graph(60)
+    assert whole.y is not None
+    y = whole.y.copy()
+    y[12:] = -1
+    session = Session.create(tmp_path / "job", replace(whole, y=y), budget=5, strategy="uncertainty")
+    session.tell(3, whole.class_names[(whole.y[3] + 1) % 3])
+    session.export(tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[3]["from"] == "told" and rows[4]["from"] == "given" and rows[20]["from"] == ""

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.ground.errors import InputError, SessionError
-from nodewise.session.asking.rules import Rules, plan_queries
-from nodewise.session.log.history import History, extend_history, majority, read_history, undoable
+from nodewise.session.asking.selection import Rules, plan_queries
+from nodewise.session.log.changes import undoable
+from nodewise.session.log.history import History, extend_history, majority, read_history
 from nodewise.session.log.log import Event
 
 

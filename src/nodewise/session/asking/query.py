@@ -1,15 +1,36 @@
-"""A query: which node to label next, why it was chosen, what is predicted for it."""
+"""What is asked and answered: a query and why its node was chosen, in words; answers, and what else people write, checked and made into events."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from nodewise.session.log.classes import ClassList
-from nodewise.session.log.history import OpenQuery
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["Query"]
+from nodewise.graph.checks import class_name
+from nodewise.ground.compute import one_thread
+from nodewise.ground.errors import AlreadyLabelledError, InputError, UnknownNameError
+from nodewise.session.files.export import class_columns
+from nodewise.session.log.form import is_text
+from nodewise.session.log.history import ClassList, History, OpenQuery
+from nodewise.session.log.log import Draft
+
+if TYPE_CHECKING:
+    from nodewise.session.learning.learner import SessionLearner
+    from nodewise.session.session import Session
+
+__all__ = ["Answers", "Explainer", "Query", "States", "probable_typo", "states", "valid_person", "valid_text"]
+
+_SHOWN_CLASSES = 5
+_COMPARED = 2048
+"""Nodes that a node is compared with on a large graph: shares of all nodes are right to about two percent."""
+_SHOWN_LABELS, _LEAST_PART = 3, 0.1
+"""Labels that are named as speaking for a class: up to three, each with at least a tenth of what all of them say."""
+_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -85,3 +106,356 @@ class Query:
             why=tuple(body.get("why", ())), rank=int(body.get("rank", 0)), candidates=int(body.get("candidates", 0)), score=body.get("score"),
             features=dict(body.get("features", {})), predicted=predicted,
         )  # fmt: skip
+
+
+class Explainer:
+    """Explains the nodes of one moment.
+
+    Args:
+        learner: at the moment of the query.
+        allowed: the nodes that could have been asked, bool [node].
+        strategy: its name.
+        classes: what the classes are called.
+        name_of: what a node is called.
+    """
+
+    def __init__(
+        self,
+        learner: SessionLearner,
+        allowed: npt.NDArray[np.bool_],
+        strategy: str,
+        classes: ClassList,
+        name_of: Callable[[int], str] = str,
+    ) -> None:
+        from nodewise.policy.policy import PAPER_FEATURES
+
+        self._features = PAPER_FEATURES
+        self._learner, self._allowed, self._strategy, self._classes, self._name_of = learner, allowed, strategy, classes, name_of
+        with one_thread():
+            self._scores = learner.scores().numpy()
+            self._states = states(learner)
+        looked_at = int(np.isfinite(self._scores[allowed]).sum())  # of a large graph, a sample
+        self._candidates = looked_at or int(allowed.sum())
+
+    def body(self, node: int) -> dict[str, Any]:
+        """What a query's event says beside the node: why, rank, score, features, predictions."""
+        score = float(self._scores[node])
+        rank = 1 + int((self._scores[self._allowed] > score).sum())
+        return {
+            "audit": False, "why": self._words(node, rank), "rank": rank, "candidates": self._candidates,
+            "score": score if np.isfinite(score) else None,
+            "features": {name: round(float(value), 4) for name, value in zip(self._features, self._states.of(node), strict=True)},
+            "predicted": self._predicted(node),
+        }  # fmt: skip
+
+    def _predicted(self, node: int) -> list[list[Any]]:
+        learner = self._learner
+        if not learner.count or not learner.classes:
+            return []
+        row = learner.probabilities_of([node]).numpy()
+        if self._classes.merged:
+            numbers, row = class_columns(row, learner.classes, self._classes)
+        else:  # in the classifier's order, which decides between equals
+            numbers = [self._classes.number_of_key(key) or 0 for key in learner.classes]
+        best = np.argsort(-row[0], kind="stable")[:_SHOWN_CLASSES]
+        return [[self._classes.name(numbers[column]), round(float(row[0, column]), 4)] for column in best]
+
+    def _words(self, node: int, rank: int) -> list[str]:
+        entropy, _, from_neighbours, to_neighbours, _ = (float(value) for value in self._states.of(node))
+        degree = int(self._learner.tensors.degree[node])
+        around = self._learner.tensors.adjacency
+        near = around.col[int(around.crow[node]) : int(around.crow[node + 1])].long()
+        labelled = int(self._learner.environment.labelled[0, near].sum())
+        position = "the highest score" if rank == 1 else f"score number {rank}"
+        said = [f"{self._strategy} gives it {position} of {self._candidates} candidates"]
+        many = "neighbour" if degree == 1 else "neighbours"
+        said.append(f"it has {degree} {many}, more than {self._share(1, node)} of the nodes; {labelled} of them labelled")
+        if self._learner.count:
+            said.append(f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, node, entropy > 0.3, "than about"))
+            apart = max(from_neighbours, to_neighbours)
+            column = 2 if from_neighbours >= to_neighbours else 3
+            said.append(f"its prediction is {_how_far(apart)} its neighbours'" + self._more(column, node, apart > 0.1, "than at"))
+        else:
+            said.append("nothing is labelled yet, so its place in the graph decides")
+        if isinstance(self._learner.learner, _Reasoning):
+            said += self._reasons(self._learner.learner, node, set(near.tolist()))
+        return said
+
+    def _more(self, column: int, node: int, worth: bool, than: str) -> str:
+        return f", more {than} {self._share(column, node)} of the nodes" if worth else ""
+
+    def _reasons(self, reasoning: _Reasoning, node: int, neighbours: set[int]) -> list[str]:
+        """Which labels speak for the predicted class, and how many nodes the label would decide."""
+        said = []
+        with one_thread():
+            if self._learner.count:
+                said += self._speaking(reasoning, node, neighbours)
+            decided = round(reasoning.reach(node))
+        said.append(
+            f"its label would decide about {decided} nodes" if decided > 1 else "its label would decide little beyond the node itself"
+        )
+        return said
+
+    def _speaking(self, reasoning: _Reasoning, node: int, neighbours: set[int]) -> list[str]:
+        best = int(self._learner.probabilities_of([node])[0].argmax())
+        labels = dict(self._learner.environment.told)
+        speaking = [(other, much) for other, much in reasoning.evidence(node) if much > 0 and labels[other] == best]
+        total = sum(much for _, much in speaking)
+        named = [other for other, much in speaking[:_SHOWN_LABELS] if much >= _LEAST_PART * total]
+        near, alike = ([other for other in named if (other in neighbours) == is_near] for is_near in (True, False))
+        parts = [self._called(near, "its labelled neighbour")] if near else []
+        parts += [self._called(alike, "the similar node")] if alike else []
+        predicted = self._classes.name(self._classes.number_of_key(self._learner.classes[best]) or 0)
+        if not parts:
+            return [f"no label speaks clearly for {predicted}, which is predicted"]
+        return [f"for {predicted} {'speaks' if len(named) == 1 else 'speak'} {' and '.join(parts)}"]
+
+    def _called(self, nodes: Sequence[int], kind: str) -> str:
+        names = [self._name_of(node) for node in nodes]
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{kind if len(names) == 1 else kind + 's'} {listed}"
+
+    def _share(self, column: int, node: int) -> str:
+        if column == 1:
+            degree = self._learner.tensors.degree.numpy()  # the state's is clipped
+            return _percent(float((degree < degree[node]).mean()))
+        return _percent(self._states.share_below(column, node))
+
+
+class States(Protocol):
+    """The paper's five features of nodes."""
+
+    def of(self, node: int) -> npt.NDArray[Any]:
+        """A node's features: [feature]."""
+        ...
+
+    def share_below(self, column: int, node: int) -> float:
+        """The share of the nodes that have less of a feature than a node."""
+        ...
+
+
+def states(learner: SessionLearner) -> States:
+    """The states of the moment: of all nodes, or as they are asked for where there are very many."""
+    from nodewise.session.learning.learner import MANY_NODES
+
+    return _Sampled(learner) if learner.tensors.num_nodes >= MANY_NODES else _All(learner)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Labels for nodes, as one annotator gives them.
+
+    Attributes:
+        names: what the nodes are called, for messages.
+        new_class: whether a label may be a new class though it looks like a misspelt one.
+        overrule: whether they count whatever others have said.
+        alone: whether one label a node is enough, so that another's is not changed unknowingly.
+    """
+
+    nodes: Sequence[int]
+    names: Sequence[str]
+    labels: Sequence[str]
+    annotator: str
+    new_class: bool
+    overrule: bool
+    alone: bool
+
+    @classmethod
+    def check(cls, session: Session, nodes: Sequence[int | str], label: object, annotator: str, new_class: bool, overrule: bool) -> Answers:
+        """Answers on nodes that there are, one label each.
+
+        Raises:
+            InputError: says what is wrong.
+        """
+        who = valid_person(annotator)
+        listed: list[Any] = list(nodes)
+        one = isinstance(label, str) or not hasattr(label, "__len__")
+        labels = [label] * len(listed) if one else list(label)  # type: ignore[call-overload]
+        if len(listed) != len(labels):
+            raise InputError(f"{len(listed)} nodes but {len(labels)} labels were told: give one label for each node")
+        if not listed:
+            raise InputError("no node was told: give at least one")
+        indices = [session.find(node) for node in listed]
+        names = [session.name_of(node) for node in indices]
+        return cls(indices, names, [class_name(name) for name in labels], who, new_class, overrule, session.rules().redundancy == 1)
+
+    def as_tells(self, history: History) -> list[Draft]:
+        """One event for each node."""
+        numbers = self._numbers(history)
+        beside = {"overrule": True} if self.overrule else {}
+        return [
+            Draft("tell", self.annotator, {"node": node, "label": label, "class": number, **beside})
+            for node, label, number in zip(self.nodes, self.labels, numbers, strict=True)
+        ]
+
+    def as_bulk(self, history: History) -> list[Draft]:
+        """One event for all."""
+        numbers = self._numbers(history)
+        beside = {"overrule": True} if self.overrule else {}
+        return [Draft("bulk", self.annotator, {"nodes": list(self.nodes), "labels": list(self.labels), "classes": numbers, **beside})]
+
+    def _numbers(self, history: History) -> list[int]:
+        """The classes' numbers.
+
+        Raises:
+            UnknownNameError: a label is probably misspelt.
+            AlreadyLabelledError: somebody else has labelled a node otherwise.
+        """
+        classes = history.classes
+        known = {each.name: each.number for each in classes}
+        numbers: list[int] = []
+        added = 0
+        for label in self.labels:
+            number = known.get(label)
+            if number is None and (not self.new_class or classes.is_told(label)):
+                number = classes.find(label)  # by the name of a class that was merged, or by a former name
+            if number is None:
+                if not self.new_class and (typo := probable_typo(label, list(known))):
+                    raise typo
+                number = classes.former_number(label)
+                if number is None:
+                    number, added = classes.next_number + added, added + 1
+                known[label] = number
+            numbers.append(number)
+        self._refuse_unsettling(history, numbers)
+        if self.alone and not self.overrule:
+            self._refuse_overruling(history, numbers)
+        return numbers
+
+    def _refuse_unsettling(self, history: History, numbers: Sequence[int]) -> None:
+        """What was settled is changed by settling it again, not by a vote."""
+        resolve, name = history.classes.resolve, history.classes.name
+        for node, called, number in zip(self.nodes, self.names, numbers, strict=True):
+            settled, who = history.settled.get(node, (number, ""))
+            if resolve(settled) != resolve(number):
+                raise InputError(
+                    f"{who!r} has settled that node {called!r} is {name(settled)!r}: to change it, settle it again, or undo that event"
+                )
+
+    def _refuse_overruling(self, history: History, numbers: Sequence[int]) -> None:
+        """Whoever has overruled already decides; else nobody else may have said something different."""
+        resolve = history.classes.resolve
+        for node, name, number in zip(self.nodes, self.names, numbers, strict=True):
+            if history.overruled.get(node) != self.annotator:
+                votes = {who: resolve(vote.number) for who, vote in history.ballots.get(node, {}).items() if who != self.annotator}
+                against = [who for who, other in votes.items() if other != resolve(number)]
+                if against:
+                    other = history.decider(node) if history.decider(node) in against else against[0]
+                    raise AlreadyLabelledError(name, history.classes.name(votes[str(other)]), str(other))
+
+
+def valid_person(name: object) -> str:
+    """An annotator's name, without blanks at its ends: 1 to 200 printable characters.
+
+    Raises:
+        InputError: it is empty, longer, or holds what cannot be seen.
+    """
+    text = str(name).strip()
+    if not text or len(text) > _LONGEST or not text.isprintable():
+        raise InputError(f"an annotator needs a name of 1 to {_LONGEST} printable characters, got {text[:40]!r}")
+    return text
+
+
+def valid_text(text: object) -> str:
+    """A note or a guideline: any text of up to 20,000 characters, without blanks at its ends.
+
+    Raises:
+        InputError: it is longer, or not a text.
+    """
+    if not isinstance(text, str) or not is_text(text):
+        raise InputError(f"a note or a guideline must be a text of at most 20,000 characters, got {str(text)[:40]!r}")
+    return text.strip()
+
+
+def probable_typo(label: str, classes: Sequence[str]) -> UnknownNameError | None:
+    """The error for a label that looks like a known class misspelt; None where it looks like a class of its own.
+
+    Names that differ in their numbers, such as ``year 1`` and ``year 2``, are classes of their own.
+    """
+    folded = {name.casefold(): name for name in classes}
+    near = [folded[name] for name in difflib.get_close_matches(label.casefold(), folded, n=3, cutoff=0.75)]
+    near = [name for name in near if re.findall(r"\d+", name) == re.findall(r"\d+", label)]
+    if not near:
+        return None
+    return UnknownNameError("class", label, near, "If it is a new class, say so: --new-class, or new_class=True.")
+
+
+@runtime_checkable
+class _Reasoning(Protocol):
+    """A learner that can say what its predictions rest on."""
+
+    def evidence(self, node: int) -> list[tuple[int, float]]:
+        """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest first."""
+        ...
+
+    def reach(self, node: int) -> float:
+        """How many nodes a label here would decide."""
+        ...
+
+
+class _All:
+    def __init__(self, learner: SessionLearner) -> None:
+        from nodewise.policy.policy import StateSettings, state
+
+        self._table = state(learner.observation, StateSettings())[0].numpy()  # [node, feature]
+
+    def of(self, node: int) -> npt.NDArray[Any]:
+        row: npt.NDArray[Any] = self._table[node]
+        return row
+
+    def share_below(self, column: int, node: int) -> float:
+        values = self._table[:, column]
+        return float((values < values[node]).mean())
+
+
+class _Sampled:
+    """Features of nodes as they are asked for; divergences are scaled by the largest of the sample."""
+
+    def __init__(self, learner: SessionLearner) -> None:
+        self._learner = learner
+        count = learner.tensors.num_nodes
+        self._compared = self._features(np.arange(0, count, max(1, count // _COMPARED)))
+        self._largest = np.maximum(self._compared[:, 2:4].max(0), 1e-6)
+        self._compared[:, 2:4] /= self._largest
+
+    def of(self, node: int) -> npt.NDArray[Any]:
+        row: npt.NDArray[Any] = self._features(np.array([node]))[0]
+        row[2:4] /= np.maximum(self._largest, row[2:4])
+        return row
+
+    def share_below(self, column: int, node: int) -> float:
+        return float((self._compared[:, column] < self.of(node)[column]).mean())
+
+    def _features(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Entropy, degree, the divergences from and to the neighbours (section 3.2) and whether it is labelled: [node, feature]."""
+        from nodewise.policy.policy import StateSettings
+
+        learner, around = self._learner, self._learner.tensors.adjacency
+        starts, ends = around.crow[nodes].numpy().astype(np.int64), around.crow[nodes + 1].numpy().astype(np.int64)
+        degree = ends - starts
+        of_node = np.repeat(np.arange(len(nodes)), degree)  # for every edge the place of its node
+        edges = np.arange(len(of_node)) - np.repeat(np.cumsum(degree) - degree, degree) + np.repeat(starts, degree)
+        needed, places = np.unique(np.concatenate([nodes, around.col[edges].numpy()]), return_inverse=True)
+        own, other = places[: len(nodes)], places[len(nodes) :]
+        p = np.maximum(learner.probabilities_of(needed.astype(np.int64)).double().numpy(), 1e-10)
+        log_p = np.log(p)
+        negative = (p * log_p).sum(1)
+        divided = np.maximum(degree, 1)
+        towards = (p[own][of_node] * (log_p[own][of_node] - log_p[other])).sum(1)  # KL(node ‖ neighbour)
+        back = (p[other] * (log_p[other] - log_p[own][of_node])).sum(1)
+        forward, reverse = (np.bincount(of_node, each, len(nodes)) / divided for each in (towards, back))
+        entropy = negative[own] / -np.log(max(p.shape[1], 2))
+        labelled = learner.environment.labelled[0].numpy()[nodes]
+        return np.stack([entropy, np.minimum(degree / StateSettings().degree_alpha, 1), reverse, forward, labelled], 1).astype(np.float32)
+
+
+def _percent(share: float) -> str:
+    return f"{int(100 * share)} %"  # rounded down: a node is never above all of the nodes
+
+
+def _how_unsure(entropy: float) -> str:
+    return "very unsure" if entropy > 0.9 else "unsure" if entropy > 0.6 else "fairly sure" if entropy > 0.3 else "sure"
+
+
+def _how_far(apart: float) -> str:
+    return "far from" if apart > 0.5 else "somewhat apart from" if apart > 0.1 else "close to"

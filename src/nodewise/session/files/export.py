@@ -1,4 +1,4 @@
-"""Labels and predictions as files: CSV, JSON, npz, PyTorch."""
+"""What the classifier says of every node; labels and predictions as files: CSV, JSON, npz, PyTorch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,22 +18,83 @@ import scipy.sparse as sp
 
 from nodewise.graph.io.npz import write_npz
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import Reporter
 from nodewise.ground.files import atomic_file
 
 if TYPE_CHECKING:
     import torch
 
     from nodewise.graph import Graph
-    from nodewise.session.learning.prediction import Prediction
+    from nodewise.session.learning.learner import SessionLearner
+    from nodewise.session.log.history import ClassList
     from nodewise.session.session import Session
 
-__all__ = ["harmless", "prediction_rows", "write_export", "write_predictions"]
-
+__all__ = ["Prediction", "class_columns", "harmless", "make_prediction", "prediction_rows", "write_export", "write_predictions"]
 
 _SPARSE = 0.2
 """Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense one."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Predictions for all nodes, from a copy of the classifier that was trained the closing epochs.
+
+    Attributes:
+        classes: the columns' names, in the order of the classes' numbers; one that nobody has used yet has probability 0.
+        probabilities: float32 [node, class]; every row sums to 1.
+        labels: how many labels it was learned from.
+    """
+
+    classes: tuple[str, ...]
+    probabilities: npt.NDArray[np.float32]
+    labels: int
+
+    @property
+    def best(self) -> npt.NDArray[np.int64]:
+        """The most likely class of every node, as a column: int64 [node]."""
+        columns: npt.NDArray[np.int64] = self.probabilities.argmax(1).astype(np.int64)
+        return columns
+
+    @property
+    def names(self) -> list[str]:
+        """The most likely class of every node, by name."""
+        return [self.classes[column] for column in self.best]
+
+    @property
+    def confidence(self) -> npt.NDArray[np.float32]:
+        """The probability of the most likely class: [node]."""
+        highest: npt.NDArray[np.float32] = self.probabilities.max(1)
+        return highest
+
+
+def make_prediction(learner: SessionLearner, classes: ClassList, reporter: Reporter | None = None) -> Prediction:
+    """The predictions of a learner after its closing epochs, with a column for every class, also those that it does not know yet."""
+    closed = learner.closed(reporter=reporter).numpy()
+    numbers, table = class_columns(closed, learner.classes, classes)
+    table.flags.writeable = False
+    return Prediction(tuple(map(classes.name, numbers)), table, learner.count)
+
+
+def class_columns(table: npt.NDArray[np.float32], keys: Sequence[str], classes: ClassList) -> tuple[list[int], npt.NDArray[np.float32]]:
+    """A classifier's columns as the session's classes, by number; a class that was merged adds to the one that it counts as.
+
+    Args:
+        table: probabilities, [node, column].
+        keys: what the classifier knows its columns by.
+        classes: the session's classes.
+
+    Returns:
+        The classes' numbers and the probabilities, [node, class].
+    """
+    numbers = list(classes.numbers)
+    result = np.zeros((len(table), len(numbers)), np.float32)
+    for column, key in enumerate(keys):
+        number = classes.number_of_key(key)
+        if number in numbers:
+            result[:, numbers.index(number)] += table[:, column]
+    return numbers, result
 
 
 def write_export(session: Session, path: Path, *, keep_formulas: bool = False) -> list[str]:

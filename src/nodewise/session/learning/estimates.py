@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.session.learning.prediction import class_columns
+from nodewise.session.files.export import class_columns
 from nodewise.session.log.history import Label
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier
     from nodewise.graph.tensors import GraphTensors
     from nodewise.session.learning.learner import SessionLearner
-    from nodewise.session.log.classes import ClassList
+    from nodewise.session.log.history import ClassList
 
 __all__ = ["Accuracy", "Bias", "audit_accuracy", "cross_validated", "left_out_accuracy", "left_out_bias", "wilson"]
 

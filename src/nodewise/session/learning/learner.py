@@ -9,25 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 
-from nodewise.contracts import Classifier, Learner, Observation, Strategy
+from nodewise.contracts import Classifier, Learner, Observation, Queried, Strategy
+from nodewise.environment import Environment
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.compute import one_thread
+from nodewise.ground.compute import derive_seed, one_thread
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.session.learning.environment import SessionEnvironment
+from nodewise.session.asking.selection import stored_classifier, stored_strategy
+from nodewise.session.files.creation import SessionSettings
 from nodewise.session.log.history import Label
-from nodewise.session.settings import SessionSettings
 
-__all__ = ["MANY_NODES", "SessionLearner"]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from nodewise.session.files.creation import Contents
+
+__all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLearner"]
 
 MANY_NODES = 200_000
 """Nodes from which predictions are computed where they are looked at, and shares of all nodes are told from a sample."""
-
 _GIVEN_EPOCHS = 35
 """Epochs, at most, on the labels that were there before the session."""
+Purpose = Literal["ask", "predict", "report"]
+_SNAPSHOT_BYTES: dict[Purpose, int] = {"ask": 256 * 2**20, "predict": 64 * 2**20, "report": 64 * 2**20}
+"""Memory for the snapshots of each classifier."""
 
 
 class SessionLearner:
@@ -174,12 +183,12 @@ class SessionLearner:
                 return self._all
             return self.observation.probabilities[0]
 
-    def probabilities_of(self, nodes: torch.Tensor) -> torch.Tensor:
-        """The predictions of the moment for some nodes, int64 [node]: [node, class]. On a large graph no others are computed for it."""
+    def probabilities_of(self, nodes: Sequence[int] | npt.NDArray[np.int64]) -> torch.Tensor:
+        """The predictions of the moment for some nodes: [node, class]. On a large graph no others are computed for it."""
         if not self._looks_at_few or self._all is not None:
-            return self.probabilities()[nodes]
+            return self.probabilities()[torch.as_tensor(nodes)]
         with one_thread():
-            part: Learner = self.learner.part(nodes)  # type: ignore[attr-defined]
+            part: Learner = self.learner.part(torch.as_tensor(nodes))  # type: ignore[attr-defined]
             return torch.softmax(part.logits()[0], -1)
 
     @property
@@ -290,6 +299,112 @@ class SessionLearner:
             positions = sorted(self._snapshots)
             for position in positions[1 : len(positions) // 2 : 2]:
                 del self._snapshots[position]
+
+
+class Learners:
+    """The learners of a session, one for each purpose, made when first needed; they share the graph's tensors.
+
+    Args:
+        contents: graph, settings, policy and candidates.
+        classifier, strategy: the caller's own, where the settings name one that nobody has registered.
+    """
+
+    def __init__(self, contents: Contents, classifier: str | Classifier | None = None, strategy: str | Strategy | None = None) -> None:
+        self._contents, self._classifier, self._strategy = contents, classifier, strategy
+        self._made: dict[Purpose, SessionLearner] = {}
+
+    def __contains__(self, purpose: Purpose) -> bool:
+        return purpose in self._made
+
+    def get(self, purpose: Purpose, given: Sequence[Label]) -> SessionLearner:
+        """The learner as it was left when last used; a new one begins with the labels from before the session."""
+        if purpose not in self._made:
+            self._made[purpose] = self._new(given, _SNAPSHOT_BYTES[purpose])
+        return self._made[purpose]
+
+    def _new(self, given: Sequence[Label], snapshot_bytes: int) -> SessionLearner:
+        contents = self._contents
+        classifier = stored_classifier(contents.settings, self._classifier)
+        strategy = stored_strategy(contents.settings, contents.policy, self._strategy)
+        mask = contents.candidates.copy()
+        mask[list(contents.audit)] = False
+        other = next(iter(self._made.values()), None)
+        tensors = GraphTensors(contents.graph, "cpu") if other is None else other.tensors
+        return SessionLearner(tensors, contents.settings, classifier, strategy, given, torch.from_numpy(mask), snapshot_bytes)
+
+
+class SessionEnvironment(Environment):
+    """What a strategy looks at when a person answers: the state of the simulated environment with a single run.
+
+    It has no labels but those that were told: its graph carries none.
+
+    Attributes:
+        candidates: the nodes that may ever be asked, bool [node].
+    """
+
+    def __init__(self, graph: GraphTensors, learner: Learner, budget: int, candidates: torch.Tensor) -> None:
+        super().__init__(graph.unlabelled, learner, 1, budget)
+        self.candidates = candidates
+        self._asked: list[int] = []
+        self._answers: list[int] = []
+
+    def clear(self, seed: int) -> None:
+        """Nothing labelled; the pool is all candidates."""
+        self.seed, self.step = seed, 0
+        self.labelled.zero_()
+        self.pool[0] = self.candidates
+        self._asked, self._answers = [], []
+
+    def take(self, node: int, label: int) -> None:
+        """A node's label, by the number of its class."""
+        self.labelled[0, node] = True
+        self.pool[0, node] = False
+        self._asked.append(node)
+        self._answers.append(label)
+        self.step = len(self._asked)
+        self.learner.add(torch.tensor([[node]]), torch.tensor([[label]]))
+
+    def take_all(self, labels: Sequence[tuple[int, int]]) -> None:
+        """Many nodes' labels at once."""
+        if not labels:
+            return
+        nodes, numbers = torch.tensor(labels).T
+        self.labelled[0, nodes] = True
+        self.pool[0, nodes] = False
+        self._asked += nodes.tolist()
+        self._answers += numbers.tolist()
+        self.step = len(self._asked)
+        self.learner.add(nodes[None], numbers[None])
+
+    def go_back(self, taken: list[tuple[int, int]]) -> None:
+        """To the moment when just these nodes had been taken in; the learner is restored by the caller."""
+        self.clear(self.seed)
+        self._asked, self._answers = [node for node, _ in taken], [label for _, label in taken]
+        self.step = len(taken)
+        if taken:
+            nodes = torch.tensor(self._asked)
+            self.labelled[0, nodes] = True
+            self.pool[0, nodes] = False
+
+    @property
+    def told(self) -> list[tuple[int, int]]:
+        """The nodes labelled so far with the numbers of their classes, in order."""
+        return list(zip(self._asked, self._answers, strict=True))
+
+    @property
+    def queried(self) -> Queried:
+        """The nodes labelled so far and their answers, padded to the budget."""
+        room = max(self.budget, self.step)
+        nodes, labels = (torch.zeros(1, room, dtype=torch.int64) for _ in range(2))
+        nodes[0, : self.step], labels[0, : self.step] = (
+            torch.tensor(self._asked, dtype=torch.int64),
+            torch.tensor(self._answers, dtype=torch.int64),
+        )
+        return Queried(nodes, labels, torch.arange(room)[None] < self.step)
+
+    def classifier_seed(self) -> int:
+        """Where the learner's randomness comes from."""
+        return derive_seed(self.seed, "classifier")
 
 
 class _Moment(NamedTuple):

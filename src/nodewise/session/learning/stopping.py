@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.session.files.export import class_columns
 from nodewise.session.learning.estimates import Accuracy, Bias, audit_accuracy, cross_validated, left_out_accuracy, left_out_bias
-from nodewise.session.learning.prediction import class_columns
 
 if TYPE_CHECKING:
     from nodewise.session.log.history import History

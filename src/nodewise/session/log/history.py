@@ -10,16 +10,151 @@ first vote that counts: a label that is changed stays where it was.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodewise.ground.errors import InputError, SessionError
-from nodewise.session.log.classes import ClassList
-from nodewise.session.log.events import CHANGES, Event
+from nodewise.ground.errors import SessionError
+from nodewise.session.log.form import CHANGES, LAST_CLASS, Event
 
-__all__ = ["History", "Label", "Note", "OpenQuery", "Vote", "extend_history", "majority", "read_history", "undoable", "undone"]
+__all__ = [
+    "ClassList",
+    "History",
+    "Label",
+    "LabelClass",
+    "Note",
+    "OpenQuery",
+    "TrainingLabels",
+    "Vote",
+    "extend_history",
+    "majority",
+    "read_history",
+    "undone",
+]
+
+
+@dataclass(frozen=True)
+class LabelClass:
+    """One class.
+
+    Attributes:
+        number: 1, 2, 3 … for the life of the session and for everybody; never given to another class.
+        name: what it is called now.
+        description: its guideline: what belongs to it.
+    """
+
+    number: int
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ClassList:
+    """The classes at one moment. Iterating gives those that can be told, by their numbers.
+
+    Attributes:
+        first_names: number -> the name that the class was first known by, for every number ever given, also those that were taken back.
+        names: number -> what the class is called now, of those that are there, merged ones included.
+        merged: number of a class -> number of the class that its labels count as.
+        descriptions: number -> guideline.
+        aliases: former name -> number.
+        shown: numbers in the order that somebody has put them in; those left out follow by number.
+    """
+
+    first_names: Mapping[int, str] = field(default_factory=dict)
+    names: Mapping[int, str] = field(default_factory=dict)
+    merged: Mapping[int, int] = field(default_factory=dict)
+    descriptions: Mapping[int, str] = field(default_factory=dict)
+    aliases: Mapping[str, int] = field(default_factory=dict)
+    shown: tuple[int, ...] = ()
+
+    def __iter__(self) -> Iterator[LabelClass]:
+        return (LabelClass(number, self.names[number], self.descriptions.get(number, "")) for number in self.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the classes that can be told."""
+        return tuple(sorted(number for number in self.names if number not in self.merged))
+
+    @property
+    def in_order(self) -> tuple[LabelClass, ...]:
+        """The classes as a screen shows them: in the order made by hand, the others after them."""
+        by_number = {each.number: each for each in self}
+        first = [number for number in dict.fromkeys(self.shown) if number in by_number]
+        return tuple(by_number[number] for number in (*first, *(number for number in by_number if number not in first)))
+
+    @cached_property
+    def next_number(self) -> int:
+        """The number of the next new class.
+
+        Raises:
+            SessionError: there are no more, which only a forged file can bring about.
+        """
+        number = max(self.first_names, default=0) + 1
+        if number > LAST_CLASS:
+            raise SessionError(f"the session has a class with the number {number - 1}, so none can be added: make a new session")
+        return number
+
+    def resolve(self, number: int) -> int:
+        """The class that labels of a class count as: itself, unless it was merged."""
+        while number in self.merged:
+            number = self.merged[number]
+        return number
+
+    def name(self, number: int) -> str:
+        """What labels of a class are called now."""
+        number = self.resolve(number)
+        return self.names.get(number, self.first_names.get(number, str(number)))
+
+    def find(self, name: str) -> int | None:
+        """The number of the class that is called so, or was: None where there is none."""
+        return self._by_name.get(name, self.aliases.get(name))
+
+    def is_told(self, name: str) -> bool:
+        """Whether there is a class of exactly this name, merged ones included."""
+        return name in self._by_name
+
+    def former_number(self, name: str) -> int | None:
+        """The number of a class of this name that was taken back: it comes back under the number that it had. None where there was none."""
+        return next((number for number, first in self.first_names.items() if first == name and number not in self.names), None)
+
+    def key(self, number: int) -> str:
+        """What the classifier knows a class by: its first name, so that a rename changes no prediction."""
+        return self._keys.get(self.resolve(number), str(number))
+
+    def number_of_key(self, key: str) -> int | None:
+        """The class that a key of the classifier stands for, merged ones resolved."""
+        number = self._by_key.get(key)
+        return None if number is None else self.resolve(number)
+
+    @cached_property
+    def duplicates(self) -> Sequence[str]:
+        """Names that more than one class has; only taking back a rename can bring them about."""
+        names = [self.names[number] for number in self.numbers]
+        return sorted({name for name in names if names.count(name) > 1})
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        merged = {self.names[number]: number for number in sorted(self.names, reverse=True) if number in self.merged}
+        return {**merged, **{self.names[number]: number for number in reversed(self.numbers)}}
+
+    @cached_property
+    def _keys(self) -> dict[int, str]:
+        keys: dict[int, str] = {}
+        taken: set[str] = set()
+        for number in sorted(self.first_names):
+            name = self.first_names[number]
+            keys[number] = f"{name}\0{number}" if name in taken else name
+            taken.add(name)
+        return keys
+
+    @cached_property
+    def _by_key(self) -> dict[str, int]:
+        return {key: number for number, key in self._keys.items()}
 
 
 class Label(NamedTuple):
@@ -27,6 +162,18 @@ class Label(NamedTuple):
 
     node: int
     label: str
+
+
+class TrainingLabels(NamedTuple):
+    """The labels that train.
+
+    Attributes:
+        told: those that people told, in order.
+        given: those that were there before, as they stand now.
+    """
+
+    told: tuple[Label, ...]
+    given: tuple[Label, ...]
 
 
 class Vote(NamedTuple):
@@ -177,6 +324,30 @@ def extend_history(history: History, events: Sequence[Event], start: Sequence[st
     return builder.history(events[-1].id if events else 0)
 
 
+def effective(events: Sequence[Event]) -> list[Event]:
+    """The events that no undo takes back, undos left out."""
+    gone = undone(events)
+    return [event for event in events if event.kind != "undo" and event.id not in gone]
+
+
+def majority(votes: Mapping[str, int]) -> int:
+    """The class with most votes; between equals the one whose oldest standing vote is the oldest."""
+    if len(votes) == 1:
+        return next(iter(votes.values()))
+    counted = Counter(votes.values())
+    best = max(counted.values())
+    return next(number for number in votes.values() if counted[number] == best)
+
+
+def undone(events: Sequence[Event]) -> set[int]:
+    """The numbers of the events that an undo takes back which is not taken back itself."""
+    gone: set[int] = set()
+    for event in reversed(events):
+        if event.kind == "undo" and event.id not in gone:
+            gone.add(int(event.body["event"]))
+    return gone
+
+
 class _Builder:
     """A history that grows; what is in its dictionaries is replaced, never changed, so that the one it began with keeps its own."""
 
@@ -319,57 +490,3 @@ class _Builder:
         if chief is not None and chief in ballot:
             return classes.resolve(ballot[chief].number)
         return majority({who: classes.resolve(vote.number) for who, vote in ballot.items()})
-
-
-def effective(events: Sequence[Event]) -> list[Event]:
-    """The events that no undo takes back, undos left out."""
-    gone = undone(events)
-    return [event for event in events if event.kind != "undo" and event.id not in gone]
-
-
-def majority(votes: Mapping[str, int]) -> int:
-    """The class with most votes; between equals the one whose oldest standing vote is the oldest."""
-    if len(votes) == 1:
-        return next(iter(votes.values()))
-    counted = Counter(votes.values())
-    best = max(counted.values())
-    return next(number for number in votes.values() if counted[number] == best)
-
-
-def undoable(events: Sequence[Event], history: History, number: int | None, annotator: str | None) -> Event:
-    """The event that an undo takes back.
-
-    Args:
-        events: the log.
-        history: what it means.
-        number: the event's number, or None for the last change.
-        annotator: whose last change, or None for anybody's.
-
-    Raises:
-        SessionError: there is nothing to take back.
-        InputError: that event cannot be taken back.
-    """
-    if number is None:
-        own = [event for event in history.changes if annotator is None or event.annotator == annotator]
-        if not own:
-            raise SessionError("there is nothing to undo" + (f" of {annotator!r}" if annotator is not None else ""))
-        return own[-1]
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(events):
-        raise InputError(f"there is no event {number!r} to undo: the log holds 1 to {len(events)}")
-    target = events[number - 1]
-    if target.kind == "ask":
-        raise InputError(f"event {number} is a query, which cannot be undone: skip its node instead")
-    if target.kind == "release":
-        raise InputError(f"event {number} freed queries, which cannot be undone: ask again")
-    if number in undone(events):
-        raise InputError(f"event {number} has been undone already: to have it back, undo the undo")
-    return target
-
-
-def undone(events: Sequence[Event]) -> set[int]:
-    """The numbers of the events that an undo takes back which is not taken back itself."""
-    gone: set[int] = set()
-    for event in reversed(events):
-        if event.kind == "undo" and event.id not in gone:
-            gone.add(int(event.body["event"]))
-    return gone

@@ -27,22 +27,25 @@ from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
 from nodewise.ground.files import part_path, remove_dead_parts
-from nodewise.session.log.checks import (
+from nodewise.session.log.form import (
     APPLICATION_ID,
     FORM,
     TABLES,
+    Draft,
+    Event,
     check_beside,
     check_content,
     check_header,
     check_new_name,
+    check_output,
     check_schema,
     connect,
     damaged,
     failure,
     limit_steps,
+    needs_second_form,
     replaced,
 )
-from nodewise.session.log.events import Draft, Event, needs_second_form
 
 __all__ = ["Draft", "Event", "Log", "MovedOnError"]
 
@@ -212,8 +215,6 @@ class Log:
         Raises:
             InputError: there is something at the path already.
         """
-        from nodewise.session.files.outputs import check_output
-
         path = Path(path)
         if os.path.lexists(path) and (not overwrite or path.is_dir() or (path.exists() and path.samefile(self.path))):
             raise InputError(f"there is a file {str(path)!r} already: give the backup another name, or remove that one")

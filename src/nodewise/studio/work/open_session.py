@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from nodewise.graph.checks import class_name
 from nodewise.ground.errors import UnknownNameError
-from nodewise.session.log.history import undoable
-from nodewise.session.naming import probable_typo, valid_class, valid_person
+from nodewise.session.asking.query import probable_typo, valid_person
+from nodewise.session.log.changes import undoable
 from nodewise.studio.api.failures import ConflictError, ForbiddenError, MissingError, TypoError
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.pictures import Picture, Pictures
@@ -138,7 +139,7 @@ class OpenSession:
             ForbiddenError: one is no class of the session.
         """
         known = self.session.class_list
-        for label in map(valid_class, dict.fromkeys(labels)):
+        for label in map(class_name, dict.fromkeys(labels)):
             if known.find(label) is None:
                 if typo := probable_typo(label, self.session.classes):
                     raise TypoError(label, typo.suggestions)

@@ -1,4 +1,4 @@
-"""Reasons in a person's words, where the classifier is in closed form and where it is not."""
+"""Reasons in a person's words, from all nodes or from a few of very many; what counts as misspelt."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodewise.classifiers.views import construction
 from nodewise.graph import Graph
 from nodewise.session import Session
+from nodewise.session.asking.query import probable_typo
+from nodewise.session.learning import learner as learning
+from nodewise.strategies import sampled
 from tests.session.jobs import small_job, unlabelled
 from tests.small_graphs import block_graph
 
@@ -82,3 +86,50 @@ def test_a_label_at_a_hub_decides_more_than_one_far_away(tmp_path: Path) -> None
     session = small_job(tmp_path / "job", graph=Graph.build(np.array(edges).T, 24), strategy="gain")
     learner = session.follow(session.refresh()).learner
     assert learner.reach(0) > learner.reach(21) > 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("label", "classes"), [("sport", ["sports"]), ("SPAM", ["spam"]), ("Genetic algorithm", ["Genetic Algorithms"])])
+def test_these_are_probably_misspelt(label: str, classes: list[str]) -> None:
+    found = probable_typo(label, classes)
+    assert found is not None and repr(classes[0]) in str(found) and "--new-class" in str(found)
+
+
+@pytest.mark.parametrize(("label", "classes"), [("7", ["1", "2"]), ("year 2", ["year 1"]), ("weather", ["sports", "politics"]), ("x", [])])
+def test_these_are_classes_of_their_own(label: str, classes: list[str]) -> None:
+    assert probable_typo(label, classes) is None
+
+
+def ask(session: Session) -> tuple[np.ndarray, dict[str, float], tuple[str, ...]]:
+    query = session.ask()
+    return np.array(list(query.features.values())), dict(query.predicted), query.why
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "MANY_NODES", 30)
+
+
+@pytest.mark.parametrize("labels", [0, 8])
+def test_a_query_says_the_same_on_a_large_graph(labels: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    features, predicted, why = ask(answered(tmp_path / "one", labels))
+    request.getfixturevalue("large")
+    few = ask(answered(tmp_path / "other", labels))
+    if labels:  # without any, all predictions are alike, and divergences are rounding
+        np.testing.assert_allclose(few[0], features, atol=2e-3)
+    assert few[1] == pytest.approx(predicted, abs=1e-3) and few[2] == why
+
+
+@pytest.mark.usefixtures("large")
+def test_nothing_of_all_nodes_is_computed_for_a_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampled, "LARGE_POOL", 30)
+    monkeypatch.setattr(sampled, "_FEWEST", 5)
+    monkeypatch.setattr(construction, "SAMPLED", 20)
+    session = answered(tmp_path / "job", 8)
+    query = session.ask()
+    own = session.follow(session.refresh())
+    assert own.learner._mean is None and "leading" not in own.learner.views.__dict__  # type: ignore[attr-defined]
+    assert query.candidates <= 20 and f"of {query.candidates} candidates" in query.why[0]
+    everything = session.predict()
+    assert own.learner._mean is not None  # type: ignore[attr-defined]
+    assert everything.probabilities[query.node].max() == pytest.approx(query.sure, abs=1e-4)
+    assert len(session.ask(k=3)) == 3

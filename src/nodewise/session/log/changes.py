@@ -1,20 +1,21 @@
-"""Changes to the classes as events: each checks that what comes of it makes sense."""
+"""Changes to the classes, and what is taken back, as events: each checks that what comes of it makes sense."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nodewise.graph.checks import class_name
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError
-from nodewise.session.log.events import Draft, Event
-from nodewise.session.log.history import History, read_history
-from nodewise.session.naming import probable_typo, valid_class, valid_text
+from nodewise.session.asking.query import probable_typo, valid_text
+from nodewise.session.log.form import Draft, Event
+from nodewise.session.log.history import History, read_history, undone
 
-__all__ = ["check_undo", "declare", "describe", "known_number", "merge", "order", "rename"]
+__all__ = ["check_undo", "declare", "describe", "known_number", "merge", "order", "rename", "undoable"]
 
 
 def declare(who: str, name: str, new_class: bool, history: History) -> list[Draft]:
     """A class that nobody has used yet; one that looks like a known class misspelt only where that is said to be meant."""
-    text = valid_class(name)
+    text = class_name(name)
     classes = history.classes
     if classes.is_told(text):
         raise InputError(f"there is a class {text!r} already: use it, or give another name")
@@ -25,7 +26,7 @@ def declare(who: str, name: str, new_class: bool, history: History) -> list[Draf
 
 def rename(who: str, name: str, new_name: str, history: History) -> list[Draft]:
     """Another name for a class."""
-    number, text = known_number(history, name), valid_class(new_name)
+    number, text = known_number(history, name), class_name(new_name)
     if history.classes.is_told(text):
         raise InputError(f"there is a class {text!r} already: to make one class of both, merge them")
     return [Draft("rename", who, {"class": number, "name": text})]
@@ -68,13 +69,43 @@ def check_undo(events: Sequence[Event], draft: Draft, start: Sequence[str]) -> N
             )
 
 
+def undoable(events: Sequence[Event], history: History, number: int | None, annotator: str | None) -> Event:
+    """The event that an undo takes back.
+
+    Args:
+        events: the log.
+        history: what it means.
+        number: the event's number, or None for the last change.
+        annotator: whose last change, or None for anybody's.
+
+    Raises:
+        SessionError: there is nothing to take back.
+        InputError: that event cannot be taken back.
+    """
+    if number is None:
+        own = [event for event in history.changes if annotator is None or event.annotator == annotator]
+        if not own:
+            raise SessionError("there is nothing to undo" + (f" of {annotator!r}" if annotator is not None else ""))
+        return own[-1]
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(events):
+        raise InputError(f"there is no event {number!r} to undo: the log holds 1 to {len(events)}")
+    target = events[number - 1]
+    if target.kind == "ask":
+        raise InputError(f"event {number} is a query, which cannot be undone: skip its node instead")
+    if target.kind == "release":
+        raise InputError(f"event {number} freed queries, which cannot be undone: ask again")
+    if number in undone(events):
+        raise InputError(f"event {number} has been undone already: to have it back, undo the undo")
+    return target
+
+
 def known_number(history: History, name: str) -> int:
     """The number of a class that there is.
 
     Raises:
         UnknownNameError: there is none of that name.
     """
-    number = history.classes.find(valid_class(name))
+    number = history.classes.find(class_name(name))
     if number is None:
         raise UnknownNameError("class", str(name), [each.name for each in history.classes])
     return history.classes.resolve(number)
