@@ -104,6 +104,11 @@ def probe(screen, how: str):
         report(Warned("a warning"))
         if how == "interrupt":
             signal.raise_signal(signal.SIGINT)
+        if how == "interrupt, and a failure on the way out":
+            try:
+                signal.raise_signal(signal.SIGINT)
+            finally:
+                raise ConnectionError("the other side is gone")
         if how == "input":
             raise GraphError("no edges\\nreceived 0: give \\x1b[31msome")
         if how == "download":
@@ -140,6 +145,7 @@ def run_probe(environment: dict[str, str], *arguments: str, **extra: str) -> sub
             "nodewise probe: unexpected failure, ZeroDivisionError: by zero (run it again with --debug, or NODEWISE_DEBUG=1, to see where)",
         ),
         ("interrupt", 130, "nodewise probe: interrupted"),
+        ("interrupt, and a failure on the way out", 130, "nodewise probe: interrupted"),
     ],
 )
 def test_how_a_command_ends(how: str, code: int, last_line: str, clean_environment: dict[str, str]) -> None:

@@ -20,6 +20,7 @@ from nodewise.classifiers import list_classifiers, make_classifier
 from nodewise.evaluation.task import Player
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
+from nodewise.ground.events import Event, Warned
 from nodewise.policy import load_policy
 from nodewise.strategies import list_strategies, make_strategy
 from nodewise.testing import check_classifier, check_strategy
@@ -245,6 +246,35 @@ def test_a_session(mine: ModuleType, folder: Path) -> None:
         assert np.array_equal(session.predict().probabilities, predicted), "an undo and the same label again leave nothing behind"
     with nw.Session.open("job", classifier="mine:Diffused", strategy="mine:Margin") as session:
         assert session.ask().node == expected
+
+
+def test_a_session_tells_that_the_code_of_its_plug_ins_has_changed(mine: ModuleType, folder: Path, nodewise: Run) -> None:
+    one = graph()
+    with nw.Session.create("job", one, budget=6, use_labels=False, classifier=mine.Diffused(), strategy=mine.Margin()) as session:
+        session.tell(3, truth(one, 3))
+        assert session.settings.classifier_digest == session.settings.strategy_digest is not None
+    told: list[Event] = []
+    with nw.Session.open("job", classifier=mine.Diffused(), strategy=mine.Margin(), reporter=told.append) as session:
+        before = session.ask().node
+    assert not told, "the same code"
+    (folder / "mine.py").write_text(FILE + "\n# corrected\n")
+    sys.modules.pop("mine")
+    new = importlib.import_module("mine")
+    with nw.Session.open("job", classifier=new.Diffused(), strategy=new.Margin(), reporter=told.append) as session:
+        assert session.labels and not told, "nothing is made, and nothing said, before it is needed"
+        assert session.ask().node == before
+        session.predict()
+    assert [type(event) for event in told] == [Warned, Warned]
+    for kind, event in zip(("classifier 'diffused'", "strategy 'margin'"), told, strict=True):
+        assert isinstance(event, Warned) and event.message.startswith(f"the code of the {kind} has changed since the session was begun (")
+    with (
+        nw.Session.open("job", classifier=new.Diffused(), strategy=new.Margin()) as session,
+        pytest.warns(UserWarning, match="the code of the") as seen,
+    ):
+        session.predict()
+    assert len(seen) == 2
+    done = nodewise("session", "predict", "job", "--classifier", "mine:Diffused", "--strategy", "mine:Margin")
+    assert done.returncode == 0 and done.stderr.count("warning: the code of the ") == 2
 
 
 def test_opening_a_session_imports_no_code(mine: ModuleType, folder: Path) -> None:

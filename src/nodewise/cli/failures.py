@@ -36,6 +36,9 @@ def exit_codes(command: str, debug: bool = False) -> Iterator[None]:
         complain(f"{command}: interrupted")
         raise typer.Exit(130) from None
     except Exception as error:
+        if _follows_interrupt(error):
+            complain(f"{command}: interrupted")
+            raise typer.Exit(130) from None
         if debug or debugging():
             traceback.print_exc()
         complain(f"{command}: {_sentence(error)}")
@@ -65,6 +68,14 @@ def make_folder(folder: Path, option: str) -> None:
 def debugging() -> bool:
     """Whether the environment asks for tracebacks."""
     return os.environ.get("NODEWISE_DEBUG", "") not in ("", "0")
+
+
+def _follows_interrupt(error: BaseException) -> bool:
+    """Whether something failed only while Ctrl-C was ending it."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__context__
+    return cause is not None
 
 
 def _sentence(error: Exception) -> str:

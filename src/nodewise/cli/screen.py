@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodewise.ground.events import Reporter
+from nodewise.ground.events import Event, Reporter
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,6 +91,13 @@ class Screen:
         with self.out.capture() as drawn:
             self.out.print(table)
         self.out.file.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
+
+    def report(self, event: Event, /) -> None:
+        """A reporter for what has no progress to draw: notes and warnings as lines, nothing when quiet."""
+        from nodewise.cli.reporting import LineReporter
+
+        if not self.quiet:
+            LineReporter(self.err)(event)
 
     @contextmanager
     def reporting(self) -> Iterator[Reporter]:

@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
 from nodewise.cluster.versions import Versions
@@ -73,7 +73,8 @@ def connected(address: str | None) -> Iterator[Any]:
     try:
         yield ray
     finally:
-        ray.shutdown()
+        with suppress(Exception):  # the work is done, or given up for a reason that must not be hidden
+            ray.shutdown()
 
 
 def _check_reach(address: str) -> None:

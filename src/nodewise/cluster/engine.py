@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Generator, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -126,8 +126,11 @@ class RayEngine:
                         task = pending.pop(answer)
                         yield task, _chunks(ray, answer, task)
             finally:
-                for answer in pending:
-                    ray.cancel(answer, force=True)
+                with suppress(
+                    Exception
+                ):  # what Ray says of work that is dropped must not hide why it is: Ctrl-C would end with another code
+                    for answer in pending:
+                        ray.cancel(answer, force=True)
 
     def _room(self, ray: Any) -> int:
         """How many tasks Ray is given at a time: enough for every core or GPU to have its next one."""

@@ -66,6 +66,7 @@ class Session:
         clock: Callable[[], float] = time.time,
         classifier: str | Classifier | None = None,
         strategy: str | Strategy | None = None,
+        reporter: Reporter | None = None,
     ) -> None:
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
@@ -73,7 +74,7 @@ class Session:
         self._start = tuple(dict.fromkeys([*contents.settings.classes, *contents.given.values()]))
         self._history = read_history((), self._start)
         self._extend()
-        self._own = (classifier, strategy)
+        self._own = (classifier, strategy, reporter)
         self._derived: _Derived | None = None
         self._prediction: tuple[object, Prediction] | None = None
 
@@ -125,7 +126,7 @@ class Session:
     @classmethod
     def open(
         cls, path: str | Path, *, classifier: str | Classifier | None = None, strategy: str | Strategy | None = None, wait: float = 10.0,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.time, reporter: Reporter | None = None,
     ) -> Session:  # fmt: skip
         """Go on with a session.
 
@@ -135,13 +136,15 @@ class Session:
                 ``package.module:Name``, is made with the settings that the session was begun with.
             wait: seconds to wait for another process that is writing to it.
             clock: tells the time.
+            reporter: told, when the classifier is first needed, where its code or the strategy's has changed since the session was begun; without
+                one that is a Python warning.
 
         Raises:
             SessionFileError: it is missing, damaged, newer, or its graph has changed; it is left as it is.
         """
         log = Log.open(path, wait=wait, clock=clock)
         try:
-            return cls(log, clock, classifier, strategy)
+            return cls(log, clock, classifier, strategy, reporter)
         except BaseException:
             log.close()
             raise

@@ -115,7 +115,7 @@ def studio(
     if annotator_token_file is not None:
         annotator_token = token_from_file(annotator_token_file)
     where = folder if folder is not None else session.absolute().parent if session is not None else Path()
-    opened = None if session is None else Session.open(session, classifier=classifier, strategy=strategy)
+    opened = None if session is None else Session.open(session, classifier=classifier, strategy=strategy, reporter=screen.report)
     try:
         listening = bind(host, _PORT if port is None else port, exactly=port is not None)
         number: int = listening.getsockname()[1]

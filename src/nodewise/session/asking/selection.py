@@ -18,6 +18,7 @@ import numpy.typing as npt
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.files import scratch_folder
+from nodewise.ground.plugins import code_digest
 from nodewise.session.log.history import History, OpenQuery
 from nodewise.session.log.log import Draft
 
@@ -31,6 +32,7 @@ __all__ = [
     "Choice",
     "Plan",
     "Rules",
+    "changed_code",
     "choose_strategy",
     "diverse_batch",
     "draft_queries",
@@ -310,6 +312,19 @@ def stored_classifier(settings: SessionSettings, given: str | Classifier | None 
             settings.classifier_settings,
         )
     return _resolved("classifier", lambda: make_classifier(settings.classifier, settings.classifier_settings, imports=False))
+
+
+def changed_code(settings: SessionSettings, classifier: Classifier, strategy: Strategy) -> list[str]:
+    """What a user should know where the code of a session's classifier or strategy is not what it was begun with; nothing where no digest tells it."""
+    said = []
+    for kind, thing, begun in (("classifier", classifier, settings.classifier_digest), ("strategy", strategy, settings.strategy_digest)):
+        now = code_digest(thing)
+        if begun is not None and now is not None and begun != now:
+            said.append(
+                f"the code of the {kind} {thing.name!r} has changed since the session was begun ({begun}, now {now}): what is asked and predicted may "
+                "differ from before; the labels are not touched. To go on exactly as begun, use the code of then"
+            )
+    return said
 
 
 def _fresh(session: Session, history: History, plan: Plan, who: str) -> list[dict[str, Any]]:

@@ -17,8 +17,8 @@ from nodewise.contracts import Classifier, Learner, Observation, Queried, Strate
 from nodewise.environment import Environment
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, one_thread
-from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.session.asking.selection import stored_classifier, stored_strategy
+from nodewise.ground.events import Progress, Reporter, Silent, Warned, listening
+from nodewise.session.asking.selection import changed_code, stored_classifier, stored_strategy
 from nodewise.session.files.creation import SessionSettings
 from nodewise.session.log.history import Label
 
@@ -307,10 +307,17 @@ class Learners:
     Args:
         contents: graph, settings, policy and candidates.
         classifier, strategy: the caller's own, where the settings name one that nobody has registered.
+        reporter: told where their code has changed since the session was begun; without one it is a Python warning.
     """
 
-    def __init__(self, contents: Contents, classifier: str | Classifier | None = None, strategy: str | Strategy | None = None) -> None:
-        self._contents, self._classifier, self._strategy = contents, classifier, strategy
+    def __init__(
+        self,
+        contents: Contents,
+        classifier: str | Classifier | None = None,
+        strategy: str | Strategy | None = None,
+        reporter: Reporter | None = None,
+    ) -> None:
+        self._contents, self._classifier, self._strategy, self._reporter = contents, classifier, strategy, reporter
         self._made: dict[Purpose, SessionLearner] = {}
 
     def __contains__(self, purpose: Purpose) -> bool:
@@ -329,6 +336,10 @@ class Learners:
         mask = contents.candidates.copy()
         mask[list(contents.audit)] = False
         other = next(iter(self._made.values()), None)
+        if other is None:
+            with listening(self._reporter, progress=False) as report:
+                for sentence in changed_code(contents.settings, classifier, strategy):
+                    report(Warned(sentence))
         tensors = GraphTensors(contents.graph, "cpu") if other is None else other.tensors
         return SessionLearner(tensors, contents.settings, classifier, strategy, given, torch.from_numpy(mask), snapshot_bytes)
 

@@ -37,7 +37,7 @@ def ask(
     """Say which node to label next, why, and what is predicted for it now."""
     from nodewise.session import Session
 
-    with Session.open(file, classifier=classifier, strategy=strategy) as session:
+    with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
         queries = session.ask(count, annotator)
         status = session.status()
         if json:

@@ -34,7 +34,7 @@ def status(
     """Show how far the job is, and whether more labels are worth it."""
     from nodewise.session import Session
 
-    with Session.open(file, classifier=classifier, strategy=strategy) as session:
+    with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
         now = session.status()
         report = None
         if not brief and now.told + now.given:
@@ -62,7 +62,7 @@ def predict(
     from nodewise.session import Session
     from nodewise.session.files.export import write_predictions
 
-    with Session.open(file, classifier=classifier, strategy=strategy) as session:
+    with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
         if out is not None and out.suffix.lower() in (".json", ".npz", ".pt"):
             session.predict()
             session.export(out)
@@ -85,7 +85,7 @@ def export(
     """Write labels and predictions to a file: CSV, JSON, npz (the graph with its labels) or plain tensors for PyTorch Geometric."""
     from nodewise.session import Session
 
-    with Session.open(file, classifier=classifier, strategy=strategy) as session:
+    with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
         screen.line(f"{out}: {', '.join(session.export(out, keep_formulas=keep_formulas))}")
 
 
