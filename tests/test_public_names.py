@@ -36,6 +36,7 @@ def test_the_public_names_are_these() -> None:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_resolves_and_is_listed(name: str) -> None:
     assert getattr(nw, name) is not None
+    assert name in vars(nw), "used once, it is the package's own, and no further use looks for it"
     assert name in dir(nw)
 
 
