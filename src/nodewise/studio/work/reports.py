@@ -39,7 +39,7 @@ class Reports:
 
         Only nodes that nobody has labelled count.
         """
-        from nodewise.session.learning.prediction import make_prediction
+        from nodewise.session.files.export import make_prediction
 
         session, graph = self._session, self._session.graph
         if session.settings.use_labels or graph.y is None:
