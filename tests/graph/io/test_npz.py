@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from hypothesis import given
 
 from nodewise.graph import Graph
 from nodewise.graph.graph import differences
+from nodewise.graph.io import npz
 from nodewise.graph.io.npz import read_npz, write_npz
+from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import GraphError
 from tests.graph.generated import ANYTHING, graphs
 
@@ -105,3 +108,19 @@ def test_fields_that_cannot_be_written_are_refused(tmp_path: Path, extra: dict[s
     with pytest.raises(GraphError, match=message):
         write_npz(Graph.build([[0], [1]], extra=extra), tmp_path / "a.npz")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_features_that_the_memory_has_no_room_for_stay_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(0)
+    graph = Graph.build([[0], [1]], 20_000, x=generator.standard_normal((20_000, 64), dtype=np.float32), y=[0] * 20_000)
+    write_npz(graph, tmp_path / "graph.npz")  # 5 MB of such numbers are not compressed
+    monkeypatch.setattr(npz, "_MAPPED_BYTES", 2**20)
+    monkeypatch.setattr(npz, "free_memory", lambda: 2**20)
+    mapped = read_npz(tmp_path / "graph.npz")
+    assert isinstance(mapped.x.base, np.memmap) and mapped.equals(graph) and mapped.fingerprint == graph.fingerprint
+    assert GraphTensors(mapped).dense_x.data_ptr() == mapped.x.ctypes.data
+    monkeypatch.setattr(npz, "free_memory", lambda: 2**40)
+    assert not isinstance(read_npz(tmp_path / "graph.npz").x.base, np.memmap)
+    write_npz(replace(graph, x=np.zeros((20_000, 64), np.float32)), tmp_path / "zeros.npz")  # compressed: it must be read
+    monkeypatch.setattr(npz, "free_memory", lambda: 2**20)
+    assert not isinstance(read_npz(tmp_path / "zeros.npz").x.base, np.memmap)

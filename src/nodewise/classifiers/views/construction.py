@@ -223,12 +223,7 @@ def _reduced(graph: GraphTensors) -> Array:
     """The features, rows of unit length, in their leading directions: [node, at most 256]."""
     x: Any
     if graph.dense_x is not None and (graph.num_features <= REDUCED or graph.num_features <= _DENSE < graph.num_nodes):
-        scaled = _unit_or_zero(graph.dense_x.cpu().numpy())
-        return (
-            scaled
-            if graph.num_features <= REDUCED
-            else scaled @ np.linalg.eigh(gram_matrix(scaled))[1][:, ::-1][:, :REDUCED].astype(np.float32)
-        )
+        return _reduced_dense(graph.dense_x.cpu().numpy())
     if graph.sparse_x is not None:
         x = _scipy(graph.sparse_x).astype(np.float64)
         offset = None if graph.offset is None else graph.offset.cpu().numpy().astype(np.float64)
@@ -269,6 +264,20 @@ def _reduced(graph: GraphTensors) -> Array:
     operator = LinearOperator((columns, columns), matvec=lambda v: turned(times(v)), dtype=np.float64)
     values, vectors = eigsh(operator, k=REDUCED, v0=start, tol=1e-3)
     return times(np.ascontiguousarray(vectors[:, ::-1]))
+
+
+def _reduced_dense(x: Array) -> Array:
+    """Dense rows of unit length in their leading directions, in blocks: rows that lie on the disk are never in memory as a whole."""
+    if x.shape[1] <= REDUCED:
+        return _unit_or_zero(x)
+    gram = np.zeros((x.shape[1], x.shape[1]))
+    for first in range(0, len(x), ROWS):
+        gram += gram_matrix(_unit_or_zero(x[first : first + ROWS]))
+    vectors = np.ascontiguousarray(np.linalg.eigh(gram)[1][:, ::-1][:, :REDUCED], np.float32)
+    reduced = np.empty((len(x), REDUCED), np.float32)
+    for first in range(0, len(x), ROWS):
+        reduced[first : first + ROWS] = dense_product(_unit_or_zero(x[first : first + ROWS]), vectors)
+    return reduced
 
 
 def _unit_or_zero(x: Array) -> Array:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
+from nodewise.ground.compute import free_memory
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import atomic_file, check_claim, existing_file
@@ -45,6 +46,9 @@ _KNOWN = {
     "attribute_names",
 }
 _TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_preprocessing"}
+_MAPPED_BYTES = 2**28
+"""Features smaller than this are read as a whole, however little memory is free."""
+
 _FORM = "edge_index [2, edges], and where there are any y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
 
 
@@ -161,6 +165,10 @@ def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
                 _check_members(path, archive, members)
                 fields = {}
                 for key, member in members.items():
+                    mapped = _mapped(path, handle, member) if key == "x" else None
+                    if mapped is not None:
+                        fields[key] = mapped
+                        continue
                     with archive.open(member) as stream:
                         fields[key] = np.lib.format.read_array(stream, allow_pickle=False)
                 _extent(fields).check(path)
@@ -183,6 +191,20 @@ def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
         raise GraphError(f"{path} is truncated or damaged, or not an npz file ({error}): make or download it again") from error
     except MemoryError as error:
         raise GraphError(f"{path} asks for more memory than there is: it is damaged, or too large for this machine") from error
+
+
+def _mapped(path: Path, handle: IO[bytes], member: zipfile.ZipInfo) -> npt.NDArray[Any] | None:
+    """Features that lie in the file as they are, over the file itself, where they would take more than half of the memory that is free; else None."""
+    free = free_memory()
+    if member.compress_type != zipfile.ZIP_STORED or free is None or member.file_size < max(_MAPPED_BYTES, free // 2):
+        return None
+    handle.seek(member.header_offset + 26)  # the lengths of the member's name and further fields stand in front of its content
+    name, more = (int.from_bytes(handle.read(2), "little") for _ in range(2))
+    handle.seek(member.header_offset + 30 + name + more)
+    version = np.lib.format.read_magic(handle)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, turned, dtype = read(handle)
+    return np.memmap(path, dtype, "r", handle.tell(), shape, "F" if turned else "C")
 
 
 def _check_members(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> None:
