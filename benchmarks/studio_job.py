@@ -43,6 +43,8 @@ WATCH = """() => {
         if (pressed?.shown !== undefined && (phase === "ready" || phase === "idle")) { window.steps.push([pressed.shown, performance.now() - pressed.at]); pressed = null; }
     }).observe(document.body, { attributes: true, attributeFilter: ["data-phase"] });
 }"""
+CHOSEN = """() => [...document.querySelectorAll(".table-row:has(input:checked)")].map((row) =>
+    [row.dataset.node, row.children[1].textContent, row.children[3].textContent.replace(/^[0-9]+ */, "")])"""
 
 
 def read_packages() -> list[dict[str, str]]:
@@ -127,10 +129,10 @@ class Job:
         start, confirmed, left_out, rounds = time.perf_counter(), 0, 0, 0
         while time.perf_counter() - start < seconds:
             page.get_by_role("button", name="Choose all in sight").click()
-            for row in page.locator(".table-row:has(input:checked)").all():
-                cells = row.locator(".name").all_inner_texts()
-                if self._sections.get(cells[0]) != cells[2].split("\n")[-1].strip():
-                    row.locator("input").uncheck()
+            chosen: list[list[str]] = page.evaluate(CHOSEN)
+            for node, name, predicted in chosen:
+                if self._sections.get(name) != predicted:
+                    page.locator(f".table-row[data-node='{node}'] input").uncheck()
                     left_out += 1
             button = page.get_by_role("button", name=re.compile("^Confirm "))
             if not button.count():

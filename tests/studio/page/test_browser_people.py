@@ -73,6 +73,16 @@ def test_a_class_that_is_misspelt_when_it_is_declared_is_noticed(browser: Browse
                 page.evaluate("() => document.activeElement.blur()")
 
 
+def test_a_misspelt_class_of_a_new_session_is_noticed(browser: Browser, tmp_path: Path) -> None:
+    with studio(tmp_path) as server, visit(browser, f"{server.address}/new") as seen:
+        page = seen.page
+        page.set_input_files("#nodes-file", {"name": "t.csv", "mimeType": "text/csv", "buffer": b"text\n" + b"some words here\n" * 9})
+        page.fill("#classes", "database, databse, year 1, year 2")
+        page.get_by_text("“databse” looks like “database” misspelt").wait_for()
+        page.fill("#classes", "database, plant, year 1, year 2")
+        page.locator(".notice", has_text="misspelt").wait_for(state="hidden")
+
+
 def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_path: Path) -> None:
     job(tmp_path).close()
     owner, theirs = "the-owners-token", "the-annotators-token"

@@ -49,10 +49,16 @@ export function creationForm(file, table, taken, create, reading = {}) {
   };
   fields.label.addEventListener("change", drawKey);
   drawKey();
+  const twice = h("p", { class: "notice", role: "status", hidden: true });
+  fields.classes.addEventListener("input", () => {
+    const pair = lookalikes(fields.classes.value.split(/[,;\n]/).map((name) => name.trim()).filter(Boolean));
+    twice.hidden = pair === null;
+    show(twice, pair && `“${pair[1]}” looks like “${pair[0]}” misspelt; leave it if both are meant.`);
+  });
   const form = h("form", { class: "creation", novalidate: false },
     h("div", { class: "pair" }, row(fields.text, "Text to show and compare", graphs ? "The graph is taken as it is." : "Rows with similar texts become neighbours. Several columns are joined; without one, pictures or numbers are compared."), row(fields.label, "Column of labels", likely ? `If some rows, or all, are labelled already; “${likely}” looks like it.` : "If some rows, or all, are labelled already.")),
     keyRow,
-    row(fields.classes, "Classes", "Separated by commas, semicolons or line breaks. More can be added at any time, so this may stay empty."),
+    row(fields.classes, "Classes", "Separated by commas, semicolons or line breaks. More can be added at any time, so this may stay empty."), twice,
     h("div", { class: "pair" }, row(fields.budget, "Budget: labels to spend", "How many rows you are willing to label; it can be raised later."),
       row(fields.audit, "Audit: rows drawn at random, on top", "Their labels train nothing, so they tell how accurate the predictions are, without bias. 0 for none.")),
     row(fields.name, "Name of the session", "Its file gets this name."),
@@ -79,6 +85,29 @@ function packed(file, edges, fields, reading) {
     form.append(name, value);
   }
   return form;
+}
+
+/** The first two names that differ by a slip of the finger, or null; other numbers are other names. */
+function lookalikes(names) {
+  for (const [at, name] of names.entries()) {
+    const near = names.slice(0, at).find((other) => {
+      const [one, two] = [other.toLowerCase(), name.toLowerCase()];
+      return one.length > 3 && one.replace(/\D+/g, " ") === two.replace(/\D+/g, " ") && slips(one, two) <= (one.length > 7 ? 2 : 1);
+    });
+    if (near !== undefined) return [near, name];
+  }
+  return null;
+}
+
+/** How many letters have to be put in, left out or changed to make one word of another (Levenshtein, 1966). */
+function slips(one, two) {
+  let row = Array.from({ length: two.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= two.length; j++) next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (one[i - 1] === two[j - 1] ? 0 : 1));
+    row = next;
+  }
+  return row[two.length];
 }
 
 /** What share of the rows have something in a column; 0 without one. */
