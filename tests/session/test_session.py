@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.graph import Graph, write_graph
+from nodewise.graph import Graph, read_graph, write_graph
 from nodewise.ground.errors import InputError, SessionError, SessionFileError, UnknownNameError
 from nodewise.ground.events import Event, Warned
 from nodewise.session import Session
@@ -341,3 +341,15 @@ def test_settings_out_of_range_are_refused_and_leave_no_file(tmp_path: Path) -> 
             session.ask(k)  # type: ignore[call-overload]
     with pytest.raises(InputError, match="annotator"):
         session.ask(annotator=" ")
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["our own npz", "another program's npz"])
+def test_a_graph_from_an_npz_keeps_its_name_and_is_kept_as_it_is(named: bool, tmp_path: Path) -> None:
+    graph, file = block_graph(20), tmp_path / "mine.npz"
+    if named:
+        write_graph(graph, file)
+    else:
+        np.savez(file, edge_index=graph.edge_index, num_nodes=20, x=np.asarray(graph.dense_features()))
+    read = read_graph(file)
+    with Session.create(tmp_path / "job", read, source=file, budget=3, classes=["a", "b"], use_labels=False) as session:
+        assert session.graph.equals(read) and session.graph.name == read.name

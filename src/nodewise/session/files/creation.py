@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
@@ -277,7 +278,9 @@ def store_graph(graph: Graph, session: Path, source: Path | None = None, limit: 
             it, a copy is written beside the session.
         limit: the largest size in bytes that lies inside.
     """
-    if source is not None and source.suffix == ".npz" and source.is_file():  # in the form that it is kept in already
+    if (
+        source is not None and zipfile.is_zipfile(source) and zipfile.Path(source, "name.npy").exists()
+    ):  # in the form that it is kept in already
         if source.stat().st_size <= limit:
             return {"where": "inside"}, source.read_bytes()
     else:
