@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-PARTS = ("graph", "views", "create", "open", "studio")
+PARTS = ("graph", "views", "create", "open", "studio", "http")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -132,6 +132,12 @@ def studio(folder: Path, nodes: int) -> None:
     lap("search")
     drawn = draw_map(graph)
     lap("the map, once, in the background", shown=len(drawn.nodes), of=drawn.total, says_so=drawn.sampled)
+
+
+def over_http(folder: Path, nodes: int) -> None:
+    from studio_large import use  # needs the studio's extra
+
+    use(folder / "job.nodewise", lambda line: print(json.dumps({"cpu": None, **line}), flush=True))
 
 
 def on_gpu(nodes: int, device: str, queries: int, folder: Path | None) -> dict[str, Any]:
@@ -251,7 +257,9 @@ def part(name: str, folder: Path, nodes: int) -> None:
 
     torch.set_grad_enabled(False)
     os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
-    {"graph": make_graph, "views": make_all_views, "create": create, "open": open_again, "studio": studio}[name](folder, nodes)
+    {"graph": make_graph, "views": make_all_views, "create": create, "open": open_again, "studio": studio, "http": over_http}[name](
+        folder, nodes
+    )
 
 
 def on_cpu(given: argparse.Namespace) -> None:

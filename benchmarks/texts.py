@@ -86,10 +86,22 @@ def through(root: Path, folder: Path, table: Path, names: str) -> dict[str, Any]
     return stages
 
 
+def through_studio(folder: Path) -> list[dict[str, Any]]:
+    """The session that `convert` and `session new` made, in the studio."""
+    from studio_large import use
+
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    lines: list[dict[str, Any]] = []
+    use(folder / "now.nodewise", lines.append)
+    print(*lines, sep="\n", file=sys.stderr, flush=True)
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--before", type=Path)
+    parser.add_argument("--studio", action="store_true", help="the studio on it, too")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     here = Path(__file__).parent.parent
@@ -103,6 +115,8 @@ def main() -> None:
             "rows": given.rows, "bytes": table.stat().st_size, "drawn_in": round(time.perf_counter() - begin, 1), "machine": describe_machine(),
             "load_average_before": os.getloadavg()[0], "now": through(here, folder, table, "now"),
         }  # fmt: skip
+        if given.studio:
+            found["studio"] = through_studio(folder)
         if given.before is not None:
             found["before"] = through(given.before, folder, table, "before")
             found["commit_before"] = subprocess.run(
