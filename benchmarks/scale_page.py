@@ -214,9 +214,8 @@ def texts_part(record: dict[str, Any]) -> str:
             then = f" {run['before'][stage]['wall']:.1f} s | {run['before'][stage]['peak_gb']:.1f} GB |" if beside else ""
             lines.append(f"| {stage} | {now['wall']:.1f} s | {now['peak_gb']:.1f} GB |{then}")
         for row in run.get("studio", ()):
-            lines.append(
-                f"| studio: {row['what']}{f' (p50 {row["p50"]:.2f} s)' if 'p50' in row else ''} | {row['wall']:.1f} s | {row['peak_gb']:.1f} GB |"
-            )
+            median = f" (p50 {row['p50']:.2f} s)" if "p50" in row else ""
+            lines.append(f"| studio: {row['what']}{median} | {row['wall']:.1f} s | {row['peak_gb']:.1f} GB |")
         if beside:
             made = [sum(run[state][stage]["wall"] for stage in list(run[state])[:2]) for state in ("before", "now")]
             lines += [

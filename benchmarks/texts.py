@@ -12,7 +12,6 @@ import argparse
 import csv
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -47,17 +46,47 @@ def write_texts(path: Path, rows: int, seed: int = 0) -> None:
             writer.writerow([f"text {row}", " ".join(words[drawn]), f"topic {topic}"])
 
 
-def run(root: Path, folder: Path, *arguments: str) -> dict[str, Any]:
-    """One command: seconds of wall and processor time, and the highest memory."""
-    code = (
-        "import resource, sys, time\n"
-        "begin = time.perf_counter()\n"
-        "from nodewise.cli import main\n"
-        "try:\n    main()\n"
-        "except SystemExit as end:\n    assert not end.code, end.code\n"
-        "usage = resource.getrusage(resource.RUSAGE_SELF)\n"
-        "print('measured', time.perf_counter() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6, file=sys.stderr)\n"
-    )
+COMMANDS = """
+from nodewise.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+
+LIBRARY = """
+from pathlib import Path
+from nodewise.graph import read_graph, write_graph
+from nodewise.session import Session
+stage, table, graph, job = sys.argv[1:]
+if stage.startswith("convert"):
+    try:
+        from nodewise.graph.knn.knn import graph_from_things
+    except ImportError:
+        from nodewise.graph.knn import graph_from_things
+    write_graph(graph_from_things(Path(table), knn=10, text="text", label="topic"), Path(graph))
+elif stage == "session new":
+    Session.create(job, read_graph(Path(graph)), source=Path(graph), budget=50).close()
+else:
+    Session.open(job).ask(1 if "first" in stage else 2)
+"""
+
+MEASURED = """
+usage = resource.getrusage(resource.RUSAGE_SELF)
+print('measured', time.perf_counter() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6, file=sys.stderr)
+"""
+
+STAGES = {
+    "convert --knn 10 --text text": "convert {table} {graph} --knn 10 --text text --label topic --quiet",
+    "session new": "session new {job} {graph} --budget 50 --quiet",
+    "session ask, the first, which makes what the classifier needs": "session ask {job} --json",
+    "session ask, in another process": "session ask {job} -k 2 --json",
+}
+
+
+def run(root: Path, folder: Path, code: str, *arguments: str) -> dict[str, Any]:
+    """One stage in a process of its own: seconds of wall and processor time, and the highest memory."""
+    code = "import resource, sys, time\nbegin = time.perf_counter()\n" + code + MEASURED
     environment = {**os.environ, "PYTHONPATH": str(root / "src"), "XDG_CACHE_HOME": str(folder / "cache"), "NO_COLOR": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -68,20 +97,15 @@ def run(root: Path, folder: Path, *arguments: str) -> dict[str, Any]:
     return {"wall": round(wall, 2), "cpu": round(cpu, 2), "peak_gb": round(peak, 3)}
 
 
-def through(root: Path, folder: Path, table: Path, names: str) -> dict[str, Any]:
+def through(root: Path, folder: Path, table: Path, names: str, library: bool) -> dict[str, Any]:
     """All stages of one state of the code."""
     graph, job = folder / f"{names}.npz", folder / f"{names}.nodewise"
     stages: dict[str, Any] = {}
-    for stage, arguments in (
-        (
-            "convert --knn 10 --text text",
-            ("convert", str(table), str(graph), "--knn", "10", "--text", "text", "--label", "topic", "--quiet"),
-        ),
-        ("session new", ("session", "new", str(job), str(graph), "--budget", "50", "--quiet")),
-        ("session ask, the first, which makes what the classifier needs", ("session", "ask", str(job), "--json")),
-        ("session ask, in another process", ("session", "ask", str(job), "-k", "2", "--json")),
-    ):
-        stages[stage] = run(root, folder, *arguments)
+    for stage, command in STAGES.items():
+        if library:
+            stages[stage] = run(root, folder, LIBRARY, stage, str(table), str(graph), str(job))
+        else:
+            stages[stage] = run(root, folder, COMMANDS, *command.format(table=table, graph=graph, job=job).split())
         print(names, stage, stages[stage], file=sys.stderr, flush=True)
     return stages
 
@@ -101,10 +125,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--before", type=Path)
+    parser.add_argument(
+        "--library", action="store_true", help="the same by calls from Python, where the command line's packages are missing"
+    )
     parser.add_argument("--studio", action="store_true", help="the studio on it, too")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    here = Path(__file__).parent.parent
+    here = Path(__file__).resolve().parent.parent
     record = json.loads(given.out.read_text()) if given.out.is_file() else {"schema": 1, "benchmark": "texts", "runs": []}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -113,12 +140,12 @@ def main() -> None:
         write_texts(table, given.rows)
         found: dict[str, Any] = {
             "rows": given.rows, "bytes": table.stat().st_size, "drawn_in": round(time.perf_counter() - begin, 1), "machine": describe_machine(),
-            "load_average_before": os.getloadavg()[0], "now": through(here, folder, table, "now"),
+            "load_average_before": os.getloadavg()[0], "library": given.library, "now": through(here, folder, table, "now", given.library),
         }  # fmt: skip
         if given.studio:
             found["studio"] = through_studio(folder)
         if given.before is not None:
-            found["before"] = through(given.before, folder, table, "before")
+            found["before"] = through(given.before.resolve(), folder, table, "before", given.library)
             found["commit_before"] = subprocess.run(
                 ["git", "rev-parse", "--short", "HEAD"], cwd=given.before, capture_output=True, text=True, check=False
             ).stdout.strip()
@@ -132,5 +159,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    assert resource
     main()
