@@ -39,13 +39,13 @@ def parts(views: int = 1, runs: int = 2, nodes: int = 13, columns: int = 5) -> t
 def test_the_sum_over_all_pairs_of_nodes(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BLOCK", block)
     view, covariance, wanted, ridge = parts()
-    result = variance_gain(view[0], covariance[0], wanted, ridge[0])
+    result = variance_gain(view[0].mT, covariance[0], wanted, ridge[0])
     torch.testing.assert_close(result, by_pairs(view[0], covariance[0], wanted, ridge[0]), atol=1e-4, rtol=1e-4)
 
 
 def test_several_views_at_once() -> None:
     view, covariance, wanted, ridge = parts(views=3)
-    together = variance_gain(view, covariance, wanted, ridge)
+    together = variance_gain(view.mT, covariance, wanted, ridge)
     for number in range(3):
         expected = by_pairs(view[number], covariance[number], wanted, ridge[number])
         torch.testing.assert_close(together[number], expected, atol=1e-4, rtol=1e-4)
@@ -53,7 +53,7 @@ def test_several_views_at_once() -> None:
 
 def test_the_gain_is_what_the_label_takes_off_the_variances() -> None:
     view, covariance, wanted, ridge = parts()
-    result = variance_gain(view[0], covariance[0], wanted, ridge[0])
+    result = variance_gain(view[0].mT, covariance[0], wanted, ridge[0])
     before = torch.einsum("nd,kde,ne->kn", view[0], covariance[0], view[0])
     for node in range(view.shape[1]):
         z = view[0, node]
@@ -96,7 +96,7 @@ def test_a_batch_is_a_choice_one_by_one_whose_answers_are_not_looked_at(labels: 
             for view in torch.nonzero(weights >= 0.999 * weights.topk(4).values[-1])[:, 0].tolist():  # before the first label all are alike
                 z = leading[view, seen]
                 covariance = torch.linalg.inv(torch.eye(z.shape[1]) + z.T @ z / ridges[run, view])
-                gain = variance_gain(leading[view], covariance[None], undecided[run, None], ridges[run, view, None])[0]
+                gain = variance_gain(leading[view].mT, covariance[None], undecided[run, None], ridges[run, view, None])[0]
                 total += weights[view] * gain / gain.max() * (weights[view] >= 0.01)
             assert nodes[run, number] == total.masked_fill(~pool, -torch.inf).argmax()
 
@@ -145,11 +145,11 @@ def test_node_order_does_not_matter() -> None:
 def test_on_a_huge_graph_the_sum_over_nodes_comes_from_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     views, covariances, wanted, ridges = parts(nodes=4000, columns=8)
     view, covariance, ridge = views[0], covariances[0], ridges[0]
-    exact = variance_gain(view, covariance, wanted, ridge)
+    exact = variance_gain(view.mT, covariance, wanted, ridge)
     monkeypatch.setattr(module, "_GRAM_NODES", 3000)  # less than twice as many nodes: all of them count
-    torch.testing.assert_close(variance_gain(view, covariance, wanted, ridge), exact)
+    torch.testing.assert_close(variance_gain(view.mT, covariance, wanted, ridge), exact)
     monkeypatch.setattr(module, "_GRAM_NODES", 1000)
-    some = variance_gain(view, covariance, wanted, ridge)
+    some = variance_gain(view.mT, covariance, wanted, ridge)
     torch.testing.assert_close(some, exact, rtol=0.25, atol=0.0)
     assert not torch.equal(some, exact)
     assert (exact.gather(1, some.argmax(1, keepdim=True)) > 0.95 * exact.amax(1, keepdim=True)).all()

@@ -25,11 +25,11 @@ _GRAM_NODES = 2**17
 with 4,096 of 20,000 nodes the chosen one's gain was 0.8 % below the best on average over ten views, 6 % at worst."""
 
 _TEMPERATURE = 6.0
-_BLOCK = 2**23  # numbers in the largest intermediate tensor on the CPU: wider ones are made in blocks of nodes
+_BLOCK = 2**18  # numbers in the largest intermediate tensor on the CPU: wider ones are made in blocks of nodes
 _WIDE_BLOCK = 2**29  # and on a GPU
 
 
-def variance_gain(view: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor) -> torch.Tensor:
+def variance_gain(across: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor) -> torch.Tensor:
     """What asking each node takes off the posterior variance of all others, each weighted: Σ_v w_v cov(u, v)² / (var(u) + r), [run, node].
 
     With the posterior covariance zᵤᵀ M z_v of a ridge regression with prior variance 1 the sum is zᵤᵀ M G M zᵤ, G = Σ_v w_v z_v z_vᵀ: columns² work
@@ -37,25 +37,25 @@ def variance_gain(view: torch.Tensor, covariance: torch.Tensor, wanted: torch.Te
     nodes. Several views are done at once, with a dimension more in front of everything but ``wanted``.
 
     Args:
-        view: z, [node, column].
+        across: z of all nodes, turned: [column, node].
         covariance: M = (I + Zᵀ Z / r)⁻¹, Z the labelled rows: [run, column, column].
         wanted: w, how much each node's certainty is worth, [run, node].
         ridge: r, [run].
     """
-    runs, (nodes, columns) = covariance.shape[-3], view.shape[-2:]
-    room = _BLOCK if view.device.type == "cpu" else _WIDE_BLOCK
+    runs, (columns, nodes) = covariance.shape[-3], across.shape[-2:]
+    room = _BLOCK if across.device.type == "cpu" else _WIDE_BLOCK
     size = max(1, room // max(1, covariance.shape[:-2].numel() * columns))
     gram = torch.zeros_like(covariance)
     stride = max(1, nodes // _GRAM_NODES)
-    sampled, worth = view[..., ::stride, :], wanted[:, ::stride] * stride
-    for first in range(0, sampled.shape[-2], size):
-        block = sampled[..., None, first : first + size, :]  # [1, node, column]
-        gram += (block * worth[:, first : first + size, None]).transpose(-1, -2) @ block
-    both = torch.cat([covariance @ gram @ covariance, covariance], -3)  # [2 run, column, column]
+    sampled, worth = across[..., ::stride], wanted[:, None, ::stride] * stride
+    for first in range(0, sampled.shape[-1], size):
+        block = sampled[..., None, :, first : first + size]  # [1, column, node]
+        gram += (block * worth[..., first : first + size]) @ block.transpose(-1, -2)
+    both = torch.cat([covariance @ gram @ covariance, covariance], -3).flatten(-3, -2)  # [2 run × column, column]
     parts = []
     for first in range(0, nodes, size):
-        block = view[..., None, first : first + size, :]
-        parts.append(((block @ both) * block).sum(-1))
+        block = across[..., first : first + size]
+        parts.append((both @ block).unflatten(-2, (2 * runs, columns)).mul_(block[..., None, :, :]).sum(-2))
     reduction, variance = (parts[0] if len(parts) == 1 else torch.cat(parts, -1)).split(runs, -2)
     result: torch.Tensor = reduction / (variance + ridge[..., None])
     return result
@@ -92,7 +92,7 @@ class Gain(Strategy):
             return sampled_scores(self, observation, learner)
         if type(learner.posterior) is not Posterior:
             return _scores_on_gpu(learner, observation)
-        covariances = learner.posterior.covariances(learner.solution().ridges)
+        covariances = learner.covariances()
         undecided = _undecided(learner.mean())
         scores = break_ties(_scores(learner, covariances, undecided), observation)
         early = observation.step < _EARLY * observation.num_classes
@@ -111,7 +111,7 @@ class Gain(Strategy):
         if is_large(observation):
             return sampled_batch(self, observation, learner, count)
         ridges, pool = learner.solution().ridges, observation.pool.clone()
-        covariances, undecided = learner.posterior.covariances(ridges), _undecided(learner.mean())
+        covariances, undecided = learner.covariances(), _undecided(learner.mean())
         known = learner.posterior.nodes[:, : int(learner.posterior.count)]
         waiting = torch.nonzero(observation.labelled.scatter(1, known, False).all(0))[:, 0]
         for node in waiting.tolist():
@@ -162,13 +162,13 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
     least = weights.topk(min(_VIEWS, weights.shape[1]), 1).values[:, -1:].clamp_min(_LEAST_WEIGHT)
     weights = torch.where(weights >= 0.999 * least, weights, 0)  # rounding does not decide between equal ones, as all are at first
     if undecided.device.type != "cpu":  # a recorded step does the same work whatever the weights, all views at once
-        gain = variance_gain(learner.views.leading, covariances, undecided, ridges.T)
+        gain = variance_gain(learner.views.across, covariances, undecided, ridges.T)
         return torch.einsum("vkn,kv->kn", gain / gain.amax(-1, keepdim=True).clamp_min(1e-12), weights)
     total = torch.zeros_like(undecided)
     for number, covariance in enumerate(covariances):
         rows = torch.nonzero(weights[:, number])[:, 0]
         if len(rows):
-            gain = variance_gain(learner.views.leading[number], covariance[rows], undecided[rows], ridges[rows, number])
+            gain = variance_gain(learner.views.across[number], covariance[rows], undecided[rows], ridges[rows, number])
             total[rows] += weights[rows, number, None] * gain / gain.amax(1, keepdim=True).clamp_min(1e-12)
     return total
 

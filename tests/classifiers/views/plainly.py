@@ -40,7 +40,7 @@ def fitted_plainly(views: GraphViews, nodes: np.ndarray, labels: np.ndarray, cla
                 )
                 centres = np.stack([_centre(np.delete(targets, i, 0), shares) for i in range(count)])
                 out, wanted = left_out - centres, targets - centres
-                scale = np.clip((out * wanted).sum() / max((out**2).sum(), 1e-9), 0.2, 8)
+                scale = np.clip((out * wanted).sum() / max((out**2).sum(), 1e-6), 0.2, 8)
                 scale = 1 + (scale - 1) * count / (count + 10)
                 predicted = centres - 1 / classes + scale * out
                 losses.append(_loss(4 * predicted, labels))

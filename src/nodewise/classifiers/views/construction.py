@@ -73,6 +73,11 @@ class GraphViews:
         """The leading columns of every view, each view in one piece of memory: [view, node, at most 32]."""
         return self.columns[:, :, :LEADING].transpose(0, 1).contiguous()
 
+    @cached_property
+    def across(self) -> torch.Tensor:
+        """The same turned: [view, at most 32, node]."""
+        return self.leading.transpose(1, 2).contiguous()
+
     def part(self, nodes: torch.Tensor) -> GraphViews:
         """The views of some nodes alone, int64 [node]."""
         return GraphViews(self.names, self.columns[nodes])
@@ -207,9 +212,10 @@ def _centred(z: Array) -> Array:
 
 
 def _narrow(z: Array, width: int) -> Array:
-    """The leading columns in the basis of the columns' Gram matrix, in which the inner products of rows are kept best."""
-    if z.shape[1] <= width:
-        return z
+    """The leading columns in the basis of the columns' Gram matrix, in which the inner products of rows are kept best.
+
+    Few columns are turned, too: which of them lead, and are looked at where a label is chosen, does not depend on the features' order.
+    """
     vectors = np.linalg.eigh(gram_matrix(z))[1][:, ::-1][:, :width]
     return dense_product(z, np.ascontiguousarray(vectors, z.dtype))
 

@@ -23,6 +23,7 @@ class CudaPosterior(Posterior):
         members, columns = (views, len(RIDGES), self.runs), min(LEADING, self.views.columns.shape[2])
         self.nodes, self._labels = (torch.zeros(self.runs, self.room, dtype=torch.int64, device=self._device) for _ in range(2))
         self.count = torch.zeros(1, dtype=torch.int64, device=self._device)
+        self._keeps = True
         self._always = torch.ones(1, dtype=torch.uint8, device=self._device)
         self.covariance = self._zeros(*members, columns, columns)
         self._inverse = self._zeros(*members, self.room, self.room)
@@ -94,7 +95,7 @@ class CudaPosterior(Posterior):
         kernels.absorb[(self.runs, len(RIDGES), views)](
             self.views.columns, self.nodes, self._labels, self.count, nodes, labels, told, self._ridges, self._inverse, self.covariance,
             self._of_targets, self._of_ones, self._diagonal, self._scale, self._loss,
-            self.runs, views, len(RIDGES), self.room, width, leading, self.classes, posterior._SHRINK, posterior._LOSS_SCALE,
+            self.runs, views, len(RIDGES), self.room, width, leading, self.classes, posterior._SHRINK, posterior._NOTHING, posterior._LOSS_SCALE,
             LABELS=sizes["LABELS"], CLASSES=sizes["CLASSES"], LEADING=kernels.triton.next_power_of_2(leading), PART=16,
             num_warps=4 if sizes["LABELS"] <= 64 else 8,
         )  # fmt: skip
@@ -109,6 +110,12 @@ class CudaPosterior(Posterior):
             RUNS=kernels.triton.next_power_of_2(self.runs), num_warps=1,
         )  # fmt: skip
 
+    def mean(self, fit: Fit) -> torch.Tensor:
+        """The posterior mean of all nodes, less 1/C: [run, node, class], a transposed [node, run, class] in memory."""
+        flat = self.views.flat
+        product = torch.addmm(fit.base.view(-1), flat, fit.coefficients.view(flat.shape[1], -1))
+        return product.view(-1, self.runs, self.classes).transpose(0, 1)
+
     def add_many(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         """Many labels, to a posterior without any: int64 [run, label] each."""
         for node, label in zip(nodes.T, labels.T, strict=True):
@@ -117,8 +124,11 @@ class CudaPosterior(Posterior):
     def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         diagonal = torch.where(self._diagonal > 0, self._diagonal, 1.0)[..., None]
         there = self.mask[..., None] > 0  # what an episode before has left is no label's
-        kept = (torch.where(there, table, 0).float() for table in (self._of_targets, self._of_ones[..., None]))
-        return next(kept), next(kept), torch.where(there, diagonal, 1).float()
+        of_targets, of_ones = (torch.where(there, table, 0) for table in (self._of_targets, self._of_ones[..., None]))
+        of_targets, of_ones, diagonal = (
+            table.float().transpose(-1, -2) for table in (of_targets, of_ones, torch.where(there, diagonal, 1))
+        )
+        return of_targets, of_ones, diagonal
 
     def _filled(self) -> int:
         return self.room

@@ -13,7 +13,7 @@ __all__ = ["absorb", "commit", "weigh"]
 
 @triton.jit
 def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse, covariance, of_targets, of_ones, diagonal, scale, loss,
-           runs, views, strengths, room, width, leading, classes, shrink, loss_scale,
+           runs, views, strengths, room, width, leading, classes, shrink, nothing, loss_scale,
            LABELS: tl.constexpr, LEADING: tl.constexpr, CLASSES: tl.constexpr, PART: tl.constexpr):  # fmt: skip
     """One more label: Q by bordering, the covariance of the leading columns by a rank-one update, then the leave-one-out loss.
 
@@ -100,7 +100,7 @@ def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse,
             middle = (total[None, :] - target + 1) / (many - 1 + classes)
         wanted = tl.where(valid, target - middle, 0.0)
         out = tl.where(valid, wanted - (solved_32 - ones_32 * middle) / divided, 0.0)
-        fits = tl.sum(tl.sum(out * wanted, 1), 0) / tl.maximum(tl.sum(tl.sum(out * out, 1), 0), 1e-9)
+        fits = tl.sum(tl.sum(out * wanted, 1), 0) / tl.maximum(tl.sum(tl.sum(out * out, 1), 0), nothing)
         fits = 1 + (tl.minimum(tl.maximum(fits, 0.2), 8.0) - 1) * many / (many + shrink)
         predicted = loss_scale * (middle - even + fits * out)
         predicted = tl.where(named[None, :], predicted, -float("inf"))

@@ -32,13 +32,16 @@ FIRST_RIDGE = 1
 """Which of them is taken before the first label, when nothing speaks for any."""
 
 _SHARPNESS, _RAMP, _LOSS_SCALE = 15.0, 10.0, 4.0
-_SHRINK = 10.0
+_SHRINK, _NOTHING = 10.0, 1e-6  # leave-one-out predictions that are only rounding, as that of the only label, are not stretched by it
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
 _USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
 
 DUAL_LIMIT = 256
 """Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
 
+
+_SOLVED = 2**23
+"""Numbers in the labelled rows that are solved at once: with more, one view comes after another."""
 
 _MANY, _TALL_BLOCK, _LANES = 100_000, 2**14, 16
 """Nodes from which the mean is computed in blocks on all cores, nodes in a block, and the multiple of columns that is multiplied fastest."""
@@ -82,12 +85,12 @@ class Fit:
 
 
 class Members(NamedTuple):
-    """All members one by one, [centre, view, ridge, run, label, class] and without the last dimensions.
+    """All members one by one, [centre, view, ridge, run, class, label] and without the last dimensions: sums over few classes are fast that way.
 
     Attributes:
-        targets: one-hot, zero where there is no label: [run, label, class].
+        targets: one-hot, zero where there is no label: [run, class, label].
         number: of labels, at least 1: [1].
-        of_targets, of_ones: Q Y and Q 1: [view, ridge, run, label, class].
+        of_targets, of_ones: Q Y and Q 1: [view, ridge, run, class, label].
         predicted: leave-one-out predictions, less 1/C.
         scale: what they were stretched by: [centre, view, ridge, run].
         loss: of each label: [centre, view, ridge, run, label].
@@ -106,23 +109,22 @@ class Members(NamedTuple):
     share: torch.Tensor
 
     def by_label(self) -> torch.Tensor:
-        """What each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, label, class]."""
+        """What each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, class, label]."""
         stretched = self.weights * self.scale
-        even = 1 / self.targets.shape[-1]
-        centre = stretched[0][..., None, None] * even + stretched[1][..., None, None] * self.share[:, None]
-        by_member = stretched.sum(0)[..., None, None] * self.of_targets - self.of_ones * centre
-        return (by_member * self.targets.sum(-1, keepdim=True)).sum(1)
+        centre = stretched[0][..., None] / self.targets.shape[1] + stretched[1][..., None] * self.share  # [view, ridge, run, class]
+        by_member = stretched.sum(0)[..., None, None] * self.of_targets - self.of_ones * centre[..., None]
+        return by_member.sum(1) * self.targets.sum(1, keepdim=True)
 
     def left_out(self) -> LeftOut:
         """Each label's own loss is left out of the weights with which it is predicted."""
         others = (self.loss.sum(-1, keepdim=True) - self.loss) / (self.number - 1).clamp_min(1.0) * _sharpness(self.number)
         nested = torch.softmax(-others.flatten(0, 2), 0).view_as(self.loss)
-        predictions = (nested[..., None] * self.predicted).sum((0, 1, 2))
+        predictions = (nested[..., None, :] * self.predicted).sum((0, 1, 2))  # [run, class, label]
         # the temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one
         grid = torch.tensor(_TEMPERATURES, device=predictions.device)
-        loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -1) * self.targets).sum((-1, -2))  # [temperature, run]
+        loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -2) * self.targets).sum((-1, -2))  # [temperature, run]
         prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
-        return LeftOut(predictions, grid[(loss + prior[:, None]).argmin(0)])
+        return LeftOut(predictions.transpose(1, 2), grid[(loss + prior[:, None]).argmin(0)])
 
 
 def _sharpness(count: torch.Tensor) -> torch.Tensor:
@@ -157,20 +159,35 @@ class Posterior:
         self.targets = self._zeros(*shape, self.classes)
         self.rows = self._zeros(views, *shape, width)
         self.count = torch.zeros(1, dtype=torch.int64, device=self._device)
-        columns = min(LEADING, width)
-        self.covariance = self._zeros(views, len(RIDGES), self.runs, columns, columns)
+        self._keeps = False
+        if self._device.type != "cpu":  # a recorded step may not branch
+            self._keep()
+
+    def _keep(self) -> None:
+        """From now on Q and the covariances are kept label by label."""
+        _, views, width = self.views.columns.shape
+        count, columns, members = int(self.count), min(LEADING, width), (views, len(RIDGES), self.runs)
+        self._keeps, rows, ridges = True, self.rows[:, :, :count], self._ridges.view(1, -1, 1, 1, 1)
+        self.covariance = self._zeros(*members, columns, columns)
+        self._inverse = self._zeros(*members, self.room, self.room) if self.room <= DUAL_LIMIT else None
         self._start_covariance()
-        self._inverse = self._zeros(views, len(RIDGES), self.runs, self.room, self.room) if self.room <= DUAL_LIMIT else None
+        if count:
+            if self._inverse is not None:
+                eye = torch.eye(count, dtype=torch.float64, device=self._device)
+                self._inverse[..., :count, :count] = torch.linalg.inv((rows @ rows.transpose(-1, -2))[:, None] + ridges * eye)
+            self.covariance.copy_(self._covariance_of(rows[:, None], ridges))
 
     def reset(self, classes: int | None = None) -> None:
         """Forget all labels."""
         if classes is not None and max(1, classes) != self.classes:
             self.classes = max(1, classes)
             self.targets = self._zeros(self.runs, self.room, self.classes)
-        self._start_covariance()
-        for buffer in (self.nodes, self.mask, self.targets, self.rows, self.count, self._inverse):
-            if buffer is not None:
-                buffer.zero_()
+        for buffer in (self.nodes, self.mask, self.targets, self.rows, self.count):
+            buffer.zero_()
+        if self._keeps:
+            self._start_covariance()
+            if self._inverse is not None:
+                self._inverse.zero_()
 
     def _start_covariance(self) -> None:
         self.covariance.zero_().diagonal(dim1=-2, dim2=-1).fill_(1.0)
@@ -182,28 +199,43 @@ class Posterior:
 
     def covariances(self, ridges: torch.Tensor) -> torch.Tensor:
         """(I + Zᵀ Z / r)⁻¹ of each view's leading columns, Z the labelled rows, for chosen strengths [run, view]: [view, run, column, column]."""
-        chosen = (self._ridges.to(ridges.dtype) == ridges[..., None]).to(torch.int64).argmax(-1).T  # [view, run]
-        views, _, runs, columns, _ = self.covariance.shape
-        index = chosen[:, None, :, None, None].expand(views, 1, runs, columns, columns)
-        return self.covariance.gather(1, index)[:, 0].to(self.views.columns.dtype)
+        if not self._keeps:
+            chosen = self._covariance_of(self.rows[:, :, : self._filled()], ridges.T.double()[..., None, None])
+        else:
+            number = (self._ridges.to(ridges.dtype) == ridges[..., None]).to(torch.int64).argmax(-1).T  # [view, run]
+            views, _, runs, columns, _ = self.covariance.shape
+            chosen = self.covariance.gather(1, number[:, None, :, None, None].expand(views, 1, runs, columns, columns))[:, 0]
+        return chosen.to(self.views.columns.dtype)
+
+    @staticmethod
+    def _covariance_of(rows: torch.Tensor, ridges: torch.Tensor) -> torch.Tensor:
+        """(I + Zᵀ Z / r)⁻¹, from the labelled rows [view, …, run, label, column]."""
+        leading = rows[..., :LEADING]
+        precision = (leading.transpose(-1, -2) @ leading) / ridges
+        precision.diagonal(dim1=-2, dim2=-1).add_(1.0)
+        inverse: torch.Tensor = torch.linalg.inv(precision)
+        return inverse
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor, valid: torch.Tensor | None = None) -> None:
         """One more label for each run: int64 [run] each. ``valid`` 0 instead of 1 changes nothing: a recorded step may not branch."""
+        if not self._keeps:
+            self._keep()
         told = torch.ones(1, dtype=torch.float64, device=self._device) if valid is None else valid.double()
         row = self._rows(nodes) * told  # [view, run, column]
-        ridges = self._ridges.view(1, -1, 1)
+        ridges, index = self._ridges.view(1, -1, 1), self.count.clamp_max(self.room - 1)
         if self._inverse is not None:
-            products = (self.rows @ row[..., None])[..., 0]  # [view, run, label]; 0 where nothing is filled
-            along = (self._inverse @ products[:, None, ..., None])[..., 0]  # [view, ridge, run, label]
+            size = int(index) + 1 if self._device.type == "cpu" else self.room
+            inverse = self._inverse[..., :size, :size]
+            products = (self.rows[:, :, :size] @ row[..., None])[..., 0]  # [view, run, label]; 0 where nothing is filled
+            along = (inverse @ products[:, None, ..., None])[..., 0]  # [view, ridge, run, label]
             schur = told / (row.square().sum(-1)[:, None] + ridges - (along * products[:, None]).sum(-1))
-            along.sub_(self._zeros(self.room).index_fill_(0, self.count.clamp_max(self.room - 1), 1.0))
-            self._inverse.add_((schur[..., None] * along)[..., None] * along[..., None, :])
+            along.sub_(self._zeros(size).index_fill_(0, index, 1.0))
+            inverse.addcmul_((schur[..., None] * along)[..., None], along[..., None, :])
         # M ← M − M z zᵀ M / (zᵀ M z + r)
         leading = row[..., : self.covariance.shape[-1]]
         along = (self.covariance @ leading[:, None, ..., None])[..., 0]  # [view, ridge, run, column]
         scale = told / ((along * leading[:, None]).sum(-1) + ridges)
-        self.covariance.sub_((scale[..., None] * along)[..., None] * along[..., None, :])
-        index = self.count.clamp_max(self.room - 1)
+        self.covariance.addcmul_((scale[..., None] * along)[..., None], along[..., None, :], value=-1)
         self.nodes.index_copy_(1, index, nodes[:, None])
         self.rows.index_copy_(2, index, row[:, :, None])
         self.mask.index_copy_(1, index, told.expand(self.runs, 1))
@@ -212,24 +244,12 @@ class Posterior:
         self.count.add_(told.long())
 
     def add_many(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
-        """Many labels at once, to a posterior without any: int64 [run, label] each."""
+        """Many labels at once, to a posterior without any: int64 [run, label] each. What is asked for is then solved as a whole."""
         count = nodes.shape[1]
-        rows, ridges = self._rows(nodes), self._ridges.view(1, -1, 1, 1, 1)
-        self.nodes[:, :count], self.rows[:, :, :count], self.mask[:, :count] = nodes, rows, 1
+        self.nodes[:, :count], self.rows[:, :, :count], self.mask[:, :count] = nodes, self._rows(nodes), 1
         self.targets[:, :count].scatter_(2, labels[..., None], 1.0)
         self.count.fill_(count)
-        if self._inverse is not None:
-            eye = torch.eye(count, dtype=torch.float64, device=self._device)
-            self._inverse[..., :count, :count] = torch.linalg.inv((rows @ rows.transpose(-1, -2))[:, None] + ridges * eye)
-        self.covariance.copy_(self._covariance_of(rows))
-
-    def _covariance_of(self, rows: torch.Tensor) -> torch.Tensor:
-        """(I + Zᵀ Z / r)⁻¹ for every strength, from the labelled rows [view, run, label, column]."""
-        leading = rows[..., : self.covariance.shape[-1]]
-        precision = (leading.transpose(-1, -2) @ leading)[:, None] / self._ridges.view(1, -1, 1, 1, 1)
-        precision.diagonal(dim1=-2, dim2=-1).add_(1.0)
-        inverse: torch.Tensor = torch.linalg.inv(precision)
-        return inverse
+        self._keeps = False
 
     def widen(self, classes: int) -> None:
         """Room for more classes; the labels stay."""
@@ -254,30 +274,42 @@ class Posterior:
         return max(1, int(self.count)) if self._device.type == "cpu" else self.room
 
     def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Q Y, Q 1 and the diagonal of Q: [view, ridge, run, label, class], and with 1 in place of the class."""
+        """Q Y, Q 1 and the diagonal of Q: [view, ridge, run, class, label], and with 1 in place of the class."""
         filled = self._filled()
-        both = torch.cat([self.targets[:, :filled], self.mask[:, :filled, None]], 2)
-        if self._inverse is not None:
+        both = torch.cat([self.targets[:, :filled], self.mask[:, :filled, None]], 2).transpose(1, 2)
+        if self._keeps and self._inverse is not None:
             inverse = self._inverse[..., :filled, :filled]
-            diagonal = inverse.diagonal(dim1=-2, dim2=-1)[..., None]
-            solved = (inverse @ both).float()
-            return solved[..., :-1], solved[..., -1:], torch.where(diagonal > 0, diagonal, 1.0).float()
-        # Q = (I − Z (Zᵀ Z + r)⁻¹ Zᵀ) / r: the work grows with the labels, not with their square
-        parts, ridge = [], self._ridges.view(-1, 1, 1, 1)
-        for rows in self.rows[:, :, :filled]:  # one view after another, to keep the memory of one
-            gram = rows.transpose(1, 2) @ rows
-            eye = torch.eye(gram.shape[-1], dtype=torch.float64, device=self._device)
-            inner = rows @ torch.linalg.inv(gram[None] + ridge * eye)  # [ridge, run, label, column]
-            solved = (both - inner @ (rows.transpose(1, 2) @ both)) / ridge
-            parts.append(torch.cat([solved, (1 - (inner * rows).sum(-1, keepdim=True)) / ridge], -1).float())
-        stacked = torch.stack(parts)
-        return stacked[..., :-2], stacked[..., -2:-1], stacked[..., -1:]
+            diagonal = inverse.diagonal(dim1=-2, dim2=-1)[..., None, :]
+            solved = (both @ inverse).float()
+            return solved[..., :-1, :], solved[..., -1:, :], torch.where(diagonal > 0, diagonal, 1.0).float()
+        at_once = max(1, _SOLVED // (self.runs * filled * self.rows.shape[-1]))
+        parts = [self._solved_whole(rows, both) for rows in self.rows[:, :, :filled].split(at_once)]
+        stacked = torch.cat(parts) if len(parts) > 1 else parts[0]
+        return stacked[..., :-2, :], stacked[..., -2:-1, :], stacked[..., -1:, :]
+
+    def _solved_whole(self, rows: torch.Tensor, both: torch.Tensor) -> torch.Tensor:
+        """Q times the rows of ``both``, [run, class, label], and its diagonal, of some views, from one eigendecomposition for all strengths.
+
+        With Z Zᵀ = U Λ Uᵀ, Q = U (Λ + r)⁻¹ Uᵀ; with more labels than columns, Zᵀ Z = U Λ Uᵀ and T = Z U, Q = (I − T (Λ + r)⁻¹ Tᵀ) / r.
+        """
+        ridges = self._ridges.view(-1, 1)
+        dual = rows.shape[-2] <= rows.shape[-1]
+        values, vectors = torch.linalg.eigh(rows @ rows.transpose(-1, -2) if dual else rows.transpose(-1, -2) @ rows)
+        turned = vectors if dual else rows @ vectors  # [view, run, label, direction]
+        shrunk = 1 / (values[..., None, :].clamp_min(0) + ridges)  # [view, run, ridge, direction]
+        inner = (both @ turned)[:, :, None] * shrunk[..., None, :]  # [view, run, ridge, class, direction]
+        across = turned.transpose(-1, -2)
+        solved = (inner.flatten(2, 3) @ across).unflatten(2, inner.shape[2:4])  # [view, run, ridge, class, label]
+        diagonal = (shrunk @ across.square())[..., None, :]
+        if not dual:
+            solved, diagonal = (both[:, None] - solved) / ridges[..., None], (1 - diagonal) / ridges[..., None]
+        return torch.cat([solved, diagonal], -2).float().transpose(1, 2)
 
     def fit(self) -> Fit:
         """Weights, coefficients and leave-one-out predictions from the labels so far; without any, all members alike and nothing predicted."""
         members = self.members()
         stretched = members.weights * members.scale
-        coefficients = (self.rows[:, :, : self._filled()].transpose(-1, -2) @ members.by_label().double()).transpose(1, 2)
+        coefficients = (members.by_label().double() @ self.rows[:, :, : self._filled()]).permute(0, 3, 1, 2)
         base = members.weights[1].sum((0, 1))[:, None] * (members.share - 1 / self.classes)
         by_ridge, dtype = members.weights.sum(0), self.views.columns.dtype  # [view, ridge, run]
         most = by_ridge.amax(1, keepdim=True)  # of nearly equal ones the weakest is taken, whatever the rounding
@@ -288,20 +320,21 @@ class Posterior:
     def members(self) -> Members:
         """Leave-one-out predictions, losses and weights of all members."""
         filled, even = self._filled(), 1 / self.classes
-        targets, mask = self.targets[:, :filled].float(), self.mask[:, :filled, None].float()
+        targets, mask = (table.float().transpose(1, 2).contiguous() for table in (self.targets[:, :filled], self.mask[:, :filled, None]))
         of_targets, of_ones, diagonal = self._solved()
         count = self.count.float().clamp_min(1.0)
-        total = targets.sum(1)  # [run, class]
+        total = targets.sum(-1)  # [run, class]
         share = (total + 1) / (self.count + self.classes)
-        others = (total[:, None] - targets + 1) / (count - 1 + self.classes)  # the shares without label i: [run, label, class]
-        # from here on [centre, view, ridge, run, label, class]
+        others = (total[..., None] - targets + 1) / (count - 1 + self.classes)  # the shares without label i: [run, class, label]
+        # from here on [centre, view, ridge, run, class, label]
         centre = torch.stack([torch.full_like(others, even), others])[:, None, None]
         wanted = (targets - centre) * mask
-        out = wanted - (of_targets - of_ones * centre) / diagonal * mask
-        scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(1e-9)).clamp(0.2, 8.0)
+        divided = mask / diagonal
+        out = torch.addcmul(wanted - of_targets * divided, of_ones * divided, centre)
+        scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(_NOTHING)).clamp(0.2, 8.0)
         scale = 1 + (scale - 1) * count / (count + _SHRINK)
-        predicted = (centre - even) + scale[..., None, None] * out
-        loss = -(torch.log_softmax(_LOSS_SCALE * predicted, -1) * targets).sum(-1)
+        predicted = torch.addcmul(centre - even, scale[..., None, None], out)
+        loss = -(torch.log_softmax(_LOSS_SCALE * predicted, -2) * targets).sum(-2)
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
         weights = torch.softmax(-(whole_loss / count * _sharpness(count)).flatten(0, 2), 0).view_as(whole_loss)
         return Members(targets, count, of_targets, of_ones, predicted, scale, loss, weights, share)
@@ -310,9 +343,12 @@ class Posterior:
         """The posterior mean of all nodes, less 1/C: [run, node, class]."""
         flat, base = self.views.flat, fit.base.reshape(-1)
         coefficients = fit.coefficients.reshape(flat.shape[1], -1)
-        many = flat.device.type == "cpu" and len(flat) >= _MANY
-        product = _tall_product(flat, coefficients).add_(base) if many else torch.addmm(base, flat, coefficients)
-        return product.view(-1, self.runs, self.classes).transpose(0, 1)
+        if flat.device.type == "cpu" and len(flat) < _MANY:  # a product with few columns is several times as fast from the other side
+            product = torch.addmm(base[:, None], coefficients.T, flat.T).T
+        else:
+            product = _tall_product(flat, coefficients).add_(base) if flat.device.type == "cpu" else torch.addmm(base, flat, coefficients)
+        mean: torch.Tensor = product.unflatten(1, (self.runs, self.classes)).transpose(0, 1)
+        return mean
 
 
 def _tall_product(tall: torch.Tensor, small: torch.Tensor) -> torch.Tensor:

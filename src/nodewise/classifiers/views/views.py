@@ -63,6 +63,7 @@ class ViewsLearner(Learner):
         self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
         self._fit: Fit | None = None
         self._mean: torch.Tensor | None = None
+        self._covariances: torch.Tensor | None = None
 
     @property
     def num_classes(self) -> int:  # type: ignore[override]
@@ -122,6 +123,12 @@ class ViewsLearner(Learner):
             self._mean = self.posterior.mean(self.solution())
         return self._mean
 
+    def covariances(self) -> torch.Tensor:
+        """The covariance of the leading columns in each view, with its ridge: [view, run, column, column]."""
+        if self._covariances is None or not self._keeps:
+            self._covariances = self.posterior.covariances(self.solution().ridges)
+        return self._covariances
+
     def part(self, nodes: torch.Tensor, views: GraphViews | None = None) -> ViewsLearner:
         """The same runs with some of the nodes alone, int64 [node], to look at: the mean of all is not needed for it.
 
@@ -163,7 +170,7 @@ class ViewsLearner(Learner):
         count = int(self.posterior.count)
         best = int(self.part(torch.tensor([node])).mean()[0, 0].argmax())
         alike = torch.einsum("vd,vld->vl", self.views.columns[node].double(), self.posterior.rows[:, 0, :count])
-        amounts = (alike * self.solution().members().by_label()[:, 0, :count, best]).sum(0)
+        amounts = (alike * self.solution().members().by_label()[:, 0, best, :count]).sum(0)
         nodes = self.posterior.nodes[0, :count].tolist()
         return sorted(zip(nodes, amounts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
@@ -175,7 +182,7 @@ class ViewsLearner(Learner):
         nodes, sample = self.views.sample
         solution = self.solution()
         heaviest = int(solution.weights[0].argmax())
-        covariance = self.posterior.covariances(solution.ridges)[heaviest, 0]
+        covariance = self.covariances()[heaviest, 0]
         rows, own = sample.leading[heaviest], self.views.columns[node, heaviest, :LEADING]
         moved = rows @ covariance
         variance = (moved * rows).sum(-1)
@@ -184,7 +191,7 @@ class ViewsLearner(Learner):
 
     def forget(self) -> None:
         """Drop what was computed from the labels: they have changed."""
-        self._fit = self._mean = None
+        self._fit = self._mean = self._covariances = None
 
 
 def _posterior(views: GraphViews, runs: int, classes: int, budget: int) -> Posterior:
