@@ -22,6 +22,7 @@ def by_kernels(learner: ViewsLearner, pool: torch.Tensor, noise: torch.Tensor, s
     from nodewise.strategies.gain_kernels import gain_scores
 
     fit, posterior = learner.solution(), learner.posterior
+    posterior._keep()  # the covariances of all strengths
     chosen = (posterior._ridges.to(fit.ridges.dtype) == fit.ridges[..., None]).int().argmax(-1).int()
     mean = posterior.mean(fit).transpose(0, 1).contiguous()
     parts = (
