@@ -111,6 +111,7 @@ def test_the_result_is_the_local_one_for_names_files_and_graphs_in_memory(cluste
     assert chunk_files(tmp_path) == before
 
 
+@pytest.mark.long
 def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: Path) -> None:
     marks, killed = tmp_path / "marks", []
 
@@ -136,6 +137,7 @@ def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: 
     assert_same(there, marked(tmp_path / "local", 0.0))
 
 
+@pytest.mark.long
 def test_a_driver_that_is_killed_goes_on_and_does_nothing_twice(cluster: Any, tmp_path: Path) -> None:
     marks, chunks = tmp_path / "marks", tmp_path / "chunks"
     code = (
@@ -161,6 +163,7 @@ def test_a_driver_that_is_killed_goes_on_and_does_nothing_twice(cluster: Any, tm
     assert_same(again, marked(tmp_path / "local", 0.0))
 
 
+@pytest.mark.long
 def test_ctrl_c_on_the_command_line_keeps_what_is_finished(cluster: Any, tmp_path: Path) -> None:
     command = ["compare", "karate", "--strategies", "random", "--classifiers", "gcn", "--budgets", "4", "--device", "cpu", "--out", "d"]
     there = ["--engine", "ray", "--address", cluster.address]

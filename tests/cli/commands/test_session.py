@@ -29,7 +29,7 @@ def job(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Path:
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_whole_job(nodewise: Run, tmp_path: Path) -> None:
     made = nodewise("session", "new", "job", "karate", "--budget", "4", "--audit", "2", "--seed", "1")
     assert made.returncode == 0, made.stderr
