@@ -123,7 +123,7 @@ def test_a_kill_loses_at_most_the_chunk_in_progress(tmp_path: Path) -> None:
     np.testing.assert_array_equal(resumed.settings[0].outcomes["random"].micro_f1, undisturbed.settings[0].outcomes["random"].micro_f1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twenty_kills_change_nothing_and_no_stored_chunk_is_done_twice(tmp_path: Path) -> None:
     root, kills = Path(__file__).parents[2], 20
     paths = os.pathsep.join([str(root), str(root / "src")])

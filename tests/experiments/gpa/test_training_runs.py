@@ -56,7 +56,7 @@ def test_when_the_time_is_up_the_next_call_goes_on_to_the_same_end(tiny: Trainin
     assert not (parts / "unfinished").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ages_weights_are_searched_in_pieces(tmp_path: Path, small_data: Path) -> None:
     calls = 0
     while not is_there("age-reddit1", tmp_path):
