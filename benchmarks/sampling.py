@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import torch
 from machine import describe_machine
-from nodewise.datasets.budget import default_budget
 
 from nodewise.classifiers import make_classifier
 from nodewise.classifiers.views import construction, large
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph
+from nodewise.datasets.load import default_budget
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.evaluation import write_json
 from nodewise.graph.tensors import GraphTensors
