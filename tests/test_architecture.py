@@ -116,6 +116,18 @@ def late():
     }
 
 
+def test_modules_that_benchmarks_and_tests_import_are_there() -> None:
+    """A file that is moved is followed by all that import it, also by what no test runs."""
+    missing = []
+    for path in [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "nodewise":
+                module = PACKAGE.joinpath(*node.module.split(".")[1:])
+                if not module.is_dir() and not module.with_suffix(".py").is_file():
+                    missing.append(f"{path.relative_to(ROOT)}:{node.lineno} imports {node.module}")
+    assert not missing
+
+
 def test_no_file_is_a_drawer_for_odds_and_ends() -> None:
     drawers = {"utils", "util", "common", "helpers", "helper", "misc"}
     assert not [
