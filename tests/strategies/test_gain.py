@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from nodewise.classifiers import make_classifier
+from nodewise.classifiers.views.construction import GraphViews
 from nodewise.environment import Environment, choose, draw_splits, rollout
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import gain as module
 from nodewise.strategies import make_strategy
-from nodewise.strategies.gain import variance_gain
+from nodewise.strategies.gain import paired_gain, variance_gain
 from tests.small_graphs import block_graph, relabelled
 
 
@@ -40,6 +41,14 @@ def test_the_sum_over_all_pairs_of_nodes(block: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "_BLOCK", block)
     view, covariance, wanted, ridge = parts()
     result = variance_gain(view[0].mT, covariance[0], wanted, ridge[0])
+    torch.testing.assert_close(result, by_pairs(view[0], covariance[0], wanted, ridge[0]), atol=1e-4, rtol=1e-4)
+
+
+def test_the_same_from_products_of_columns() -> None:
+    view, covariance, wanted, ridge = parts()
+    pairs = GraphViews(("a",), view.transpose(0, 1)).pairs
+    assert pairs is not None and pairs.shape == (1, 15, 13)
+    result = paired_gain(pairs[0], covariance[0], wanted, ridge[0])
     torch.testing.assert_close(result, by_pairs(view[0], covariance[0], wanted, ridge[0]), atol=1e-4, rtol=1e-4)
 
 

@@ -39,6 +39,9 @@ LEADING = 32
 SAMPLED = 2**16
 """Nodes in a sample of a large graph."""
 
+_PAIRS = 2**25
+"""Products of columns that are kept at most."""
+
 SPECTRUM = 32
 """Columns of the view of the edges alone."""
 
@@ -77,6 +80,15 @@ class GraphViews:
     def across(self) -> torch.Tensor:
         """The same turned: [view, at most 32, node]."""
         return self.leading.transpose(1, 2).contiguous()
+
+    @cached_property
+    def pairs(self) -> torch.Tensor | None:
+        """Products of two leading columns each, the upper triangle of z zᵀ: [view, pair, node]; None where they would take over 128 MB."""
+        views, columns, nodes = self.across.shape
+        row, column = torch.triu_indices(columns, columns)
+        if views * len(row) * nodes > _PAIRS:
+            return None
+        return torch.stack([view[row] * view[column] for view in self.across])
 
     def part(self, nodes: torch.Tensor) -> GraphViews:
         """The views of some nodes alone, int64 [node]."""
