@@ -29,7 +29,7 @@ def _nonzeros(name: str) -> int:
 
 
 EVERY = FILES or [pytest.param("none", marks=pytest.mark.skip(reason="needs real graphs: set NODEWISE_DATA to their folder"))]
-TEXT = [pytest.param(name, marks=pytest.mark.slow) if _nonzeros(name) >= LIMIT else name for name in FILES] or EVERY
+TEXT = [pytest.param(name, marks=pytest.mark.long) if _nonzeros(name) >= LIMIT else name for name in FILES] or EVERY
 
 
 @cache
