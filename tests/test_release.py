@@ -32,6 +32,9 @@ def test_extras_are_told_in_the_readme_and_tried_by_the_public_ci() -> None:
     readme, matrix = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", ".github/workflows/ci.yml"))
     assert [extra for extra in sorted(extras) if f"| `{extra}` |" not in readme] == []
     assert [extra for extra in sorted(extras - {"docs"}) if not re.search(rf"extra: \[.*\b{extra}\b.*\]", matrix)] == []
+    told = set(re.findall(r"^\| `(\w+)` \| ", readme, flags=re.MULTILINE))
+    tried = {name for names in re.findall(r"extra: \[(.*)\]", matrix) for name in names.split(", ")}
+    assert (told | tried) - extras == set(), "an extra that does not exist"
     supported = re.findall(r"Programming Language :: Python :: (3\.\d+)", project)
     assert [version for version in supported if f'"{version}"' not in matrix] == []
 

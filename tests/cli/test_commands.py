@@ -24,7 +24,7 @@ FIXED = {
     "session undo": ["FILE"],
     "session status": ["FILE", "--json"],
     "session predict": ["FILE", "--out"],
-    "session export": ["FILE", "OUT"],
+    "session export": ["FILE", "OUT", "--format"],
     "session backup": ["FILE", "OUT"],
     "studio": ["SESSION", "--host", "--port", "--token", "--allow-host", "--folder", "--pictures", "--no-browser"],
     "reddit build": ["--submissions", "--comments", "--glove", "--out", "--groups"],

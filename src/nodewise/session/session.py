@@ -18,7 +18,7 @@ from nodewise.ground.events import Reporter
 from nodewise.session.asking.query import Answers, Query, valid_person, valid_text
 from nodewise.session.asking.selection import Rules, draft_queries
 from nodewise.session.files.creation import EMBED_LIMIT, Contents, create_log
-from nodewise.session.files.export import Prediction, make_prediction, write_export
+from nodewise.session.files.export import ExportFormat, Prediction, make_prediction, write_export
 from nodewise.session.log import changes
 from nodewise.session.log.form import MOST_OPINIONS, check_event, check_output, damaged
 from nodewise.session.log.history import ClassList, History, Label, Note, TrainingLabels, extend_history, read_history
@@ -401,16 +401,17 @@ class Session:
         with self._lock:
             return make_report(self, self.refresh(), reporter)
 
-    def export(self, path: str | Path, *, keep_formulas: bool = False) -> list[str]:
+    def export(self, path: str | Path, *, keep_formulas: bool = False, format: ExportFormat | None = None) -> list[str]:
         """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending. Returns what it wrote, in words.
 
         Args:
             path: where to; never over the session's own file or its graph.
             keep_formulas: in a CSV, leave cells that a spreadsheet would run (``=``, ``@``, ``+``, ``-`` …) as they are. By default such a
                 cell gets an apostrophe in front.
+            format: ``"label-studio"`` makes a .json of tasks that Label Studio imports; None: the ending says the form.
         """
         with self._lock:
-            return write_export(self, Path(path), keep_formulas=keep_formulas)
+            return write_export(self, Path(path), keep_formulas=keep_formulas, format=format)
 
     def check_output(self, path: str | Path) -> None:
         """Refuse a path that is the session's own file, what lies beside it, or its graph, by whatever name.

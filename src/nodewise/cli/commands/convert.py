@@ -27,6 +27,7 @@ nodewise convert nodes.csv my.npz --edges edges.csv --text body --label topic
 nodewise convert articles.csv articles.npz --knn 10 --text body --label topic
 nodewise convert photos.csv photos.npz --knn 10 --images file --metric euclidean
 nodewise convert embeddings.npy embeddings.npz --knn 15
+nodewise convert tasks.json tasks.npz --knn 10
 """
 
 Metric = Literal["cosine", "euclidean"]
@@ -38,7 +39,8 @@ def convert(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A graph: .npz, .graphml, .edges, a folder of CSV, or a data set's name. With --knn: .csv, .tsv, .txt, .npy or a folder of pictures.",
+            help="A graph: .npz, .graphml, .edges, a folder of CSV, or a data set's name. With --knn: .csv, .tsv, .txt, .npy, Label Studio's .json "
+            "or a folder of pictures.",
             autocompletion=complete_dataset,
             show_default=False,
         ),

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.label_studio import read_tasks, shown_column
 from nodewise.graph.io.npz import read_npy
 from nodewise.graph.io.tables import ID, Table, id_column, label_column, label_columns, meaning, never_features, numbers, read_table
 from nodewise.graph.knn.columns import column_features
@@ -21,7 +22,7 @@ from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count, listed
 from nodewise.ground.files import existing_file
 
-__all__ = ["graph_from_things", "knn_from_images", "knn_from_npy", "knn_from_table", "knn_from_texts", "knn_graph"]
+__all__ = ["graph_from_things", "knn_from_images", "knn_from_npy", "knn_from_table", "knn_from_tasks", "knn_from_texts", "knn_graph"]
 
 _SHOWN_COLUMNS = 40
 _WORDS = 10_000
@@ -146,7 +147,7 @@ def knn_from_images(
 
 
 def knn_from_table(
-    source: str | Path | Mapping[str, Sequence[Any]], k: int = 10, metric: Metric = "cosine", *,
+    source: str | Path | Table | Mapping[str, Sequence[Any]], k: int = 10, metric: Metric = "cosine", *,
     label: str | None = None, text: str | None = None, images: str | None = None, id: str | None = None,
     names: Sequence[str] | None = None, encoder: Callable[[list[str]], Any] | None = None, reporter: Reporter | None = None,
     name: str | None = None,
@@ -206,21 +207,50 @@ def knn_from_table(
     return knn_graph(x, k, metric, **shared)
 
 
+def knn_from_tasks(
+    path: str | Path, k: int = 10, metric: Metric = "cosine", *,
+    label: str | None = None, text: str | None = None, images: str | None = None, encoder: Callable[[list[str]], Any] | None = None,
+    reporter: Reporter | None = None,
+) -> Graph:  # fmt: skip
+    """The k-nearest-neighbour graph of Label Studio's tasks, a node each, with the labels that were chosen.
+
+    `label` is the ``name`` of the choice where there are several. The field that is the text or the picture is found by its usual names, or is the only one;
+    `text` or `images` names another. See `nodewise.graph.io.label_studio.read_tasks`.
+    """
+    table = read_tasks(path, label)
+    fields = [field for field in table.columns if field not in ("id", "label", "annotator")]
+    if text is None and images is None:
+        found = shown_column(fields) or ((fields[0], "text") if len(fields) == 1 else None)
+        if found is None:
+            raise GraphError(f"{path} has the fields {listed(fields, 20)}, and none says that it is the text: name it (text=…, --text)")
+        text, images = (found[0], None) if found[1] == "text" else (None, found[0])
+    if images is not None and (far := next((cell for cell in table.column(images) if "://" in cell), None)) is not None:
+        raise GraphError(
+            f"{path} names pictures by addresses such as {far[:80]!r}: download them and name the files, or give text=… (--text)"
+        )
+    return knn_from_table(table, k, metric, label="label", text=text, images=images, encoder=encoder, reporter=reporter)
+
+
 def graph_from_things(
     source: Path, *, knn: int, text: str | None = None, images: str | None = None, label: str | None = None,
     metric: Metric = "cosine", reporter: Reporter | None = None,
 ) -> Graph:  # fmt: skip
-    """The k-nearest-neighbour graph of a file of things: .npy (embeddings), .txt (a text a line), .csv or .tsv (a table), or a folder of pictures.
+    """The k-nearest-neighbour graph of a file of things, by its ending.
 
-    `text`, `images` and `label` name columns of a table; for a folder of pictures ``label="folder"`` makes the folder that a picture is in its label.
+    .npy: embeddings; .txt: a text a line; .csv, .tsv: a table; .json: Label Studio's tasks; or a folder of pictures. `text`, `images` and `label` name
+    columns of a table; for a folder of pictures ``label="folder"`` makes the folder that a picture is in its label.
     """
     source = Path(source).expanduser()
     ending = source.suffix.lower()
     if not source.is_dir() and ending in (".csv", ".tsv"):
         return knn_from_table(source, knn, metric, label=label, text=text, images=images, reporter=reporter)
+    if not source.is_dir() and ending == ".json":
+        return knn_from_tasks(source, knn, metric, label=label, text=text, images=images, reporter=reporter)
     given = {"text": text, "images": images, "label": None if source.is_dir() else label}
     if wrong := [f"{key} {value!r}" for key, value in given.items() if value is not None]:
-        raise InputError(f"{source} has no columns, received {', '.join(wrong)}: columns can be named for a .csv or .tsv table only")
+        raise InputError(
+            f"{source} has no columns, received {', '.join(wrong)}: columns can be named for a .csv or .tsv table, or Label Studio's .json, only"
+        )
     if source.is_dir():
         return knn_from_images(source, knn, metric, reporter=reporter, y=label)
     existing_file(source)
@@ -233,11 +263,14 @@ def graph_from_things(
             raise GraphError(f"{source} is not UTF-8 text ({error.reason} at byte {error.start}): save it in UTF-8") from None
         return knn_from_texts(lines, knn, metric, reporter=reporter, name=source.stem)
     raise InputError(
-        f"no graph can be made of {source}: give a .csv or .tsv table, a .txt file with a text a line, .npy embeddings, or a folder of pictures"
+        f"no graph can be made of {source}: give a .csv or .tsv table, a .txt file with a text a line, .npy embeddings, Label Studio's .json, or a "
+        "folder of pictures"
     )
 
 
-def _table(source: str | Path | Mapping[str, Sequence[Any]]) -> Table:
+def _table(source: str | Path | Table | Mapping[str, Sequence[Any]]) -> Table:
+    if isinstance(source, Table):
+        return source
     if isinstance(source, (str, Path)):
         path = Path(source).expanduser()
         table = read_table(path, delimiter="\t" if path.suffix.lower() == ".tsv" else None)

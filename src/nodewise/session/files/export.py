@@ -1,4 +1,4 @@
-"""What the classifier says of every node; labels and predictions as files: CSV, JSON, npz, PyTorch."""
+"""What the classifier says of every node; labels and predictions as files: CSV, JSON, npz, PyTorch, Label Studio's JSON."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from nodewise.graph.io.label_studio import shown_column, task
 from nodewise.graph.io.npz import write_npz
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Reporter
 from nodewise.ground.files import atomic_file
 
@@ -29,8 +30,19 @@ if TYPE_CHECKING:
     from nodewise.session.log.history import ClassList
     from nodewise.session.session import Session
 
-__all__ = ["Prediction", "class_columns", "harmless", "make_prediction", "prediction_rows", "write_export", "write_predictions"]
+__all__ = [
+    "ExportFormat",
+    "Prediction",
+    "class_columns",
+    "harmless",
+    "make_prediction",
+    "prediction_rows",
+    "write_export",
+    "write_predictions",
+]
 
+ExportFormat = Literal["label-studio"]
+"""The forms that a file's ending does not tell."""
 _SPARSE = 0.2
 """Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense one."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -97,13 +109,14 @@ def class_columns(table: npt.NDArray[np.float32], keys: Sequence[str], classes: 
     return numbers, result
 
 
-def write_export(session: Session, path: Path, *, keep_formulas: bool = False) -> list[str]:
-    """Write the file that the ending says.
+def write_export(session: Session, path: Path, *, keep_formulas: bool = False, format: ExportFormat | None = None) -> list[str]:
+    """Write the file that the ending says, or the form that `format` names.
 
     ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``: the graph with the labels
     that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a dictionary of plain tensors, which
     ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))`` makes a `Data` of; sparse features, such as those of texts, stay a sparse
     tensor, which the first layer of most networks takes as it is, and ``data.x.to_dense()`` makes a plain one of.
+    ``format="label-studio"``: a ``.json`` of tasks for Label Studio, with votes as annotations and predictions.
 
     Returns:
         What was written, in words.
@@ -111,16 +124,20 @@ def write_export(session: Session, path: Path, *, keep_formulas: bool = False) -
     Raises:
         InputError: the ending is not one of these, there is no such folder, or the path is something that the session is made of.
     """
+    if format is not None and format != "label-studio":
+        raise UnknownNameError("format", str(format), ["label-studio"], "Without one the ending of the file says the form.")
     csv_writer = partial(write_predictions, keep_formulas=keep_formulas)
     writers: dict[str, Callable[[Session, Prediction | None, Path], object]] = {
         ".csv": csv_writer,
-        ".json": _json,
+        ".json": _json if format is None else _label_studio,
         ".npz": _npz,
         ".pt": _pt,
     }
     ending = path.suffix.lower()
     if ending not in writers:
         raise InputError(f"cannot export to {path.name!r}: the ending must be one of {', '.join(writers)}")
+    if format is not None and ending != ".json":
+        raise InputError(f"cannot export {format} to {path.name!r}: Label Studio reads JSON, give a file that ends in .json")
     if not path.absolute().parent.is_dir():
         raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the export: make it first")
     session.check_output(path)
@@ -214,6 +231,25 @@ def _json(session: Session, prediction: Prediction | None, path: Path) -> None:
         ]
     with atomic_file(path) as handle:
         handle.write(json.dumps(record, indent=1).encode())
+
+
+def _label_studio(session: Session, prediction: Prediction | None, path: Path) -> None:
+    """Every node as a task: its attributes as data, votes as annotations, and what is predicted."""
+    from nodewise import __version__
+
+    votes, labels, attributes = session.refresh().votes, session.labels, session.graph.attributes
+    shown, tag = shown_column(attributes) or ("text", "text")
+    version = f"nodewise {__version__}, {session.settings.classifier}"
+    best = None if prediction is None else list(zip(prediction.names, map(float, prediction.confidence), strict=True))
+    tasks = []
+    for node in range(session.graph.num_nodes):
+        name, label = session.name_of(node), labels.get(node, "")
+        data = {"node": name, shown: name, **{key: str(cells[node]) for key, cells in attributes.items() if key != "node"}}
+        said = [(choice, who) for who, choice in votes.get(node, {}).items()] or ([(label, "")] if label else [])
+        predicted = None if best is None else (*best[node], version)
+        tasks.append(task(data, tag, said, label, predicted))
+    with atomic_file(path) as handle:
+        handle.write(json.dumps(tasks, indent=1).encode())
 
 
 def _label_ids(session: Session, names: tuple[str, ...]) -> npt.NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 KeepFormulasFlag = Annotated[
     bool, typer.Option("--keep-formulas", help="Leave CSV cells that a spreadsheet would run (=, @, +, - …) as they are.")
 ]
+
+EXPORT_EXAMPLES = """
+nodewise session export job.nodewise labels.csv
+nodewise session export job.nodewise tasks.json --format label-studio
+"""
 
 __all__ = ["backup", "export", "predict", "register", "status"]
 
@@ -78,6 +83,12 @@ def export(
     screen: Screen,
     file: SessionArgument,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .json, .npz or .pt.", show_default=False)],
+    format: Annotated[
+        Literal["label-studio"] | None,
+        typer.Option(
+            "--format", help="A form that the ending does not tell: tasks for Label Studio, as .json.", show_default="by the ending"
+        ),
+    ] = None,
     keep_formulas: KeepFormulasFlag = False,
     classifier: OwnClassifierOption = None,
     strategy: OwnStrategyOption = None,
@@ -86,7 +97,7 @@ def export(
     from nodewise.session import Session
 
     with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
-        screen.line(f"{out}: {', '.join(session.export(out, keep_formulas=keep_formulas))}")
+        screen.line(f"{out}: {', '.join(session.export(out, keep_formulas=keep_formulas, format=format))}")
 
 
 def backup(
@@ -109,7 +120,7 @@ def register(group: typer.Typer) -> None:
     """Adds the commands."""
     add_command(group, "status", status, examples="nodewise session status job.nodewise --json")
     add_command(group, "predict", predict, examples="nodewise session predict job.nodewise --out predictions.csv")
-    add_command(group, "export", export, examples="nodewise session export job.nodewise labels.csv")
+    add_command(group, "export", export, examples=EXPORT_EXAMPLES)
     add_command(group, "backup", backup, examples="nodewise session backup job.nodewise copy.nodewise")
 
 
