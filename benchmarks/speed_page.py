@@ -58,12 +58,36 @@ def rollouts(record: dict[str, Any], title: str) -> str:
     return "\n".join(lines)
 
 
+def closed_form(record: dict[str, Any], title: str) -> str:
+    lines = [
+        f"## {title}",
+        "",
+        "| batch | what | a rollout | times that of views and gain | Micro-F1 |",
+        "| ---: | --- | ---: | ---: | ---: |",
+    ]
+    for batch, found in record["rollouts"].items():
+        for name, row in found.items():
+            if isinstance(row, dict) and "ms" in row:
+                lines.append(f"| {batch} | {name} | {row['ms']:,.1f} ms | {row['times_ours']:.1f} | {row['micro_f1']:.1f} |")
+    machine = record["machine"]
+    where = machine.get("gpu") or f"{machine['cpu']}, {machine['threads']} threads"
+    lines += [
+        "",
+        f"35 queries on Cora, views and splits given, in turns in one process; {where}; torch {machine['torch']}; commit {machine['commit']}.",
+    ]
+    return "\n".join(lines)
+
+
 def main() -> None:
     parts = [OPENING.strip()]
     for name, title in (("engine-cpu", "Two CPU cores"), ("engine-gpu", "One GPU")):
         record = read(name)
         if record:
             parts.append(rollouts(record, title))
+    for name, title in (("views-speed-cpu", "The closed form on two CPU cores"), ("views-speed-gpu", "The closed form on one GPU")):
+        record = read(name)
+        if record:
+            parts.append(closed_form(record, title))
     training = read("training-time")
     if training:
         parts.append(

@@ -9,6 +9,7 @@ from nodewise.classifiers.views.posterior import Posterior
 from nodewise.classifiers.views.views import Views, ViewsLearner
 from nodewise.contracts import Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import in_blocks
 from nodewise.strategies.sampled import is_large, sampled_batch, sampled_scores
 from nodewise.strategies.scoring import break_ties
 
@@ -180,14 +181,22 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
     if undecided.device.type != "cpu":  # a recorded step does the same work whatever the weights, all views at once
         gain = variance_gain(learner.views.across, covariances, undecided, ridges.T)
         return torch.einsum("vkn,kv->kn", gain / gain.amax(-1, keepdim=True).clamp_min(1e-12), weights)
-    total = torch.zeros_like(undecided)
-    for number, covariance in enumerate(covariances):
-        rows = torch.nonzero(weights[:, number])[:, 0]
-        if len(rows):
-            of_runs = covariance[rows], undecided[rows], ridges[rows, number]
+    counting = torch.nonzero(weights.any(0))[:, 0].tolist()
+    parts: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def score(first: int, end: int) -> None:
+        for number in counting[first:end]:
+            rows = torch.nonzero(weights[:, number])[:, 0]
+            of_runs = covariances[number][rows], undecided[rows], ridges[rows, number]
             pairs = learner.views.pairs if len(rows) >= _SHARING else None
             gain = variance_gain(learner.views.across[number], *of_runs) if pairs is None else paired_gain(pairs[number], *of_runs)
-            total[rows] += weights[rows, number, None] * gain / gain.amax(1, keepdim=True).clamp_min(1e-12)
+            parts[number] = rows, weights[rows, number, None] * gain / gain.amax(1, keepdim=True).clamp_min(1e-12)
+
+    in_blocks(len(counting), 1 if len(weights) == 1 else len(counting), score)  # one run is shared out among cores by views, many by nodes
+    total = torch.zeros_like(undecided)
+    for number in counting:
+        rows, part = parts[number]
+        total[rows] += part
     return total
 
 

@@ -40,8 +40,8 @@ DUAL_LIMIT = 256
 """Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
 
 
-_SOLVED = 2**23
-"""Numbers in the labelled rows that are solved at once: with more, one view comes after another."""
+_SOLVED, _SHARED = 2**23, 32
+"""Numbers in the labelled rows that are solved at once, with more, one view comes after another; labels from which two cores share the views."""
 
 _FEW = 8
 """Columns up to which a product is fastest with these in rows, on a CPU; with more, from the other side."""
@@ -285,9 +285,15 @@ class Posterior:
             diagonal = inverse.diagonal(dim1=-2, dim2=-1)[..., None, :]
             solved = (both @ inverse).float()
             return solved[..., :-1, :], solved[..., -1:, :], torch.where(diagonal > 0, diagonal, 1.0).float()
-        at_once = max(1, _SOLVED // (self.runs * filled * self.rows.shape[-1]))
-        parts = [self._solved_whole(rows, both) for rows in self.rows[:, :, :filled].split(at_once)]
-        stacked = torch.cat(parts) if len(parts) > 1 else parts[0]
+        rows = self.rows[:, :, :filled]
+        size = max(1, min(-(-len(rows) // (2 if filled >= _SHARED else 1)), _SOLVED // rows[0].numel()))
+        parts: dict[int, torch.Tensor] = {}
+
+        def fill(first: int, end: int) -> None:
+            parts[first] = self._solved_whole(rows[first:end], both)
+
+        in_blocks(len(rows), size, fill)
+        stacked = torch.cat([parts[first] for first in sorted(parts)])
         return stacked[..., :-2, :], stacked[..., -2:-1, :], stacked[..., -1:, :]
 
     def _solved_whole(self, rows: torch.Tensor, both: torch.Tensor) -> torch.Tensor:
