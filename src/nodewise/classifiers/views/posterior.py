@@ -99,6 +99,7 @@ class Members(NamedTuple):
         loss: of each label: [centre, view, ridge, run, label].
         weights: [centre, view, ridge, run].
         share: the labels' smoothed shares: [run, class].
+        temperatures: those tried, on the device beforehand, since a recorded step may not copy them there: [temperature].
     """
 
     targets: torch.Tensor
@@ -110,6 +111,7 @@ class Members(NamedTuple):
     loss: torch.Tensor
     weights: torch.Tensor
     share: torch.Tensor
+    temperatures: torch.Tensor
 
     def by_label(self) -> torch.Tensor:
         """What each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, class, label]."""
@@ -124,7 +126,7 @@ class Members(NamedTuple):
         nested = torch.softmax(-others.flatten(0, 2), 0).view_as(self.loss)
         predictions = (nested[..., None, :] * self.predicted).sum((0, 1, 2))  # [run, class, label]
         # the temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one
-        grid = torch.tensor(_TEMPERATURES, device=predictions.device)
+        grid = self.temperatures
         loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -2) * self.targets).sum((-1, -2))  # [temperature, run]
         prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
         return LeftOut(predictions.transpose(1, 2), grid[(loss + prior[:, None]).argmin(0)])
@@ -149,6 +151,7 @@ class Posterior:
         self.classes = max(1, classes)
         self._device = views.columns.device
         self._ridges = torch.tensor(RIDGES, dtype=torch.float64, device=self._device)
+        self._temperatures = torch.tensor(_TEMPERATURES, device=self._device)
         self._allocate()
 
     def _zeros(self, *shape: int) -> torch.Tensor:
@@ -346,7 +349,7 @@ class Posterior:
         loss = -(torch.log_softmax(_LOSS_SCALE * predicted, -2) * targets).sum(-2)
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
         weights = torch.softmax(-(whole_loss / count * _sharpness(count)).flatten(0, 2), 0).view_as(whole_loss)
-        return Members(targets, count, of_targets, of_ones, predicted, scale, loss, weights, share)
+        return Members(targets, count, of_targets, of_ones, predicted, scale, loss, weights, share, self._temperatures)
 
     def mean(self, fit: Fit) -> torch.Tensor:
         """The posterior mean of all nodes, less 1/C: [run, node, class]."""
