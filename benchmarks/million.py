@@ -58,6 +58,7 @@ def make_all_views(folder: Path, nodes: int) -> None:
     from nodewise.classifiers.views.cache import cached_views
     from nodewise.graph import read_graph
     from nodewise.graph.tensors import GraphTensors
+    from nodewise.ground.events import Event, Progress
 
     lap = Laps()
     graph = read_graph(folder / "graph.npz")
@@ -65,7 +66,11 @@ def make_all_views(folder: Path, nodes: int) -> None:
     tensors = GraphTensors(graph)
     lap("its tensors")
     begin = time.perf_counter()
-    cached_views(tensors, lambda event: lap(f"view {event.done} of {event.total}"))  # type: ignore[attr-defined]
+
+    def told(event: Event) -> None:
+        lap(f"view {event.done} of {event.total}" if isinstance(event, Progress) else f"told: {getattr(event, 'message', event)}")
+
+    cached_views(tensors, told)
     lap("keep the views in a file")
     lap("all views", seconds=round(time.perf_counter() - begin, 2))
 
