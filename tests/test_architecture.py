@@ -29,6 +29,7 @@ EDGES = {  # who may import whom; docs/architecture.md says why
     "experiments": LEARNING | {"datasets", "environment", "classifiers", "policy", "strategies", "evaluation", "training"},
     "testing": LEARNING | {"environment", "classifiers", "strategies", "evaluation", "session"},
     "session": LEARNING | {"datasets", "environment", "classifiers", "policy", "strategies"},
+    "adapters": {"ground", "graph", "contracts", "policy", "session"},
     "cluster": LEARNING | {"datasets", "evaluation", "training"},
     "studio": {"ground", "graph", "datasets", "session"},
     "cli": {

@@ -31,6 +31,14 @@ def test_examples_of(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert not result.failed, "".join(said)
 
 
+def test_examples_of_the_adapter() -> None:
+    from nodewise.adapters import PoolQuery
+
+    (test,) = examples(PoolQuery, "PoolQuery")
+    said: list[str] = []
+    assert not doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append).failed, "".join(said)
+
+
 def test_what_is_given_back_is_shown_too() -> None:
     for kind in (Evaluation, Comparison):
         assert inspect.getdoc(kind) and inspect.getdoc(kind.to_dataframe) and inspect.getdoc(kind.plot)

@@ -11,6 +11,7 @@ import torch
 
 import nodewise as nw
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import Note
 from tests.small_graphs import random_graph
 
 GRAPH = random_graph()
@@ -149,3 +150,26 @@ def test_a_picture_with_no_known_ending_is_refused_before_it_is_drawn(tmp_path: 
     table = nw.compare(GRAPH, "random", budgets=2, runs=1)
     assert "name a .png, .svg or .pdf file" in message(lambda: table.plot(tmp_path / "curves.bmp"))
     assert "in a folder that is there" in message(lambda: table.plot(tmp_path / "nowhere" / "curves.png"))
+
+
+@pytest.mark.parametrize(
+    ("classifier", "said"),
+    [
+        ("views", "'ring' has no features: views looks at its edges alone"),
+        ("gcn", "'ring' has no features: gcn is given numbers made of its edges (degree, clustering, PageRank …) instead"),
+    ],
+)
+def test_a_graph_without_features_says_what_is_used_instead(classifier: str, said: str, tmp_path: Path) -> None:
+    ring = nw.Graph.build([range(12), [*range(1, 12), 0]], y=["a", "b"] * 6, name="ring")
+    events: list[object] = []
+    nw.evaluate(ring, "random", classifier=classifier, budget=2, runs=2, reporter=events.append)
+    assert [event for event in events if isinstance(event, Note)] == [Note(said)]
+    events.clear()
+    nw.compare(ring, ["random", "uncertainty"], classifiers=[classifier], budgets=[2], runs=2, reporter=events.append)
+    assert [event for event in events if isinstance(event, Note)] == [Note(said)], "once a graph and classifier"
+    events.clear()
+    nw.Session.create(tmp_path / "job.nodewise", ring, budget=2, classifier=classifier, use_labels=False, reporter=events.append).close()
+    assert Note(said) in events
+    events.clear()
+    nw.evaluate("wine", "random", classifier=classifier, budget=3, runs=2, reporter=events.append)
+    assert not [event for event in events if isinstance(event, Note)]

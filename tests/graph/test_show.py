@@ -29,7 +29,7 @@ def test_table_tells_counts_degree_homophily_and_notes() -> None:
     for part in (
         "4 (1 isolated)",
         "2 (degree 1.0 on average, 2 at most)",
-        "none (structural features",
+        "none (views looks at the edges alone",
         "2: 0, 1",
         "0.500",
         "1 repeated edge dropped",

@@ -8,10 +8,11 @@ from typing import Any
 from nodewise.classifiers.gcn.gcn import Gcn
 from nodewise.classifiers.views.views import Views
 from nodewise.contracts import Classifier
+from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
 
-__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "Views", "list_classifiers", "make_classifier"]
+__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "Views", "list_classifiers", "make_classifier", "without_features"]
 
 CLASSIFIERS: dict[str, Callable[..., Classifier]] = {"views": Views, "gcn": Gcn}
 """Every classifier by the name that the command line uses."""
@@ -51,3 +52,15 @@ def make_classifier(
             "inherit from nodewise.contracts.Classifier"
         )
     return made
+
+
+def without_features(classifier: Classifier, graph: Graph) -> str | None:
+    """What a classifier is given on a graph without features, in words; None where there are features."""
+    if graph.has_features:
+        return None
+    instead = (
+        "looks at its edges alone"
+        if isinstance(classifier, Views)
+        else "is given numbers made of its edges (degree, clustering, PageRank …) instead"
+    )
+    return f"{graph.name!r} has no features: {classifier.name} {instead}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nodewise.classifiers import without_features
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget, load_graph
 from nodewise.environment import SplitSizes, TestNodes
@@ -22,7 +23,7 @@ from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import resolve_device
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter, count, listening
+from nodewise.ground.events import Note, Progress, Reporter, count, listening
 from nodewise.ground.plugins import resolve_plugin
 from nodewise.policy import Policy
 from nodewise.strategies import DEFAULT_STRATEGY, make_strategy
@@ -335,12 +336,16 @@ class _Play:
         graph = self._contest.load()
         self._budgets = self._contest.budgets or (default_budget(graph, simulated=True),)
         self._splits = self._contest.splits or default_splits(graph)
+        told: set[str] = set()
         for given in self._contest.classifiers:
             self._jobs.append([])
             for method in self._contest.methods:
                 strategy = method.make()
                 classifier = choose_classifier(given, strategy)
                 ready = prepared(graph, self._contest.features, classifier.default_features(graph))
+                if (instead := without_features(classifier, ready)) is not None and instead not in told:
+                    told.add(instead)
+                    self._report(Note(instead))
                 tasks = self._shared_tasks(ready, classifier, strategy)
                 self._jobs[-1].append(_Job(method, strategy, classifier.name, ready.features, tasks))
                 lacking = {id(task) for task in tasks if any(self._store.load(task.key(budget)) is None for budget in task.budgets)}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.classifiers import make_classifier
+from nodewise.classifiers import make_classifier, without_features
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import SplitSizes, TestNodes
@@ -22,7 +22,7 @@ from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.ground.compute import resolve_device
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter, Warned, listening
+from nodewise.ground.events import Note, Progress, Reporter, Warned, listening
 from nodewise.policy import DEFAULT_POLICY, Policy
 from nodewise.strategies import DEFAULT_STRATEGY, Learned, make_strategy, parse_strategy
 
@@ -171,6 +171,8 @@ def evaluate(
     player.hold(graph, reference)
     chunks = []
     with listening(reporter, progress) as report:
+        if (instead := without_features(learns, graph)) is not None:
+            report(Note(instead))
         tensors = player.tensors(reference, str(where))
         tensors.prepared_by(learns, report)
         size = runs_at_once(tensors, learns, chosen, budget)

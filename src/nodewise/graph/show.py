@@ -60,7 +60,7 @@ def as_html(graph: Graph) -> str:
 
 def _features(graph: Graph) -> str:
     if graph.x is None:
-        return "none (structural features stand in for them)"
+        return "none (views looks at the edges alone; other classifiers are given structural features)"
     size = max(1, graph.num_nodes * graph.num_features)
     stored = "dense" if isinstance(graph.x, np.ndarray) else f"sparse, {graph.x.nnz / size:.2%} non-zero"
     return f"{graph.num_features:,} ({stored}{', centred' if graph.x_offset is not None else ''}){_done(graph)}"
