@@ -177,15 +177,21 @@ def million_part(record: dict[str, Any]) -> str:
         "## A million nodes", "",
         f"A generated graph of {record['nodes']:,} nodes, {10 * record['nodes']:,} edges, 128 features and 10 classes (`sbm-1m`, `benchmarks/million.py`), each part in a process of its own "
         f"on {machine['threads']} threads of {machine['cpu']}, load {record['load_average_before']:.1f} before.", "",
-        "| part | stage | time | peak memory so far |", "| --- | --- | ---: | ---: |",
+        "| part | stage | time | processor time | peak memory so far |", "| --- | --- | ---: | ---: | ---: |",
     ]  # fmt: skip
     for name, part in record["parts"].items():
         for row in part["stages"]:
             more = {key: row[key] for key in ("first", "p50", "worst", "accuracy", "shown", "of", "seconds") if key in row}
             said = f" ({', '.join(f'{key} {value}' for key, value in more.items())})" if more else ""
-            lines.append(f"| {PARTS[name]} | {row['what']}{said} | {row['wall']:.2f} s | {row['peak_gb']:.1f} GB |")
+            processor = "" if row["cpu"] is None else f"{row['cpu']:.2f} s"
+            lines.append(f"| {PARTS[name]} | {row['what']}{said} | {row['wall']:.2f} s | {processor} | {row['peak_gb']:.1f} GB |")
         if not part["complete"]:
-            lines.append(f"| {PARTS[name]} | ended here, without the rest | | |")
+            lines.append(f"| {PARTS[name]} | ended here, without the rest | | | |")
+    if record.get("load_average", 0) > machine["threads"] + 1:
+        lines += [
+            "",
+            f"The machine was busy with other work (load {record['load_average']:.1f}): processor time is what the work itself takes, time what it took beside the rest.",
+        ]
     return "\n".join([*lines, ""])
 
 
