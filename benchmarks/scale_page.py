@@ -153,6 +153,8 @@ def curves_part(record: dict[str, Any]) -> str:
                 f"Views take {exponents[0]:.2f} as the exponent in nodes where neighbours lie anywhere in memory, and {exponents[1]:.2f} where they lie near each other: "
                 "what is above 1 in the first is the processor's caches, which hold a smaller and smaller share of the nodes' vectors, not more operations.", "",
             ]  # fmt: skip
+    if "about" in record:
+        lines += [record["about"], ""]
     return "\n".join([*lines, "![Time against size](figures/scale.png)", ""])
 
 
