@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import collections
 import importlib.util
+import os
 import statistics
 import sys
 import time
@@ -146,18 +147,21 @@ def main() -> None:
         for work in works.values():  # compiles, allocates, records
             work(0)
         seconds: dict[str, list[float]] = {name: [] for name in works}
+        busy: dict[str, list[float]] = {name: [] for name in works}
         scores: dict[str, list[float]] = {name: [] for name in works}
         for turn in range(given.turns):
             for name, work in works.items():
-                begin = time.perf_counter()
+                begin, used = time.perf_counter(), time.process_time()
                 scores[name].append(work(turn))
                 seconds[name].append(time.perf_counter() - begin)
+                busy[name].append(time.process_time() - used)
         medians = {name: statistics.median(values) for name, values in seconds.items()}
         counted = operations(environment, make_strategy("gain")) if given.device == "cpu" else collections.Counter()
         record: dict[str, Any] = {
             name: {
                 "ms": 1e3 * medians[name],
                 "all_ms": [1e3 * value for value in seconds[name]],
+                "processor_ms": 1e3 * statistics.median(busy[name]),  # says more than the time where others use the machine
                 "micro_f1": statistics.fmean(scores[name]),
                 "times_ours": medians[name] / medians[OURS],
             }
@@ -178,6 +182,7 @@ def main() -> None:
         if given.profile:
             record["profile"] = profile(ours, given.device, given.profile)
         result["rollouts"][str(runs)] = record
+    result["load"] = os.getloadavg()
     if given.out:
         given.out.parent.mkdir(exist_ok=True)
         write_json(given.out, result)
