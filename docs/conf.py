@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,11 @@ napoleon_numpy_docstring = False
 napoleon_attr_annotations = False
 copybutton_exclude = ".linenos, .gp, .go"
 suppress_warnings = ["myst.header"]  # included pages begin where they begin
+# With -n Sphinx tells what a signature names and no page describes. Other libraries' names are not looked up: the site is built without a network.
+nitpick_ignore_regex = [
+    ("py:.*", r"(torch|numpy|np|npt|scipy|sp|pd|nx|pathlib|collections)\..*"),
+    ("py:class", "Path|Data|Figure"),
+]
 
 html_theme = "furo"
 html_title = f"nodewise {release}"
@@ -58,8 +64,15 @@ def show_formula(page: Any, node: Any) -> None:
     raise nodes.SkipNode
 
 
+def keep_sentence(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Leaves a property's sentence whole: napoleon takes what stands before a colon for its type."""
+    if what == "property":
+        lines[:] = [*(inspect.getdoc(thing) or "").splitlines(), ""]
+
+
 def setup(app: Any) -> None:
     """Makes the generated pages before Sphinx looks for sources."""
+    app.connect("autodoc-process-docstring", keep_sentence, priority=900)  # after napoleon
     app.connect("source-read", add_pages)
     app.add_html_math_renderer("drawn", (show_formula, None), (show_formula, None))
     folder = HERE / "_generated"

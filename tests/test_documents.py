@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import nodewise as nw
 from nodewise.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -49,8 +51,9 @@ def test_the_readme_runs(tmp_path: Path, clean_environment: dict[str, str]) -> N
     environment = {**clean_environment, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    chosen, random, _ = (float(line.split(" ± ")[0]) for line in done.stdout.splitlines())
-    assert 70 < random < chosen < 100, "the policy leads random choice, as the picture above says"
+    chosen, policy = (float(line.split(" ± ")[0]) for line in done.stdout.splitlines())
+    assert 70 < policy < chosen < 100, "the default leads the paper's way, as the picture above says"
+    assert len((tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines()) == 1 + 1797
 
 
 @pytest.mark.slow
@@ -71,3 +74,50 @@ def test_an_example_runs(path: Path, tmp_path: Path, clean_environment: dict[str
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+TEXTS = [f"{'offer prize win' if i % 2 else 'meeting notes agenda'} number {i} {'cash' if i % 3 else 'plan'}" for i in range(100)]
+LEFT_TO_THE_READER = {  # what a page calls yours
+    "index.md": f"frame = {{'abstract': {TEXTS!r}}}\nmy_label = lambda node: ('fine', 'spam')[node % 2]",
+    "session.md": f"import nodewise as nw\nfrom nodewise.graph import write_graph\nwrite_graph(nw.Graph.from_texts({TEXTS!r}), 'my.npz')\n"
+    "my_label = lambda node: ('fine', 'spam')[node % 2]",
+    "graphs.md": f"import nodewise as nw, numpy as np\ntexts, x = {TEXTS[:20]!r}, np.random.default_rng(0).normal(size=(20, 3))\n"
+    "labels = ['a', 'b'] * 10\nframe = {'abstract': texts, 'topic': labels, 'size': list(range(20))}\n"
+    "class model:\n    encode = staticmethod(lambda texts: np.array([[len(text), text.count('o')] for text in texts], float))",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEFT_TO_THE_READER)
+def test_the_python_of_a_page_runs_with_what_it_leaves_to_the_reader(name: str, tmp_path: Path, clean_environment: dict[str, str]) -> None:
+    code = "\n\n".join([LEFT_TO_THE_READER[name], *blocks(ROOT / "docs" / name, "python")])
+    environment = {**clean_environment, "XDG_CACHE_HOME": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def typed(path: Path) -> list[str]:
+    """The commands of a page in the order in which they stand, but for those that wait for a browser or take long."""
+    lines = (line for block in blocks(path, "") for line in block.splitlines() if line.startswith("nodewise "))
+    return [line for line in lines if not line.startswith(("nodewise studio", "nodewise demo"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["start.md", "guides/data.md"])
+def test_the_commands_of_a_guide_run_as_typed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = pytest.importorskip("PIL.Image")
+    monkeypatch.chdir(tmp_path)
+    Path("articles.csv").write_text("body\n" + "\n".join(TEXTS), encoding="utf-8")
+    Path("things.csv").write_text("height,kind\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(20)), encoding="utf-8")
+    Path("photos").mkdir()
+    for i in range(20):
+        image.new("RGB", (4, 4), (12 * i, 90, 255 - 12 * i)).save(f"photos/{i}.png")
+    Path("photos.csv").write_text("file\n" + "\n".join(f"photos/{i}.png" for i in range(20)), encoding="utf-8")
+    chosen = [{"result": [{"from_name": "sentiment", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}]}]
+    tasks = [{"data": {"text": text, "body": text}, "annotations": chosen if i < 3 else []} for i, text in enumerate(TEXTS[:20])]
+    Path("tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
+    if name != "start.md":
+        nw.Session.create("job.nodewise", nw.Graph.from_texts(TEXTS, k=3), budget=3).close()
+    assert len(typed(ROOT / "docs" / name)) >= 6
+    for command in typed(ROOT / "docs" / name):
+        assert main(shlex.split(command)[1:]) == 0, command
