@@ -2,7 +2,7 @@
 
     python benchmarks/studio_job.py --out benchmarks/results/studio-job.json
 
-The texts are names and descriptions from the package lists of this Debian machine (``apt-cache dumpavail``), 250 of each of the eight sections that hold the
+The texts are names with descriptions, one line each where the lists hold no more, from the package lists of this Debian machine (``apt-cache dumpavail``), 250 of each of the eight sections that hold the
 most packages, catch-alls left out; the section is the class, and is not in the table. ``nodewise studio`` runs in a process of its own; Chromium opens
 the page, chooses the file, names the classes, and answers as somebody who knows every section and needs no time to read: so the seconds are those
 that the page and the studio take. A step lasts from the press of a key to the next question being ready for one. Then sure predictions are reviewed in the
@@ -67,11 +67,11 @@ def quantiles(values: list[float]) -> dict[str, float]:
     return {name: round(float(np.quantile(values, point)), 3) for name, point in (("p50", 0.5), ("p95", 0.95), ("max", 1.0))}
 
 
-def accuracy(text: str, sections: list[str]) -> dict[str, Any]:
-    """Of the rows that nobody has labelled, how many the export predicts right."""
-    rows = list(csv.DictReader(text.splitlines()))
-    judged = [(row["predicted"], section) for row, section in zip(rows, sections, strict=True) if not row["label"]]
-    return {"rows": len(judged), "right": round(sum(one == other for one, other in judged) / max(1, len(judged)), 4)}
+def accuracy(export: Path, sections: list[str], among: Path | None = None) -> dict[str, Any]:
+    """Of the rows that nobody has labelled, in this export or in another one, how many this one predicts right."""
+    rows, other = ([*csv.DictReader((path or export).read_text(encoding="utf-8").splitlines())] for path in (export, among))
+    judged = [row["predicted"] == section for row, label, section in zip(rows, other, sections, strict=True) if not label["label"]]
+    return {"rows": len(judged), "right": round(sum(judged) / max(1, len(judged)), 4)}
 
 
 class Job:
@@ -131,7 +131,7 @@ class Job:
             page.get_by_role("button", name="Choose all in sight").click()
             chosen: list[list[str]] = page.evaluate(CHOSEN)
             for node, name, predicted in chosen:
-                if self._sections.get(name) != predicted:
+                if self._sections.get(name.split()[0]) != predicted:
                     page.locator(f".table-row[data-node='{node}'] input").uncheck()
                     left_out += 1
             button = page.get_by_role("button", name=re.compile("^Confirm "))
@@ -166,8 +166,8 @@ def measure(folder: Path, labels: int, seconds: float) -> dict[str, Any]:
     table = folder / "packages.csv"
     with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["title", "text"])
-        writer.writerows([row["name"], row["text"]] for row in rows)
+        writer.writerow(["text"])
+        writer.writerows([f"{row['name']}\n{row['text']}"] for row in rows)
     sections = [row["section"] for row in rows]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
     command = [sys.executable, "-m", "nodewise", "studio", "--port", "0", "--no-browser"]
@@ -187,11 +187,12 @@ def measure(folder: Path, labels: int, seconds: float) -> dict[str, Any]:
             steps = job.label(labels)
             result |= {
                 "next_question_s": quantiles([shown / 1e3 for shown, _ in steps]), "whole_step_s": quantiles([whole / 1e3 for _, whole in steps]),
-                "export": accuracy(job.export("csv", folder / "out.csv").read_text(encoding="utf-8"), sections),
+                "export": accuracy(job.export("csv", folder / "out.csv"), sections),
             }  # fmt: skip
             result["sizes_bytes"] = _sizes(job.export("pytorch", folder / "out.pt"), table)
             result["bulk"] = job.review(seconds)
-            result["bulk"]["export"] = accuracy(job.export("csv", folder / "bulk.csv").read_text(encoding="utf-8"), sections)
+            result["bulk"]["export"] = accuracy(job.export("csv", folder / "bulk.csv"), sections)
+            result["bulk"]["same_rows_before"] = accuracy(folder / "out.csv", sections, among=folder / "bulk.csv")
             browser.close()
     finally:
         server.terminate()

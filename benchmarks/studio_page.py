@@ -21,7 +21,7 @@ def read(name: str) -> dict[str, Any]:
 
 def where(record: dict[str, Any]) -> str:
     machine = record["machine"]
-    return f"{machine['cpu']}, {machine['cores']} cores, commit {machine['commit']}"
+    return f"{machine['cpu']}, {machine['cores']} cores, load {record['load'][0]} at the end, commit {machine['commit']}"
 
 
 def job(record: dict[str, Any]) -> list[str]:
@@ -41,8 +41,8 @@ def job(record: dict[str, Any]) -> list[str]:
             f"{bulk['rows_a_minute']} rows a minute ({bulk['left_out']} wrong ones left out)",
         ),
         (
-            f"right in the export after {bulk['confirmed']} rows in bulk, of the {bulk['export']['rows']:,} others",
-            f"{bulk['export']['right']:.1%}",
+            f"right in the export after {bulk['confirmed']} rows in bulk, of the {bulk['export']['rows']:,} others; of the same rows before",
+            f"{bulk['export']['right']:.1%}; {bulk['same_rows_before']['right']:.1%}",
         ),
         (
             f"the PyTorch export of a table of {sizes['table'] / 1e6:.2f} MB",

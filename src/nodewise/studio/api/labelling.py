@@ -45,7 +45,7 @@ async def _change(studio: Studio, key: str, request: Change, change: Callable[[O
 
     def job() -> dict[str, Any]:
         opened = studio.sessions.get(request.session)
-        return {key: change(opened), "status": opened.status(request.annotator)}
+        return {key: change(opened), "status": opened.status(request.annotator, predict=False)}
 
     return Json(await studio.worker.run(Priority.ANSWER, job))
 

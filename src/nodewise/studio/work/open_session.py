@@ -92,10 +92,15 @@ class OpenSession:
         if self.views.predictions.renew():
             self._publish({"type": "changed", "session": self.name, "last": self._seen})
 
-    def status(self, annotator: str | None = None) -> dict[str, Any]:
-        """How far the job is, as far as the annotator may know it."""
+    def status(self, annotator: str | None = None, predict: bool = True) -> dict[str, Any]:
+        """How far the job is, as far as the annotator may know it.
+
+        Args:
+            annotator: who looks.
+            predict: whether predictions are made first, where somebody looks at them and that is quick; a label need not wait for them.
+        """
         session, predictions = self.session, self.views.predictions
-        if predictions.wanted:
+        if predict and predictions.wanted:
             predictions.want()
         now = session.status().as_dict()
         for node in self.views.kept_from(annotator):
@@ -105,7 +110,7 @@ class OpenSession:
         now["descriptions"] = {each.name: each.description for each in session.class_list if each.description}
         return {
             **now, "name": self.name, "last": session.refresh().last, "predictions_from": predictions.made_from,
-            "updating": predictions.wanted and not predictions.fresh, "predictions_version": predictions.version,
+            "updating": predictions.wanted and not predictions.fresh and not predictions.quick, "predictions_version": predictions.version,
         }  # fmt: skip
 
     def ask(self, annotator: str, count: int) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ class Predictions:
     def want(self) -> None:
         """Somebody looks at them: for a while they are made again by themselves, and where that is quick at once."""
         self._wanted = self._clock()
-        if not self.fresh and self._is_quick():
+        if not self.fresh and self.quick:
             self._make(None)
 
     @property
@@ -89,7 +89,9 @@ class Predictions:
         self._took = now - began
         self._next = now + max(_PAUSE, self._took)
 
-    def _is_quick(self) -> bool:
+    @property
+    def quick(self) -> bool:
+        """Whether they are made at once for whoever looks at them."""
         if self._now() == ((), ()):
             return True
         if self._trained is None:
