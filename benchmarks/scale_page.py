@@ -189,6 +189,7 @@ def million_part(record: dict[str, Any]) -> str:
             lines.append(f"| {PARTS[name]} | {row['what']}{said} | {row['wall']:.2f} s | {processor} | {row['peak_gb']:.1f} GB |")
         if not part["complete"]:
             lines.append(f"| {PARTS[name]} | ended here, without the rest | | | |")
+    lines += ["", record["about"]] if "about" in record else []
     if record.get("load_average", 0) > machine["threads"] + 1:
         lines += [
             "",
