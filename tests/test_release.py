@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -37,6 +38,14 @@ def test_extras_are_told_in_the_readme_and_tried_by_the_public_ci() -> None:
     assert (told | tried) - extras == set(), "an extra that does not exist"
     supported = re.findall(r"Programming Language :: Python :: (3\.\d+)", project)
     assert [version for version in supported if f'"{version}"' not in matrix] == []
+
+
+def test_the_page_of_clean_installs_is_made_from_the_result() -> None:
+    from benchmarks.clean_installs import PAGE, RESULT, page
+
+    record = json.loads(RESULT.read_text(encoding="utf-8"))
+    assert PAGE.read_text(encoding="utf-8") == page(record)
+    assert [row for row in record["rows"] if row["failed"] is not None] == []
 
 
 @pytest.mark.slow

@@ -1,0 +1,216 @@
+"""Installs the wheel into fresh environments, alone and with every extra, and runs what the extra is for; writes a table into docs/installs.md.
+
+    python benchmarks/clean_installs.py [--only plain,studio] [--others 3.10=/path/to/python3.10 …] [--install-others] [--page]
+
+Every environment is made anew from an interpreter alone (nothing is taken from the system or this checkout) and deleted afterwards. Further
+Pythons are asked for a dry run of the resolver, with every extra at once, or with ``--install-others`` installed into and run, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULT = ROOT / "benchmarks" / "results" / "clean-installs.json"
+PAGE = ROOT / "docs" / "installs.md"
+SHORT = "nodewise evaluate wine --strategy random --runs 2"
+
+STUDIO = """
+import subprocess, sys, time, urllib.request
+from pathlib import Path
+server = subprocess.Popen([Path(sys.executable).with_name("nodewise"), "studio", "--no-browser", "--port", "8231"])
+try:
+    for _ in range(120):
+        try:
+            page = urllib.request.urlopen("http://127.0.0.1:8231/", timeout=5).read()
+            break
+        except OSError:
+            time.sleep(0.5)
+    assert b"<html" in page.lower()
+finally:
+    server.terminate()
+    server.wait(30)
+"""
+IMAGES = """
+from PIL import Image
+from pathlib import Path
+Path("photos").mkdir()
+for i in range(6):
+    Image.new("RGB", (8, 8), (40 * i, 90, 255 - 40 * i)).save(f"photos/{i}.png")
+"""
+PARQUET = """
+import duckdb
+from pathlib import Path
+from nodewise.studio.work.table_files import normalise_table
+duckdb.sql("COPY (SELECT 'a' AS text, 'x' AS label) TO 'table.parquet'")
+normalise_table(Path("table.parquet"), "table.parquet", Path("table.csv"))
+assert Path("table.csv").read_text().split() == ["text,label", "a,x"]
+"""
+PANDAS = """
+import nodewise as nw
+frame = nw.evaluate(nw.load_graph("wine"), "random", runs=2, budget=5).to_dataframe()
+assert len(frame)
+"""
+REDDIT = """
+import duckdb, zstandard
+from nodewise.datasets.reddit import build_reddit
+"""
+
+# What is run for each extra, beside the short command: what it says in the table, and the commands themselves.
+TRIED: dict[str, tuple[str, list[list[str]]]] = {
+    "plain": ("`nodewise demo`", [["nodewise", "demo"]]),
+    "studio": ("`nodewise studio` answers with its page", [["python", "-c", STUDIO]]),
+    "cluster": ("`compare --engine ray`", [["nodewise", "compare", "wine", "--strategies", "random", "--runs", "2", "--engine", "ray", "--out", "out"]]),
+    "reddit": ("DuckDB, zstandard and the builder are imported", [["python", "-c", REDDIT], ["nodewise", "reddit", "build", "--help"]]),
+    "ogb": ("ogb's reader is imported", [["python", "-c", "from ogb.nodeproppred import NodePropPredDataset"]]),
+    "images": ("`convert --knn` of a folder of pictures", [["python", "-c", IMAGES], ["nodewise", "convert", "photos", "photos.npz", "--knn", "2"]]),
+    "parquet": ("a Parquet table is read", [["python", "-c", PARQUET]]),
+    "tensorboard": ("`train --tensorboard`", [["nodewise", "train", "wine", "--episodes", "1", "--budget", "4", "--out", "p.safetensors", "--tensorboard", "logs"]]),
+    "pandas": ("`to_dataframe()`", [["python", "-c", PANDAS]]),
+    "docs": ("Sphinx with this site's theme and parser", [["python", "-c", "import furo, myst_parser, sphinx, sphinx_copybutton"]]),
+}  # fmt: skip
+
+
+def run(command: list[str], folder: Path, bin: Path | None = None) -> str | None:
+    """None where a command ends well, else the last lines that it said."""
+    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV", "NODEWISE_DATA"}}
+    environment |= {"XDG_CACHE_HOME": str(folder / "cache")} if bin is not None else {}
+    program = command if bin is None else [str(bin / command[0]), *command[1:]]
+    done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else (done.stderr or done.stdout).strip()[-600:]
+
+
+def distributions(folder: Path) -> Path:
+    """Builds wheel and source distribution, has twine check them, and returns the wheel."""
+    source = folder / "source"  # a copy: nothing is built inside the checkout
+    shutil.copytree(
+        ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "dist", "node_modules", "shared", "*.egg-info", "__pycache__")
+    )
+    for command in (
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), str(source)],
+        [sys.executable, "-m", "twine", "check", "--strict", *(str(folder / "dist" / f"*{ending}") for ending in (".whl", ".tar.gz"))],
+    ):
+        if said := run(command, folder):
+            sys.exit(f"{' '.join(command[:4])} failed: {said}")
+    (wheel,) = (folder / "dist").glob("*.whl")
+    return wheel
+
+
+def install(python: str, extra: str, wheel: Path, folder: Path) -> dict[str, Any]:
+    """One environment: made, filled, tried, deleted."""
+    home, work = folder / "environment", folder / "work"
+    work.mkdir()
+    try:
+        what = str(wheel) if extra == "plain" else f"{wheel}[{extra}]"
+        pip = ["python", "-m", "pip", "--no-input"]
+        failed = (
+            run([python, "-m", "venv", str(home)], folder)
+            or run([*pip, "install", "--prefer-binary", "-c", str(ROOT / "constraints.txt"), what], folder / "work", home / "bin")
+            or run([*pip, "check"], work, home / "bin")
+        )
+        for command in [["nodewise", "--version"], SHORT.split(), *TRIED[extra][1]]:
+            failed = failed or run(command, work, home / "bin")
+        listed = subprocess.run(
+            [home / "bin" / "python", "-m", "pip", "list", "--format", "json"], capture_output=True, text=True, check=False
+        )
+        packages = {each["name"].lower(): each["version"] for each in json.loads(listed.stdout or "[]")}
+        version = subprocess.run([home / "bin" / "python", "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
+        return {
+            "python": version, "extra": extra, "how": "installed", "failed": failed, "packages": len(packages),
+            "torch": packages.get("torch"),
+        }  # fmt: skip
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]:
+    """A dry run of a Python's resolver over wheels alone, with every extra at once."""
+    command = [
+        python,
+        "-m",
+        "pip",
+        "--no-input",
+        "install",
+        "--dry-run",
+        "--ignore-installed",
+        "--only-binary=:all:",
+        "--quiet",
+        "--report",
+        "report.json",
+    ]
+    failed = run([*command, "-c", str(ROOT / "constraints.txt"), f"{wheel}[all,docs]"], folder)
+    report = folder / "report.json"
+    found = (
+        {each["metadata"]["name"].lower(): each["metadata"]["version"] for each in json.loads(report.read_text())["install"]}
+        if not failed
+        else {}
+    )
+    report.unlink(missing_ok=True)
+    return {
+        "python": name, "extra": "all, docs", "how": "resolved", "failed": failed, "packages": len(found), "torch": found.get("torch"),
+    }  # fmt: skip
+
+
+def page(record: dict[str, Any]) -> str:
+    """The table as a page."""
+    lines = [
+        "# Clean installs", "", "<!-- generated by benchmarks/clean_installs.py, do not edit -->", "",
+        "The wheel, checked by twine as is the source distribution, installed into fresh environments that hold nothing else, with the versions of",
+        f"`constraints.txt`; in each `pip check`, `nodewise --version`, `{SHORT}`, and what the extra is for. Where it says *resolved*, pip found wheels for",
+        "everything on that Python, and nothing was run.", "",
+        "| Python | extra | what was run | packages | torch | outcome |", "| --- | --- | --- | ---: | --- | --- |",
+    ]  # fmt: skip
+    for row in record["rows"]:
+        tried = TRIED[row["extra"]][0] if row["how"] == "installed" else "a dry run of the resolver"
+        outcome = (
+            {"installed": "runs", "resolved": "resolved"}[row["how"]]
+            if row["failed"] is None
+            else "**fails**: " + row["failed"].splitlines()[-1].replace("|", "\\|")
+        )
+        lines.append(f"| {row['python']} | {row['extra']} | {tried} | {row['packages']} | {row['torch']} | {outcome} |")
+    commits = ", ".join(dict.fromkeys(row["commit"] for row in record["rows"]))
+    lines += ["", f"Linux, {record['machine']['cores']} cores, {record['date']}; built from commit {commits}.", ""]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default=",".join(TRIED), help="which extras, by comma")
+    parser.add_argument("--others", nargs="*", default=[], metavar="3.X=PROGRAM", help="further Pythons")
+    parser.add_argument("--install-others", action="store_true", help="install into them, too, instead of a dry run alone")
+    parser.add_argument("--python", default=sys.executable, help="the one that every extra is tried on")
+    parser.add_argument("--page", action="store_true", help="write the page from the stored result alone")
+    given = parser.parse_args()
+    if not given.page:
+        from machine import commit, describe_machine
+
+        rows = json.loads(RESULT.read_text())["rows"] if RESULT.is_file() else []
+        record = {"schema": 1, "date": time.strftime("%Y-%m-%d"), "machine": describe_machine(), "rows": rows}
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            wheel = distributions(folder)
+            others = dict(other.split("=", 1) for other in given.others)
+            jobs: list[Any] = [lambda name=name: resolve(name, others[name], wheel, folder) for name in others]
+            jobs += [lambda extra=extra: install(given.python, extra, wheel, folder) for extra in given.only.split(",") if extra]
+            jobs += [lambda name=name: install(others[name], "plain", wheel, folder) for name in others if given.install_others]
+            for job in jobs:
+                row = {**job(), "commit": commit()}
+                print(row, flush=True)
+                same = ("python", "extra", "how")
+                rows[:] = [old for old in rows if any(old[key] != row[key] for key in same)] + [row]
+                RESULT.write_text(json.dumps(record, indent=1) + "\n")
+    PAGE.write_text(page(json.loads(RESULT.read_text())), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
