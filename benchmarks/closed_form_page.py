@@ -1,11 +1,14 @@
 """The page on the closed form: its tables from the result files, and these from the lines that `closed_form.py` writes.
 
-python benchmarks/closed_form_page.py [--lines lines.jsonl …]     # lines to results/closed-form.json, then the page
+python benchmarks/closed_form_page.py [--lines lines.jsonl …] [--curves log …]     # to results/closed-form*.json, then the page
+
+Lines hold every run: intervals and paired leads come from them. Curves are the means that `closed_form.py` prints, of a run at more budgets.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -55,21 +58,25 @@ def summary(files: list[Path]) -> dict[str, Any]:
                 "labels": int(budget), "micro_f1": {s: interval(values) for s, values in scores.items()}, "macro_f1_gain": interval(macro),
                 "lead": interval(scores["gain"] - scores["random"]), "runs": {s: len(values) for s, values in scores.items()},
             }  # fmt: skip
-        record["area"] = areas({strategy: line["budgets"] for strategy, line in own.items() if strategy in ("gain", "random")})
         graphs[name] = record
     machine = next(iter(lines.values()))["machine"]
     return {"schema": 1, "machine": machine, "seed": next(iter(lines.values()))["seed"], "classifier": "views", "graphs": graphs}
 
 
-def areas(budgets: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The mean Micro-F1 over the number of labels, from the first budget to the last (the area under the curve, by trapezia), and the paired lead."""
-    counts = sorted(set.intersection(*(set(map(int, own)) for own in budgets.values())))
-    if len(counts) < 2:
-        return {}
-    curves = {strategy: np.array([own[str(count)]["micro_f1"] for count in counts]) for strategy, own in budgets.items()}
-    means = {strategy: np.trapezoid(curve, counts, axis=0) / (counts[-1] - counts[0]) for strategy, curve in curves.items()}
-    lead = {"lead": interval(means["gain"] - means["random"])} if len(means) == 2 else {}
-    return {"labels": [counts[0], counts[-1]], **{strategy: interval(values) for strategy, values in means.items()}, **lead}
+def curves(logs: list[Path]) -> dict[str, Any]:
+    """The means that were printed, by graph, strategy and number of labels."""
+    found: dict[str, Any] = {}
+    for line in (line for log in logs for line in log.read_text().splitlines()):
+        told = re.fullmatch(r"(\S+) (\S+) views (\{.*\}) [0-9.]+ s", line)
+        if told and told[1] in DOMAINS:
+            found.setdefault(told[1], {})[told[2]] = ast.literal_eval(told[3])
+    return {name: found[name] for name in DOMAINS if {"gain", "random"} <= set(found.get(name, ()))}
+
+
+def area(curve: dict[str, float]) -> float:
+    """The mean Micro-F1 over the number of labels, from the first budget to the last: the area under the curve, by trapezia."""
+    counts = sorted(map(int, curve))
+    return float(np.trapezoid([curve[str(count)] for count in counts], counts) / (counts[-1] - counts[0]))
 
 
 def rows_at(result: dict[str, Any], per: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -96,31 +103,40 @@ def budget_table(result: dict[str, Any]) -> str:
     ]
     for per in PER_CLASS:
         rows = list(rows_at(result, per))
-        leads = {name: at["lead"] for name, _, at in rows}
-        halves = {half: np.mean([leads[name][0] for name in leads if HALF[name] == half]) for half in ("developed_on", "reported_on")}
-        worst = min(leads, key=lambda name: leads[name][0] + leads[name][1])
-        means = [np.mean([at["micro_f1"][s][0] for _, _, at in rows]) for s in ("gain", "random")]
+        leads, bound = {name: at["lead"][0] for name, _, at in rows}, "not measured"
+        means = [np.mean([at["micro_f1"][s][0] for _, _, at in rows]) for s in ("gain", "random")] if rows else []
+        if rows:
+            worst = min(rows, key=lambda row: sum(row[2]["lead"]))
+            bound = f"{sum(worst[2]['lead']):+.2f} ({worst[0]})"
+        else:  # printed means alone
+            at_once = {
+                name: [own[s].get(str(int(per) * min(map(int, own[s])))) for s in ("gain", "random")] for name, own in read_curves().items()
+            }
+            both = {name: values for name, values in at_once.items() if None not in values}
+            leads, means = {name: a - b for name, (a, b) in both.items()}, list(np.mean(list(both.values()), axis=0))
+        halves = {half: np.mean([leads[name] for name in leads if HALF[name] == half]) for half in ("developed_on", "reported_on")}
         out.append(
-            f"| {per} | {len(rows)} | {means[0]:.1f} | {means[1]:.1f} | {np.mean([lead[0] for lead in leads.values()]):+.2f} | {halves['developed_on']:+.2f} "
-            f"| {halves['reported_on']:+.2f} | {sum(leads[worst]):+.2f} ({worst}) |"
+            f"| {per} | {len(leads)} | {means[0]:.1f} | {means[1]:.1f} | {np.mean(list(leads.values())):+.2f} | {halves['developed_on']:+.2f} "
+            f"| {halves['reported_on']:+.2f} | {bound} |"
         )
     return "\n".join(out)
 
 
+def read_curves() -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((RESULTS / "closed-form-curves.json").read_text())["graphs"]
+    return record
+
+
 def area_table(result: dict[str, Any]) -> str:
     """The mean over the whole curve instead of one budget: people stop where they like."""
-    out = [
-        "| | graphs | mean of gain | mean of random | mean lead | lowest upper bound of a lead |",
-        "| --- | ---: | ---: | ---: | ---: | --- |",
-    ]
+    out = ["| | graphs | mean of gain | mean of random | mean lead | lowest lead |", "| --- | ---: | ---: | ---: | ---: | --- |"]
     for title, half in (("all", None), ("developed on", "developed_on"), ("reported on", "reported_on")):
-        rows = {name: one["area"] for name, one in result["graphs"].items() if one.get("area") and half in (None, one["half"])}
-        if rows:
-            worst = min(rows, key=lambda name: sum(rows[name]["lead"]))
-            means = [np.mean([row[key][0] for row in rows.values()]) for key in ("gain", "random", "lead")]
-            out.append(
-                f"| {title} | {len(rows)} | {means[0]:.1f} | {means[1]:.1f} | {means[2]:+.2f} | {sum(rows[worst]['lead']):+.2f} ({worst}) |"
-            )
+        areas = {name: [area(own[s]) for s in ("gain", "random")] for name, own in read_curves().items() if half in (None, HALF[name])}
+        leads = {name: gain - random for name, (gain, random) in areas.items()}
+        worst, means = min(leads, key=leads.__getitem__), np.mean(list(areas.values()), axis=0)
+        out.append(
+            f"| {title} | {len(areas)} | {means[0]:.1f} | {means[1]:.1f} | {means[0] - means[1]:+.2f} | {leads[worst]:+.2f} ({worst}) |"
+        )
     return "\n".join(out)
 
 
@@ -220,9 +236,18 @@ def readme_block(result: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=Path, nargs="*")
+    parser.add_argument("--curves", type=Path, nargs="*", help="what closed_form.py printed")
+    parser.add_argument("--commit", help="that the curves were measured at")
     given = parser.parse_args()
     if given.lines:
         write_json(RESULTS / "closed-form.json", summary(given.lines), compact=True)
+    if given.curves:
+        told = {
+            "schema": 1,
+            "about": "Micro-F1 by number of labels, means of 100 runs on one GPU; single runs were not kept",
+            "commit": given.commit,
+        }
+        write_json(RESULTS / "closed-form-curves.json", {**told, "graphs": curves(given.curves)}, compact=True)
     result = json.loads((RESULTS / "closed-form.json").read_text())
     parts = {
         "main": main_table,
