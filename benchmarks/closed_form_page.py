@@ -140,6 +140,17 @@ def area_table(result: dict[str, Any]) -> str:
     return "\n".join(out)
 
 
+def device_table(result: dict[str, Any]) -> str:
+    """Graphs on which the same code gives other figures on a GPU, where rounding settles other ties: leads at five labels a class."""
+    out = ["| graph | lead on the CPU | lead on the GPU |", "| --- | ---: | ---: |"]
+    shown = read_curves()
+    for name, _, at in rows_at(result, "5"):
+        there = {s: shown[name][s].get(str(at["labels"])) for s in ("gain", "random")} if name in shown else {}
+        if there and None not in there.values() and abs(at["lead"][0] - (there["gain"] - there["random"])) > 2:
+            out.append(f"| {name} | {at['lead'][0]:+.1f} ± {at['lead'][1]:.1f} | {there['gain'] - there['random']:+.1f} |")
+    return "\n".join(out)
+
+
 def calibration_words(result: dict[str, Any]) -> str:
     """What the result of ``calibration.py`` says, in sentences."""
     record = json.loads((RESULTS / "calibration.json").read_text())
