@@ -193,13 +193,13 @@ def paper_table(result: dict[str, Any]) -> str:
 
 
 def rank_table(result: dict[str, Any]) -> str:
-    """Average ranks over domains of the strategies that were played on every graph at five labels a class."""
-    everywhere = set.intersection(*(set(at["micro_f1"]) for _, _, at in rows_at(result, "5")))
+    """Average ranks over domains of the strategies that were played on every graph at five labels a class, of an earlier state."""
+    graphs = json.loads((RESULTS / "closed-form-strategies.json").read_text())["graphs"]
     means: dict[str, list[float]] = {}
-    for strategy in sorted(everywhere):
+    for strategy in sorted(set.intersection(*(set(scores) for scores in graphs.values()))):
         by_domain: dict[str, list[float]] = {}
-        for name, _, at in rows_at(result, "5"):
-            by_domain.setdefault(DOMAINS[name], []).append(at["micro_f1"][strategy][0])
+        for name, scores in graphs.items():
+            by_domain.setdefault(DOMAINS[name], []).append(scores[strategy])
         means[strategy] = [float(np.mean(values)) for values in by_domain.values()]
     ranking = rank_strategies(means)
     order = sorted(means, key=lambda name: ranking.ranks[name])
@@ -267,6 +267,7 @@ def main() -> None:
         "ranks": rank_table,
         "area": area_table,
         "calibration": calibration_words,
+        "devices": device_table,
     }
     text = PAGE.read_text(encoding="utf-8")
     for name, make in parts.items():
