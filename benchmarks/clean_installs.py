@@ -86,7 +86,9 @@ def run(command: list[str], folder: Path, bin: Path | None = None) -> str | None
     environment |= {"XDG_CACHE_HOME": str(folder / "cache")} if bin is not None else {}
     program = command if bin is None else [str(bin / command[0]), *command[1:]]
     done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else (done.stderr or done.stdout).strip()[-600:]
+    said = (done.stderr or done.stdout).strip().splitlines() or ["nothing was said"]
+    errors = [line.removeprefix("ERROR: ") for line in said if line.startswith("ERROR: ")]
+    return None if done.returncode == 0 else (errors or said[-3:])[0][-600:]
 
 
 def distributions(folder: Path) -> Path:
