@@ -257,7 +257,7 @@ def _lift(scores, best, candidates, errors, step, nodes, early, many, blocks, MA
 def gain_scores(
     leading: torch.Tensor, mean: torch.Tensor, weights: torch.Tensor, stretch: torch.Tensor, chosen: torch.Tensor, ridges: torch.Tensor,
     covariance: torch.Tensor, pool: torch.Tensor, noise: torch.Tensor, step: torch.Tensor,
-    *, counting: tuple[int, float], early: int, candidates: int, looked_at: int, gram_nodes: int, temperature: float,
+    *, counting: tuple[int, float], early: int, candidates: int, looked_at: int, gram_nodes: int, temperature: float, alike: float,
 ) -> torch.Tensor:  # fmt: skip
     """The scores of `gain`: [run, node].
 
@@ -272,6 +272,7 @@ def gain_scores(
         early: steps in which the expected error decides among the best ``candidates``, on the ``looked_at`` most undecided nodes.
         gram_nodes: nodes from which the sum over all nodes is taken at least.
         temperature: of the predictions.
+        alike: how far a random number lowers a node's place among the most undecided.
     """
     (views, nodes, columns), (_, runs, classes), device = leading.shape, mean.shape, leading.device
     pool = pool.view(torch.uint8)
@@ -301,7 +302,8 @@ def gain_scores(
     some = 64
     pieces = triton.cdiv(wanted, some)
     errors = torch.empty(runs, many, pieces, device=device)
-    _select[(runs,)](scores, pool, undecided, step, found, looked, nodes, early, many, wanted, NODES=min(4096, power(nodes)), num_warps=8)
+    ranked = undecided * (1 - alike * noise)  # of nodes that are alike some at random, not the first
+    _select[(runs,)](scores, pool, ranked, step, found, looked, nodes, early, many, wanted, NODES=min(4096, power(nodes)), num_warps=8)
     _directions[(views, runs)](
         leading, stretch, chosen, ridges, covariance, found, step, directions, nodes, runs, views, covariance.shape[1], columns, early, many,
         COLUMNS=wide,
