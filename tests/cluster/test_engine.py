@@ -184,6 +184,7 @@ def test_ctrl_c_on_the_command_line_keeps_what_is_finished(cluster: Any, tmp_pat
     assert {name: when for name, when in chunk_files(tmp_path).items() if name in kept} == kept
 
 
+@pytest.mark.long
 def test_what_ray_says_of_dropped_work_does_not_hide_ctrl_c(cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refused(*_: object, **__: object) -> None:
         raise ray.exceptions.RaySystemError("the connection to the raylet is gone")
@@ -200,6 +201,7 @@ def test_what_ray_says_of_dropped_work_does_not_hide_ctrl_c(cluster: Any, monkey
     assert not ray.is_initialized()
 
 
+@pytest.mark.long
 def test_machines_with_another_nodewise_are_named(cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     here = Versions.here()
     monkeypatch.setattr(Versions, "here", classmethod(lambda cls: Versions(here.python, "9.9.9", here.code)))

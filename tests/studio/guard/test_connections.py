@@ -39,7 +39,7 @@ def test_many_half_sent_requests_do_not_stop_the_studio(tmp_path: Path) -> None:
         assert lines[0].reply().status == 0, "the one that has waited longest is gone"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_fourteen_hundred_half_sent_requests_do_not_stop_a_studio_that_the_network_reaches(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2000:

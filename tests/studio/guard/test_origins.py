@@ -223,7 +223,7 @@ def chunks(*pieces: bytes) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_body_is_bounded_however_it_comes(untold: Place) -> None:
     head = untold.own, *untold.key, JSON
     chunked = ("Transfer-Encoding", "chunked")
