@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nodewise.datasets.reddit.settings import Limits
 from nodewise.ground.errors import InputError, MissingExtraError
+from nodewise.ground.files import remove_dead_parts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -35,6 +36,7 @@ class Work:
         self.folder = folder
         self.con = _connect(folder / "work.duckdb", folder / "spill", limits)
         shutil.rmtree(self.lines_folder, ignore_errors=True)  # what a killed build has left
+        remove_dead_parts(self.folder)
         self.lines_folder.mkdir()
         self.con.execute("CREATE TABLE IF NOT EXISTS stage (name VARCHAR, key VARCHAR, result BIGINT)")
         self.con.execute(
