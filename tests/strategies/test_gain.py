@@ -8,6 +8,7 @@ import torch
 
 from nodewise.classifiers import make_classifier
 from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.environment import Environment, choose, draw_splits, rollout
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import gain as module
@@ -162,3 +163,17 @@ def test_on_a_huge_graph_the_sum_over_nodes_comes_from_some_of_them(monkeypatch:
     torch.testing.assert_close(some, exact, rtol=0.25, atol=0.0)
     assert not torch.equal(some, exact)
     assert (exact.gather(1, some.argmax(1, keepdim=True)) > 0.95 * exact.amax(1, keepdim=True)).all()
+
+
+def test_of_nodes_that_are_undecided_alike_those_looked_at_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LOOKED_AT", 4)
+    tensors = GraphTensors(block_graph(90))
+    learner = Environment.of(tensors, make_classifier("views"), 40, 4).learner
+    assert isinstance(learner, ViewsLearner)
+    learner.fit()
+    undecided, covariances = module._undecided(learner.mean()), learner.covariances()
+    assert float(undecided.min()) == float(undecided.max())
+    scores, noise = module._scores(learner, covariances, undecided), torch.rand(40, 90, generator=torch.Generator().manual_seed(0))
+    same = module._least_error(learner, covariances, undecided, scores, torch.zeros_like(noise))
+    drawn = module._least_error(learner, covariances, undecided, scores, noise)
+    assert len(set(same.tolist())) == 1 < len(set(drawn.tolist()))
