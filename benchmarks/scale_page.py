@@ -190,7 +190,7 @@ def million_part(record: dict[str, Any]) -> str:
         if not part["complete"]:
             lines.append(f"| {PARTS[name]} | ended here, without the rest | | | |")
     lines += ["", record["about"]] if "about" in record else []
-    if record.get("load_average", 0) > machine["threads"] + 1:
+    if record.get("load_average", 0) > machine["cores"] + 1:
         lines += [
             "",
             f"The machine was busy with other work (load {record['load_average']:.1f}): processor time is what the work itself takes, time what it took beside the rest.",
