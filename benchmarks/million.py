@@ -55,7 +55,7 @@ def make_graph(folder: Path, nodes: int) -> None:
 
 
 def make_all_views(folder: Path, nodes: int) -> None:
-    from nodewise.classifiers.views.cache import cached_views
+    from nodewise.classifiers.views.views import cached_views
     from nodewise.graph import read_graph
     from nodewise.graph.tensors import GraphTensors
     from nodewise.ground.events import Event, Progress

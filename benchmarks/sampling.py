@@ -20,7 +20,7 @@ import torch
 from machine import describe_machine
 
 from nodewise.classifiers import make_classifier
-from nodewise.classifiers.views import construction, large
+from nodewise.classifiers.views import construction
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph
 from nodewise.datasets.load import default_budget
@@ -67,9 +67,9 @@ def main() -> None:
         graph = load_graph(name)
         tensors, budget = GraphTensors(graph), min(default_budget(graph), 50)
         usual = make_views(tensors)
-        before, large.LARGE = large.LARGE, 1
+        before, construction.LARGE = construction.LARGE, 1
         as_large = make_views(tensors)
-        large.LARGE = before
+        construction.LARGE = before
         found = {}
         for mode in MODES:
             views = as_large if mode == "views as of a large graph" else usual

@@ -53,7 +53,7 @@ def measure(
     import torch
 
     from nodewise.classifiers import make_classifier
-    from nodewise.classifiers.views.cache import cached_views
+    from nodewise.classifiers.views.views import cached_views
     from nodewise.environment import Environment, draw_splits, rollout
     from nodewise.graph import write_graph
     from nodewise.graph.tensors import GraphTensors

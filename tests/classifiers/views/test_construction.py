@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.views import construction, large
+from nodewise.classifiers.views import construction
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph, synthetic_graph
 from nodewise.graph import Graph
@@ -66,7 +66,6 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     finally:
         torch.set_num_threads(before)
     monkeypatch.setattr(construction, "ROWS", 7)
-    monkeypatch.setattr(large, "ROWS", 7)
     np.testing.assert_allclose(kernel(make_views(tensors).columns.flatten(1).numpy()), kernel(alone.columns.flatten(1).numpy()), atol=1e-4)
 
 

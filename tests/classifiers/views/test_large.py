@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from nodewise.classifiers.views import construction, large
+from nodewise.classifiers.views import construction
 from nodewise.classifiers.views.construction import make_views
 from nodewise.classifiers.views.large import diffuse_large, leading_eigenvectors
 from nodewise.datasets import synthetic_graph
@@ -23,7 +23,7 @@ def graph() -> Graph:
 def test_a_large_graph_has_the_views_of_an_ordinary_one(monkeypatch: pytest.MonkeyPatch) -> None:
     tensors = GraphTensors(graph())
     ordinary = make_views(tensors)
-    monkeypatch.setattr(large, "LARGE", 1000)
+    monkeypatch.setattr(construction, "LARGE", 1000)
     views = make_views(tensors)
     assert views.names == ordinary.names
     for number, name in enumerate(views.names):
@@ -63,7 +63,7 @@ def test_pieces_apart_neither_fade_nor_keep_the_others_from_fading(monkeypatch: 
     whole = GraphTensors(Graph.build(edges, 2500 + lonely, x=x))
     ordinary = make_views(whole)
     widths = []
-    monkeypatch.setattr(large, "LARGE", 1000)
+    monkeypatch.setattr(construction, "LARGE", 1000)
     monkeypatch.setattr(construction._Product, "__call__", _counted(construction._Product.__call__, widths))
     views = make_views(whole)
     assert min(widths[-60:]) < 40  # of the spectrum's 40 columns and the last steps of the diffusion
@@ -100,9 +100,9 @@ def test_eigenvalues_that_stand_apart_are_exact() -> None:
 def test_the_spectrum_of_a_large_graph_tells_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     one = graph()
     tensors = GraphTensors(one)
-    monkeypatch.setattr(large, "LARGE", 1000)
+    monkeypatch.setattr(construction, "LARGE", 1000)
     approximate = construction._spectrum(one.adjacency())[:, :4].astype(np.float64)
-    monkeypatch.setattr(large, "LARGE", 10**9)
+    monkeypatch.setattr(construction, "LARGE", 10**9)
     exact = construction._spectrum(one.adjacency())[:, :4].astype(np.float64)
     angles = np.linalg.svd(np.linalg.qr(approximate)[0].T @ np.linalg.qr(exact)[0])[1]
     assert tensors.num_nodes == len(exact) and angles.min() > 0.99

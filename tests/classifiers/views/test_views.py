@@ -1,15 +1,24 @@
-"""The classifier `views` on whole graphs: any node order, any class order, anything missing."""
+"""The classifier `views` on whole graphs: any node order, any class order, anything missing; what making views takes is told before; and they are kept."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from nodewise.classifiers.views import construction
-from nodewise.classifiers.views.views import Views, ViewsLearner
+from nodewise.classifiers.views import construction, views
+from nodewise.classifiers.views.views import Views, ViewsLearner, cached_views, tell_needs, views_needs
+from nodewise.datasets import synthetic_graph
+from nodewise.evaluation import evaluate
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import free_memory
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Note
+from nodewise.session import Session
 from tests.learners import learner
 from tests.small_graphs import block_graph, random_graph, relabelled, with_labels
 
@@ -120,3 +129,146 @@ def test_more_labels_than_there_was_room_for() -> None:
     for node in range(9):
         small.add(torch.tensor([[node]]), tensors.y[None, [node]])
     torch.testing.assert_close(small.logits(), taught(graph, np.arange(9)).logits(), atol=1e-4, rtol=0)
+
+
+def test_needs_of_a_million_nodes_are_about_what_was_measured() -> None:
+    million = views_needs(1_000_000, 10_000_000, 128)
+    assert 4e9 < million.bytes < 8e9 and 60 < million.seconds < 900
+    assert views_needs(2_000_000, 20_000_000, 128).bytes == 2 * million.bytes
+    assert views_needs(50_000, 400_000, 10_000, 4_000_000).bytes > views_needs(50_000, 400_000, 256).bytes
+    assert views_needs(1000, 5000, 0).bytes < views_needs(1000, 5000, 64).bytes
+
+
+def test_the_memory_that_is_free_is_told_where_the_machine_tells_it() -> None:
+    free = free_memory()
+    assert free is None or 2**20 < free < 2**50
+
+
+def test_long_work_is_told_and_short_work_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[object] = []
+    graph = block_graph(60)
+    tell_needs(graph, events.append)
+    assert not events
+    monkeypatch.setattr(views, "_WORTH_TELLING", 0.0)
+    tell_needs(graph, events.append)
+    tell_needs(GraphTensors(graph), events.append)
+    (one, other) = events
+    assert isinstance(one, Note) and one == other and "views of 60 nodes" in one.message and "made once and kept" in one.message
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    graph = synthetic_graph(nodes=2500, features=16)
+    monkeypatch.setattr(views, "free_memory", lambda: 1_000_000)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"views of 2,500 nodes .* 1 MB are free here: .* label a part of the graph; about \d00 of its nodes would fit"
+    ):
+        evaluate(graph, runs=1, budget=5)
+    with pytest.raises(InputError, match="would fit"):
+        Session.create(tmp_path / "job", graph, budget=5)
+    assert not (tmp_path / "job").exists()
+
+
+def test_a_session_and_evaluate_tell_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(views, "_WORTH_TELLING", 0.0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    graph = synthetic_graph(nodes=2100, features=8, mean_degree=4)
+    told: list[object] = []
+    Session.create(tmp_path / "job", graph, budget=5, reporter=told.append).close()
+    evaluate(graph, strategy="random", runs=1, budget=5, reporter=told.append)
+    said = [event.message for event in told if isinstance(event, Note) and "made once and kept" in event.message]
+    assert len(said) == 2
+    evaluate(graph, strategy="random", runs=1, budget=5, reporter=told.append)  # they are there now
+    assert sum(isinstance(event, Note) and "made once and kept" in event.message for event in told) == 2
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache's folder, of a cache that keeps the views of small graphs as well."""
+    monkeypatch.setattr(views, "user_cache", lambda: tmp_path / "nodewise")
+    monkeypatch.setattr(views, "_LEAST_NODES", 10)
+    return tmp_path / "nodewise" / "views"
+
+
+def tensors(seed: int = 0) -> GraphTensors:
+    return GraphTensors(random_graph(seed=seed))
+
+
+def refuse(*_: object) -> None:
+    raise AssertionError("the views were made again")
+
+
+def test_a_hit_is_a_miss(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = cached_views(tensors())
+    assert len(list(folder.iterdir())) == 1
+    monkeypatch.setattr(views, "make_views", refuse)
+    read = cached_views(tensors())
+    assert read.names == made.names and torch.equal(read.columns, made.columns)
+
+
+def test_other_graphs_have_other_views(folder: Path) -> None:
+    assert not torch.equal(cached_views(tensors(0)).columns, cached_views(tensors(1)).columns)
+    assert len(list(folder.glob("*.npz"))) == 2
+
+
+def test_views_of_small_graphs_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "user_cache", lambda: tmp_path / "nodewise")
+    cached_views(tensors())
+    assert not list(tmp_path.iterdir())
+
+
+def damaged(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:200])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def foreign(path: Path) -> None:
+    path.write_text("not ours")
+
+
+def other_shape(path: Path) -> None:
+    np.savez(path, columns=np.zeros((3, 1, 2), np.float32), names=np.array(["own"]))
+
+
+def not_numbers(path: Path) -> None:
+    np.savez(path, columns=np.full((40, 1, 2), np.nan, np.float32), names=np.array(["own"]))
+
+
+def without_names(path: Path) -> None:
+    np.savez(path, columns=np.zeros((40, 1, 2), np.float32))
+
+
+def flipped(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("harm", [damaged, empty, foreign, other_shape, not_numbers, without_names, flipped])
+def test_a_damaged_or_foreign_file_is_made_again(harm: object, folder: Path) -> None:
+    made = cached_views(tensors())
+    (path,) = folder.glob("*.npz")
+    harm(path)  # type: ignore[operator]
+    assert torch.equal(cached_views(tensors()).columns, made.columns)
+    assert torch.equal(cached_views(tensors()).columns, made.columns)
+
+
+def test_the_cache_is_bounded_and_the_oldest_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cached_views(tensors(0))
+    (first,) = folder.glob("*.npz")
+    os.utime(first, (1, 1))
+    monkeypatch.setattr(views, "_MOST_BYTES", int(2.5 * first.stat().st_size))
+    cached_views(tensors(1))
+    assert len(list(folder.glob("*.npz"))) == 2
+    cached_views(tensors(2))
+    assert len(list(folder.glob("*.npz"))) == 2 and not first.exists()
+
+
+def test_a_folder_that_cannot_be_written_costs_nothing_but_time(folder: Path) -> None:
+    folder.parent.mkdir(parents=True)
+    folder.write_text("a file where the folder should be")
+    assert torch.isfinite(cached_views(tensors()).columns).all()
+    assert folder.read_text() == "a file where the folder should be"

@@ -8,7 +8,7 @@ they carry. Reductions are eigenvectors of Gram matrices, exact, or Lanczos' to 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,13 +19,10 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from nodewise.classifiers.views import large
-from nodewise.classifiers.views.large import ROWS, gram_matrix
-from nodewise.classifiers.views.large import product as dense_product
 from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
 from nodewise.ground.events import Progress, Reporter, Silent
 
-__all__ = ["LEADING", "SAMPLED", "GraphViews", "make_views"]
+__all__ = ["LARGE", "LEADING", "ROWS", "SAMPLED", "GraphViews", "diffuse", "gram_matrix", "make_views", "product", "row_blocks"]
 
 REDUCED = 256
 """Directions of the features that are kept before they are diffused."""
@@ -38,6 +35,12 @@ LEADING = 32
 
 SAMPLED = 2**16
 """Nodes in a sample of a large graph."""
+
+LARGE = 100_000
+"""Nodes from which a graph is large."""
+
+ROWS = 65536
+"""Rows that are worked on at once where a whole copy would take too much memory."""
 
 _PAIRS = 2**25
 """Products of columns that are kept at most."""
@@ -52,6 +55,7 @@ _NAMES = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two
 """The views in the order in which they stand side by side."""
 
 Array = npt.NDArray[Any]
+Product = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[
 
 
 def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
-    (count, width), apart = x.shape, large.small_pieces(adjacency)
+    (count, width), apart = x.shape, _apart(adjacency)
     mean = _Product(sp.diags(1 / np.maximum(np.asarray(adjacency.sum(1)).ravel(), 1)) @ adjacency)
     layers = np.empty((count, 3 * width), np.float32)
     layers[:, :width] = x
@@ -175,18 +179,43 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Ar
     yield from _diffused(symmetric, x, series, apart)
 
 
-def _diffused(product: _Product, x: Array, wanted: dict[str, tuple[float, int]], apart: Array) -> Iterator[tuple[str, Array]]:
+def _apart(adjacency: sp.csr_matrix) -> Array:
+    """Nodes of a large graph that are diffused by themselves, int64 [node]."""
+    if adjacency.shape[0] < LARGE:
+        return np.zeros(0, np.int64)
+    from nodewise.classifiers.views.large import small_pieces
+
+    return small_pieces(adjacency)
+
+
+def _diffused(matrix: _Product, x: Array, wanted: dict[str, tuple[float, int]], apart: Array) -> Iterator[tuple[str, Array]]:
     """Features diffused with several α in K steps each, all from one series of powers.
 
     K steps of z ← (1 − α) P z + α x from z = x give (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
     """
-    if len(x) < large.LARGE:
-        sums = large.diffuse(product, x, wanted)
+    if len(x) < LARGE:
+        sums = diffuse(matrix, x, wanted)
     else:
-        known = dict(large.diffuse(product.part(apart), x[apart], wanted))
-        sums = large.diffuse_large(product, x, wanted, apart, known)
+        from nodewise.classifiers.views.large import diffuse_large
+
+        sums = diffuse_large(matrix, x, wanted, apart, dict(diffuse(matrix.part(apart), x[apart], wanted)))
     for name, total in sums:
         yield name, _narrow(_centred(total), WIDTH)
+
+
+def diffuse(matrix: Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
+    """Σ_k c_k P^k x for several series of coefficients: for α and K the sum is (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x."""
+    sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
+    power = x
+    for step in range(1, max(steps for _, steps in wanted.values()) + 1):
+        power = matrix(power)
+        for name, (alpha, steps) in wanted.items():
+            if step <= steps:
+                share = np.float32((1 - alpha) ** step * (alpha if step < steps else 1))
+                for first in range(0, len(x), ROWS):
+                    sums[name][first : first + ROWS] += share * power[first : first + ROWS]
+            if step == steps:
+                yield name, sums.pop(name)
 
 
 class _Product:
@@ -229,7 +258,30 @@ def _narrow(z: Array, width: int) -> Array:
     Few columns are turned, too: which of them lead, and are looked at where a label is chosen, does not depend on the features' order.
     """
     vectors = np.linalg.eigh(gram_matrix(z))[1][:, ::-1][:, :width]
-    return dense_product(z, np.ascontiguousarray(vectors, z.dtype))
+    return product(z, np.ascontiguousarray(vectors, z.dtype))
+
+
+def row_blocks(z: Array) -> Iterator[Array]:
+    """A matrix in blocks of rows."""
+    return (z[first : first + ROWS] for first in range(0, len(z), ROWS))
+
+
+def gram_matrix(z: Array, other: Array | None = None) -> Array:
+    """Zᵀ Z, or Zᵀ times another matrix, summed up in double precision without a double copy."""
+    second = z if other is None else other
+    gram = np.zeros((z.shape[1], second.shape[1]))
+    for one, two in zip(row_blocks(z), row_blocks(second), strict=True):
+        left = one.astype(np.float64)
+        gram += product(left.T, left if other is None else two.astype(np.float64))
+    return gram
+
+
+def product(one: Array, other: Array) -> Array:
+    """The product of two dense matrices. Large ones are torch's: its threads and those of numpy's library, one after the other, wait for each other."""
+    if max(one.shape) < min(ROWS, LARGE):
+        plain: Array = one @ other
+        return plain
+    return torch.matmul(torch.from_numpy(one), torch.from_numpy(other)).numpy()
 
 
 def _scipy(matrix: object) -> sp.csr_matrix:
@@ -294,7 +346,7 @@ def _reduced_dense(x: Array) -> Array:
     vectors = np.ascontiguousarray(np.linalg.eigh(gram)[1][:, ::-1][:, :REDUCED], np.float32)
     reduced = np.empty((len(x), REDUCED), np.float32)
     for first in range(0, len(x), ROWS):
-        reduced[first : first + ROWS] = dense_product(_unit_or_zero(x[first : first + ROWS]), vectors)
+        reduced[first : first + ROWS] = product(_unit_or_zero(x[first : first + ROWS]), vectors)
     return reduced
 
 
@@ -312,8 +364,10 @@ def _spectrum(adjacency: sp.csr_matrix) -> Array:
     degree = np.asarray(adjacency.sum(1)).ravel().astype(np.float64)
     root = (degree + degree.mean()) ** -0.5
     matrix = (sp.diags(root) @ adjacency @ sp.diags(root)).tocsr()
-    if len(degree) >= large.LARGE:
-        values, vectors = large.leading_eigenvectors(_Product(matrix), len(degree), SPECTRUM)
+    if len(degree) >= LARGE:
+        from nodewise.classifiers.views.large import leading_eigenvectors
+
+        values, vectors = leading_eigenvectors(_Product(matrix), len(degree), SPECTRUM)
     elif len(degree) < _DENSE:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:

@@ -7,7 +7,7 @@ number of products; Lanczos' method needs the more steps the larger the graph, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,9 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["LARGE", "ROWS", "diffuse", "diffuse_large", "gram_matrix", "leading_eigenvectors", "product", "small_pieces"]
+from nodewise.classifiers.views.construction import ROWS, Product, gram_matrix, product, row_blocks
 
-LARGE = 100_000
-"""Nodes from which a graph is large."""
-
-ROWS = 65536
-"""Rows that are worked on at once where a whole copy would take too much memory."""
+__all__ = ["diffuse_large", "leading_eigenvectors", "small_pieces"]
 
 _TOLERANCE = 1e-4
 """What directions that are dropped may change at most, in shares of the root mean square of the sums' centred rows."""
@@ -37,7 +33,6 @@ _GUARD, _DEGREE, _ROUNDS = 8, 8, 5
 """Columns beside those wanted, the polynomials' degree, and how many are applied, one after another."""
 
 Array = npt.NDArray[Any]
-Product = Callable[[Array], Array]
 
 
 def small_pieces(adjacency: sp.csr_matrix) -> Array:
@@ -45,31 +40,14 @@ def small_pieces(adjacency: sp.csr_matrix) -> Array:
 
     Nothing fades there: an isolated node keeps its features for ever, and a few hundred would keep all directions alive.
     """
-    if adjacency.shape[0] < LARGE:
-        return np.zeros(0, np.int64)
     piece = connected_components(adjacency, directed=False)[1]
     return np.flatnonzero(np.bincount(piece)[piece] < _PIECE)
-
-
-def diffuse(matrix: Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
-    """Σ_k c_k P^k x for several series of coefficients: for α and K the sum is (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x."""
-    sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
-    power = x
-    for step in range(1, max(steps for _, steps in wanted.values()) + 1):
-        power = matrix(power)
-        for name, (alpha, steps) in wanted.items():
-            if step <= steps:
-                share = np.float32((1 - alpha) ** step * (alpha if step < steps else 1))
-                for first in range(0, len(x), ROWS):
-                    sums[name][first : first + ROWS] += share * power[first : first + ROWS]
-            if step == steps:
-                yield name, sums.pop(name)
 
 
 def diffuse_large(
     matrix: Product, x: Array, wanted: dict[str, tuple[float, int]], apart: Array, known: dict[str, Array]
 ) -> Iterator[tuple[str, Array]]:
-    """The same as `diffuse`, up to a rotation of the columns.
+    """The same as `construction.diffuse`, up to a rotation of the columns.
 
     With ‖P‖ ≤ 1 and coefficients that sum up to 1, a direction of P^k x changes no sum by more than its own size from there on. Directions whose sizes,
     all together, are below the tolerance are dropped, so that the later of a hundred products have few columns.
@@ -117,31 +95,9 @@ def _without_faded(power: Array, sums: list[Array], turned: Array) -> Array:
 
 def _spread(z: Array) -> float:
     """The mean square of the rows' lengths after the columns' means are taken off."""
-    squares = sum(float(np.einsum("nd,nd->", block, block, dtype=np.float64)) for block in _blocks(z))
+    squares = sum(float(np.einsum("nd,nd->", block, block, dtype=np.float64)) for block in row_blocks(z))
     mean = z.mean(0, dtype=np.float64)
     return squares / len(z) - float(mean @ mean)
-
-
-def _blocks(z: Array) -> Iterator[Array]:
-    return (z[first : first + ROWS] for first in range(0, len(z), ROWS))
-
-
-def gram_matrix(z: Array, other: Array | None = None) -> Array:
-    """Zᵀ Z, or Zᵀ times another matrix, summed up in double precision without a double copy."""
-    second = z if other is None else other
-    gram = np.zeros((z.shape[1], second.shape[1]))
-    for one, two in zip(_blocks(z), _blocks(second), strict=True):
-        left = one.astype(np.float64)
-        gram += product(left.T, left if other is None else two.astype(np.float64))
-    return gram
-
-
-def product(one: Array, other: Array) -> Array:
-    """The product of two dense matrices. Large ones are torch's: its threads and those of numpy's library, one after the other, wait for each other."""
-    if max(one.shape) < min(ROWS, LARGE):
-        plain: Array = one @ other
-        return plain
-    return torch.matmul(torch.from_numpy(one), torch.from_numpy(other)).numpy()
 
 
 def leading_eigenvectors(matrix: Product, count: int, wanted: int) -> tuple[Array, Array]:

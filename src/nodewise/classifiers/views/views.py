@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import zlib
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from zipfile import BadZipFile
 
+import numpy as np
 import torch
 
-from nodewise.classifiers.views.cache import cached_views
-from nodewise.classifiers.views.construction import LEADING, GraphViews
-from nodewise.classifiers.views.needs import check_gpu, tell_needs
+from nodewise.classifiers.views.construction import LARGE, LEADING, REDUCED, WIDTH, GraphViews, make_views
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
 from nodewise.contracts import Classifier, Learner, Queried
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.events import Reporter
+from nodewise.ground.compute import cores, free_memory
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Note, Reporter, Silent
+from nodewise.ground.files import user_cache, whole_file
 
-__all__ = ["Views", "ViewsLearner"]
+__all__ = ["Needs", "Views", "ViewsLearner", "cached_views", "check_gpu", "tell_needs", "views_needs"]
+
+_LEAST_NODES = 2000
+"""Graphs smaller than this are not worth a file: their views are made in a moment."""
+
+_MOST_BYTES = 4 * 2**30
+"""What the cache may take; the files that were not used for longest go first."""
+
+
+_WORTH_TELLING = 10.0
+"""Seconds from which it is told how long it will take."""
+
+_PRODUCT, _ROW, _ENTRY = 1e-9, 1.2e-6, 1e-6
+"""Seconds of one core, roughly: an entry of the adjacency times a column; a node's column in all that is done with dense rows; an entry of sparse features."""
 
 
 @dataclass(frozen=True)
@@ -200,3 +221,148 @@ def _posterior(views: GraphViews, runs: int, classes: int, budget: int) -> Poste
 
         return CudaPosterior(views, runs, classes, budget)
     return Posterior(views, runs, classes, budget)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What making views takes.
+
+    Attributes:
+        seconds: roughly, on the cores that there are.
+        bytes: of memory at its highest, beside the graph itself.
+    """
+
+    seconds: float
+    bytes: int
+
+
+def views_needs(nodes: int, edges: int, features: int, stored: int = 0) -> Needs:
+    """What views of a graph take.
+
+    Args:
+        nodes, edges, features: how many.
+        stored: entries of sparse features.
+    """
+    entries, width = 2 * edges, min(features, REDUCED)
+    products = 112 if nodes < LARGE else 45  # of a large graph most have few columns
+    seconds = _PRODUCT * entries * max(width, 40) * products + _ROW * nodes * max(width, 40) + _ENTRY * stored
+    # ten views, once each and once together; or the rows, a power, the next one and four sums, beside the views that are there already
+    columns = 10 if features else 2
+    rows = max(2 * 4 * columns * WIDTH, 4 * (7 * width + 4 * WIDTH)) + (8 * width if stored else 0)
+    return Needs(seconds / cores() ** 0.85, nodes * rows + 24 * entries + 12 * stored)
+
+
+def tell_needs(graph: Graph | GraphTensors, reporter: Reporter) -> None:
+    """Say how long views will take and how much memory, where it is long.
+
+    Raises:
+        InputError: the memory is not there; says what would be enough, and what would fit.
+    """
+    nodes, edges, features, stored = _sizes(graph)
+    needs, free = views_needs(nodes, edges, features, stored), free_memory()
+    if free is not None and needs.bytes > free:
+        fitting = int(0.9 * nodes * free / needs.bytes)
+        fitting -= fitting % 10 ** (len(str(fitting)) - 1)  # one digit says enough
+        raise InputError(
+            f"views of {nodes:,} nodes and {edges:,} edges take about {_size(needs.bytes)} of memory while they are made, and {_size(free)} are free here: "
+            f"end other programs, use a machine with {_size(1.2 * needs.bytes + 2e9)} or more, or label a part of the graph; "
+            f"about {fitting:,} of its nodes would fit"
+        )
+    if needs.seconds >= _WORTH_TELLING:
+        beside = "" if free is None else f" of the {_size(free)} that are free"
+        reporter(
+            Note(
+                f"views of {nodes:,} nodes and {edges:,} edges take about {_time(needs.seconds)} and {_size(needs.bytes)}{beside}; they are made once and kept"
+            )
+        )
+
+
+def check_gpu(views: GraphViews, device: torch.device) -> None:
+    """Refuse views for which a GPU has no room: they lie there whole, their leading columns once more, and some of a query's work beside them.
+
+    Raises:
+        InputError: says how much is missing, and what to do.
+    """
+    if device.type != "cuda":
+        return
+    free, needed = torch.cuda.mem_get_info(device)[0], 2 * views.columns.numel() * views.columns.element_size()
+    if needed > free:
+        raise InputError(
+            f"views of {len(views.columns):,} nodes take about {_size(needed)} of the GPU's memory, and {_size(free)} are free: "
+            "use --device cpu, or a larger GPU"
+        )
+
+
+def _sizes(graph: Graph | GraphTensors) -> tuple[int, int, int, int]:
+    if isinstance(graph, GraphTensors):
+        stored = 0 if graph.sparse_x is None else graph.sparse_x.entries
+        return graph.num_nodes, graph.adjacency.entries // 2, graph.num_features if graph.has_features else 0, stored
+    features = int(graph.x.shape[1]) if graph.has_features and graph.x is not None else 0
+    return graph.num_nodes, graph.num_edges, features, int(getattr(graph.x, "nnz", 0)) if features else 0
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{max(1, round(count / 1e6))} MB"
+
+
+def _time(seconds: float) -> str:
+    return (
+        f"{round(seconds / 60)} minutes"
+        if seconds >= 90
+        else "a minute"
+        if seconds >= 45
+        else f"{10 * max(1, round(seconds / 10))} seconds"
+    )
+
+
+def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
+    """The graph's views, on the CPU: read if they were made before, else made and kept. A cache that cannot be used costs time alone."""
+    if graph.num_nodes < _LEAST_NODES:
+        return make_views(graph, reporter)
+    report = reporter or Silent()
+    path = user_cache() / "views" / f"{graph.fingerprint}-{_code()}.npz"
+    views = _read(path, graph.num_nodes)
+    if views is None:
+        tell_needs(graph, report)
+        views = make_views(graph, report)
+        _write(path, views)
+    return views
+
+
+@cache
+def _code() -> str:
+    digest = hashlib.blake2b(digest_size=6)
+    for name in ("construction.py", "large.py"):
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    return digest.hexdigest()
+
+
+def _read(path: Path, nodes: int) -> GraphViews | None:
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:  # numpy leaves a damaged file open
+            columns, names = file["columns"], file["names"]
+        if columns.dtype != np.float32 or columns.ndim != 3 or columns.shape[:2] != (nodes, len(names)) or not np.isfinite(columns).all():
+            return None
+        os.utime(path)
+        return GraphViews(tuple(map(str, names)), torch.from_numpy(columns))
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
+        return None
+
+
+def _write(path: Path, views: GraphViews) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            np.savez(file, columns=views.columns.numpy(), names=np.array(views.names))
+        _bound(path.parent)
+    except OSError:  # a full or read-only disk: the views are made again next time
+        return
+
+
+def _bound(folder: Path) -> None:
+    files = sorted(((file.stat().st_mtime, file.stat().st_size, file) for file in folder.glob("*.npz")), reverse=True)
+    total = 0
+    for _, size, file in files:
+        total += size
+        if total > _MOST_BYTES:
+            file.unlink(missing_ok=True)
