@@ -27,7 +27,7 @@ from nodewise.datasets.load import default_budget
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.evaluation import write_json
 from nodewise.graph.tensors import GraphTensors
-from nodewise.strategies import make_strategy, sampled
+from nodewise.strategies import gain, make_strategy, sampled
 
 RESULTS = Path(__file__).parent / "results" / "sampling.json"
 MODES = ("as it is", "a sixteenth of the nodes", "views as of a large graph", "random")
@@ -36,9 +36,9 @@ SHARE = 16
 
 def play(tensors: GraphTensors, views: GraphViews, mode: str, runs: int, budget: int) -> list[float]:
     """Micro-F1 on the test nodes, in percent, of every run."""
-    kept = construction.SAMPLED, sampled.LARGE_POOL, sampled._FEWEST
+    kept = construction.SAMPLED, gain.LARGE_POOL, sampled._FEWEST
     if mode == "a sixteenth of the nodes":
-        construction.SAMPLED, sampled.LARGE_POOL, sampled._FEWEST = tensors.num_nodes // SHARE, 1, tensors.num_nodes // (4 * SHARE)
+        construction.SAMPLED, gain.LARGE_POOL, sampled._FEWEST = tensors.num_nodes // SHARE, 1, tensors.num_nodes // (4 * SHARE)
     try:
         learner = make_classifier("views").start(tensors.unlabelled, views, runs, tensors.num_classes, budget)
         environment = Environment(tensors, learner, runs, budget)
@@ -46,7 +46,7 @@ def play(tensors: GraphTensors, views: GraphViews, mode: str, runs: int, budget:
         rollout(environment, make_strategy("random" if mode == "random" else "gain"), splits, 0)
         return [100 * float(value) for value in environment.score(splits.test).micro]
     finally:
-        construction.SAMPLED, sampled.LARGE_POOL, sampled._FEWEST = kept
+        construction.SAMPLED, gain.LARGE_POOL, sampled._FEWEST = kept
 
 
 def main() -> None:

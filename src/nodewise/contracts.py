@@ -165,7 +165,10 @@ class Strategy(Protocol):
         return
 
     def scores(self, observation: Observation) -> torch.Tensor:
-        """How much each node is wanted, [run, node]; the largest in the pool is asked. Values outside the pool are ignored."""
+        """How much each node is wanted, [run, node]; the largest in the pool is asked. Values outside the pool are ignored.
+
+        Of equals the first is asked; `nodewise.environment.break_ties` makes it one at random.
+        """
         ...
 
     def batch(self, observation: Observation, count: int) -> torch.Tensor | None:

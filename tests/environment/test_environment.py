@@ -13,7 +13,7 @@ from sklearn.metrics import f1_score
 
 from nodewise.classifiers import Gcn
 from nodewise.contracts import Observation, Strategy
-from nodewise.environment import Environment, Splits, SplitSizes, choose, draw_splits, f1_scores, rollout
+from nodewise.environment import Environment, Splits, SplitSizes, break_ties, choose, draw_splits, f1_scores, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
@@ -187,6 +187,15 @@ def test_a_node_outside_the_pool_is_never_chosen_whatever_its_score() -> None:
     for outside in (float("inf"), float("nan")):
         assert choose(torch.tensor([[outside, -1e30, outside]]), pool).tolist() == [1]
     assert choose(torch.full((1, 3), -torch.inf), pool).tolist() == [1]
+
+
+def test_only_the_pools_best_get_noise() -> None:
+    observation = environment_of([], [[[0.5, 0.5]] * 5]).observe()
+    observation.pool[0, 4] = False
+    scores = torch.tensor([[2.0, 1.0, 2.0, 0.0, 9.0]], dtype=torch.float64)
+    expected = scores.clone()
+    expected[0, [0, 2]] += observation.noise[0, [0, 2]]
+    assert torch.equal(break_ties(scores, observation), expected)
 
 
 def test_every_query_is_followed_by_an_epoch_and_the_last_by_the_closing_ones() -> None:

@@ -9,7 +9,7 @@ from nodewise.classifiers import make_classifier
 from nodewise.classifiers.views import construction
 from nodewise.environment import Environment, choose, draw_splits, rollout
 from nodewise.graph.tensors import GraphTensors
-from nodewise.strategies import make_strategy, sampled
+from nodewise.strategies import gain, make_strategy, sampled
 from tests.small_graphs import block_graph
 
 
@@ -22,7 +22,7 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Environment:
     for number in range(8):
         environment.query(torch.nonzero(environment.pool)[:, 1].view(2, -1)[:, 5 * number])
     monkeypatch.setattr(construction, "SAMPLED", 40)
-    monkeypatch.setattr(sampled, "LARGE_POOL", 100)
+    monkeypatch.setattr(gain, "LARGE_POOL", 100)
     monkeypatch.setattr(sampled, "_FEWEST", 10)
     return environment
 
@@ -39,7 +39,7 @@ def test_a_sample_of_all_nodes_changes_nothing(moment: Environment, monkeypatch:
     monkeypatch.setattr(construction, "SAMPLED", 300)
     whole = make_strategy("gain").scores(moment.observe())
     batch = make_strategy("gain").batch(moment.observe(), 4)
-    monkeypatch.setattr(sampled, "LARGE_POOL", 10**9)
+    monkeypatch.setattr(gain, "LARGE_POOL", 10**9)
     torch.testing.assert_close(make_strategy("gain").scores(moment.observe()), whole)
     assert batch is not None and torch.equal(batch, make_strategy("gain").batch(moment.observe(), 4))  # type: ignore[arg-type]
 

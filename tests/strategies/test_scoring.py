@@ -6,8 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodewise.strategies.scoring import break_ties, percentiles, race
-from tests.strategies.stages import still_environment
+from nodewise.strategies.scoring import percentiles, race
 
 
 def test_draws_in_proportion_to_weights() -> None:
@@ -20,16 +19,6 @@ def test_draws_in_proportion_to_weights() -> None:
 def test_the_largest_noise_is_not_a_certain_win() -> None:
     finite = race(torch.tensor([[1.0, 1.0]]), torch.tensor([[0.0, 1 - 2**-24]]))
     assert torch.isfinite(finite).all()
-
-
-def test_only_the_pools_best_get_noise() -> None:
-    environment = still_environment(logits=[[[0.0, 0.0]] * 5], pool=[0, 1, 2, 3])
-    scores = torch.tensor([[2.0, 1.0, 2.0, 0.0, 9.0]])
-    observation = environment.observe()
-    broken = break_ties(scores, observation)
-    expected = scores.clone()
-    expected[0, [0, 2]] += observation.noise[0, [0, 2]]
-    assert torch.equal(broken, expected)
 
 
 def test_share_of_smaller_values_worked_out_by_hand() -> None:

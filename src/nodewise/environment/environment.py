@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nodewise.contracts import Classifier, Learner, Queried, Strategy
+from nodewise.contracts import Classifier, Learner, Observation, Queried, Strategy
 from nodewise.datasets.load import held_out
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, numpy_generator
@@ -29,6 +29,7 @@ __all__ = [
     "SplitSizes",
     "Splits",
     "TestNodes",
+    "break_ties",
     "choose",
     "draw_splits",
     "f1_scores",
@@ -306,6 +307,15 @@ def step(environment: Environment, strategy: Strategy) -> None:
 def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
     """The pool node with the largest score in each run: int64 [run]. A score of -inf is the lowest, yet above any outside the pool."""
     return scores.clamp_min(torch.finfo(scores.dtype).min).masked_fill(~pool, -torch.inf).argmax(1)
+
+
+def break_ties(scores: torch.Tensor, observation: Observation) -> torch.Tensor:
+    """The same scores with noise added to those that share the pool's maximum, so that `choose` takes one of them at random: [run, node].
+
+    The order of all other nodes stays as it is.
+    """
+    best = scores.masked_fill(~observation.pool, -torch.inf).amax(1, keepdim=True)
+    return torch.where(scores == best, scores + observation.noise, scores)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any, cast
 import torch
 
 from nodewise.contracts import Observation, Strategy
+from nodewise.environment.environment import break_ties
 from nodewise.ground.errors import InputError
 from nodewise.strategies.heuristics import Heuristics
-from nodewise.strategies.scoring import break_ties
 
 __all__ = ["Age", "beta_quantile"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from nodewise.contracts import Observation, Strategy
+from nodewise.environment.environment import break_ties
 from nodewise.strategies.kmeans import squared_distances
-from nodewise.strategies.scoring import break_ties
 
 __all__ = ["KCenter", "cover_distance"]
 

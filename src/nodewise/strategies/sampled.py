@@ -14,18 +14,10 @@ import torch
 from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.contracts import Observation, Strategy
 
-__all__ = ["LARGE_POOL", "is_large", "sampled_batch", "sampled_scores"]
-
-LARGE_POOL = 200_000
-"""Nodes from which queries are chosen from a sample, on the CPU."""
+__all__ = ["sampled_batch", "sampled_scores"]
 
 _FEWEST = 4096
 """Nodes of the sample that each run's pool should have; else more of the pools are looked at."""
-
-
-def is_large(observation: Observation) -> bool:
-    """Whether the graph is so large that queries are chosen from a sample. A GPU scores all nodes of a million in a few milliseconds."""
-    return observation.graph.device.type == "cpu" and observation.graph.num_nodes >= LARGE_POOL
 
 
 def sampled_scores(strategy: Strategy, observation: Observation, learner: ViewsLearner) -> torch.Tensor:

@@ -1,13 +1,11 @@
-"""What several strategies do with scores: draws in proportion, ties at random, percentile ranks."""
+"""What several strategies do with scores: draws in proportion, percentile ranks."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
 
-from nodewise.contracts import Observation
-
-__all__ = ["break_ties", "percentiles", "race"]
+__all__ = ["percentiles", "race"]
 
 
 def race(weights: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
@@ -18,15 +16,6 @@ def race(weights: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
         noise: uniform in [0, 1), [run, node].
     """
     return weights.log() - torch.log(-torch.log1p(-noise.clamp_min(2**-25)))
-
-
-def break_ties(scores: torch.Tensor, observation: Observation) -> torch.Tensor:
-    """The same scores with noise added to those that share the pool's maximum, so that one of them is chosen at random: [run, node].
-
-    The order of all other nodes stays as it is.
-    """
-    best = scores.masked_fill(~observation.pool, -torch.inf).amax(1, keepdim=True)
-    return torch.where(scores == best, scores + observation.noise, scores)
 
 
 def percentiles(values: torch.Tensor) -> torch.Tensor:

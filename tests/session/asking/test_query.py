@@ -14,7 +14,7 @@ from nodewise.graph import Graph
 from nodewise.session import Session
 from nodewise.session.asking.query import probable_typo
 from nodewise.session.learning import learner as learning
-from nodewise.strategies import sampled
+from nodewise.strategies import gain, sampled
 from tests.session.jobs import small_job, unlabelled
 from tests.small_graphs import block_graph
 
@@ -121,7 +121,7 @@ def test_a_query_says_the_same_on_a_large_graph(labels: int, tmp_path: Path, req
 
 @pytest.mark.usefixtures("large")
 def test_nothing_of_all_nodes_is_computed_for_a_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampled, "LARGE_POOL", 30)
+    monkeypatch.setattr(gain, "LARGE_POOL", 30)
     monkeypatch.setattr(sampled, "_FEWEST", 5)
     monkeypatch.setattr(construction, "SAMPLED", 20)
     session = answered(tmp_path / "job", 8)

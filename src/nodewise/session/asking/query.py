@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from nodewise.session.learning.learner import SessionLearner
     from nodewise.session.session import Session
 
-__all__ = ["Answers", "Explainer", "Query", "States", "probable_typo", "states", "valid_person", "valid_text"]
+__all__ = ["Answers", "Explainer", "Query", "States", "probable_typo", "valid_person", "valid_text"]
 
 _SHOWN_CLASSES = 5
 _COMPARED = 2048
@@ -133,7 +134,7 @@ class Explainer:
         self._learner, self._allowed, self._strategy, self._classes, self._name_of = learner, allowed, strategy, classes, name_of
         with one_thread():
             self._scores = learner.scores().numpy()
-            self._states = states(learner)
+            self._states = States(learner)
         looked_at = int(np.isfinite(self._scores[allowed]).sum())  # of a large graph, a sample
         self._candidates = looked_at or int(allowed.sum())
 
@@ -222,23 +223,62 @@ class Explainer:
         return _percent(self._states.share_below(column, node))
 
 
-class States(Protocol):
-    """The paper's five features of nodes."""
+class States:
+    """The paper's five state features (section 3.2) of the nodes that are asked for, as a policy reads them, beside those of all nodes.
 
-    def of(self, node: int) -> npt.NDArray[Any]:
-        """A node's features: [feature]."""
-        ...
+    On a very large graph they are compared with a sample, and nothing of any other node is computed.
+    """
+
+    def __init__(self, learner: SessionLearner) -> None:
+        from nodewise.session.learning.learner import MANY_NODES
+
+        self._learner = learner
+        count = learner.tensors.num_nodes
+        self._many = count >= MANY_NODES
+        self._compared = self._features(np.arange(0, count, max(1, count // _COMPARED) if self._many else 1))
+        self._largest = np.maximum(self._compared[:, 2:4].max(0), 1e-6)  # what is less, where all predictions are alike, is rounding
+        self._compared[:, 2:4] /= self._largest
+
+    def of(self, node: int) -> npt.NDArray[np.float32]:
+        """A node's features, its divergences divided by the largest: [feature]."""
+        row: npt.NDArray[np.float32] = self._features(np.array([node]))[0]
+        row[2:4] /= np.maximum(self._largest, row[2:4])
+        return row
 
     def share_below(self, column: int, node: int) -> float:
         """The share of the nodes that have less of a feature than a node."""
-        ...
+        return float((self._compared[:, column] < self.of(node)[column]).mean())
 
+    def _features(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Entropy, degree, the divergences from and to the neighbours, and whether a node is labelled: [node, feature]."""
+        from nodewise.policy.policy import StateSettings
 
-def states(learner: SessionLearner) -> States:
-    """The states of the moment: of all nodes, or as they are asked for where there are very many."""
-    from nodewise.session.learning.learner import MANY_NODES
+        learner = self._learner
+        if self._many:
+            negative, forward, reverse = self._apart(nodes)
+        else:
+            seen = learner.observation
+            negative, forward, reverse = (each[0].numpy()[nodes] for each in (seen.negative_entropy, *seen.divergences))
+        entropy = negative / -math.log(max(learner.learner.num_classes, 2))
+        degree = np.minimum(learner.tensors.degree.numpy()[nodes] / StateSettings.degree_alpha, 1)
+        labelled = learner.environment.labelled[0].numpy()[nodes]
+        return np.stack([entropy, degree, reverse, forward, labelled], 1).astype(np.float32)
 
-    return _Sampled(learner) if learner.tensors.num_nodes >= MANY_NODES else _All(learner)
+    def _apart(self, nodes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
+        """`negative_entropy` and both `divergences` of `nodewise.contracts.Observation`, from the predictions of these nodes and their neighbours alone."""
+        learner, around = self._learner, self._learner.tensors.adjacency
+        starts, ends = around.crow[nodes].numpy().astype(np.int64), around.crow[nodes + 1].numpy().astype(np.int64)
+        degree = ends - starts
+        of_node = np.repeat(np.arange(len(nodes)), degree)  # for every edge the row of its node
+        edges = np.arange(len(of_node)) - np.repeat(np.cumsum(degree) - degree, degree) + np.repeat(starts, degree)
+        needed, rows = np.unique(np.concatenate([nodes, around.col[edges].numpy()]), return_inverse=True)
+        own, other = rows[: len(nodes)], rows[len(nodes) :]
+        p = np.maximum(learner.probabilities_of(needed.astype(np.int64)).double().numpy(), 1e-10)
+        log_p = np.log(p)
+        towards = (p[own][of_node] * (log_p[own][of_node] - log_p[other])).sum(1)  # KL(node ‖ neighbour)
+        back = (p[other] * (log_p[other] - log_p[own][of_node])).sum(1)
+        forward, reverse = (np.bincount(of_node, each, len(nodes)) / np.maximum(degree, 1) for each in (towards, back))
+        return (p * log_p).sum(1)[own], forward, reverse
 
 
 @dataclass(frozen=True)
@@ -391,62 +431,6 @@ class _Reasoning(Protocol):
     def reach(self, node: int) -> float:
         """How many nodes a label here would decide."""
         ...
-
-
-class _All:
-    def __init__(self, learner: SessionLearner) -> None:
-        from nodewise.policy.policy import StateSettings, state
-
-        self._table = state(learner.observation, StateSettings())[0].numpy()  # [node, feature]
-
-    def of(self, node: int) -> npt.NDArray[Any]:
-        row: npt.NDArray[Any] = self._table[node]
-        return row
-
-    def share_below(self, column: int, node: int) -> float:
-        values = self._table[:, column]
-        return float((values < values[node]).mean())
-
-
-class _Sampled:
-    """Features of nodes as they are asked for; divergences are scaled by the largest of the sample."""
-
-    def __init__(self, learner: SessionLearner) -> None:
-        self._learner = learner
-        count = learner.tensors.num_nodes
-        self._compared = self._features(np.arange(0, count, max(1, count // _COMPARED)))
-        self._largest = np.maximum(self._compared[:, 2:4].max(0), 1e-6)
-        self._compared[:, 2:4] /= self._largest
-
-    def of(self, node: int) -> npt.NDArray[Any]:
-        row: npt.NDArray[Any] = self._features(np.array([node]))[0]
-        row[2:4] /= np.maximum(self._largest, row[2:4])
-        return row
-
-    def share_below(self, column: int, node: int) -> float:
-        return float((self._compared[:, column] < self.of(node)[column]).mean())
-
-    def _features(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Entropy, degree, the divergences from and to the neighbours (section 3.2) and whether it is labelled: [node, feature]."""
-        from nodewise.policy.policy import StateSettings
-
-        learner, around = self._learner, self._learner.tensors.adjacency
-        starts, ends = around.crow[nodes].numpy().astype(np.int64), around.crow[nodes + 1].numpy().astype(np.int64)
-        degree = ends - starts
-        of_node = np.repeat(np.arange(len(nodes)), degree)  # for every edge the place of its node
-        edges = np.arange(len(of_node)) - np.repeat(np.cumsum(degree) - degree, degree) + np.repeat(starts, degree)
-        needed, places = np.unique(np.concatenate([nodes, around.col[edges].numpy()]), return_inverse=True)
-        own, other = places[: len(nodes)], places[len(nodes) :]
-        p = np.maximum(learner.probabilities_of(needed.astype(np.int64)).double().numpy(), 1e-10)
-        log_p = np.log(p)
-        negative = (p * log_p).sum(1)
-        divided = np.maximum(degree, 1)
-        towards = (p[own][of_node] * (log_p[own][of_node] - log_p[other])).sum(1)  # KL(node ‖ neighbour)
-        back = (p[other] * (log_p[other] - log_p[own][of_node])).sum(1)
-        forward, reverse = (np.bincount(of_node, each, len(nodes)) / divided for each in (towards, back))
-        entropy = negative[own] / -np.log(max(p.shape[1], 2))
-        labelled = learner.environment.labelled[0].numpy()[nodes]
-        return np.stack([entropy, np.minimum(degree / StateSettings().degree_alpha, 1), reverse, forward, labelled], 1).astype(np.float32)
 
 
 def _percent(share: float) -> str:

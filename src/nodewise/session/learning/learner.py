@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import torch
 
 from nodewise.contracts import Classifier, Learner, Observation, Queried, Strategy
-from nodewise.environment import Environment
+from nodewise.environment import Environment, choose
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, one_thread
 from nodewise.ground.events import Progress, Reporter, Silent, Warned, listening
@@ -153,8 +153,7 @@ class SessionLearner:
             if type(self._strategy).batch is Strategy.batch:
                 return None
             if count == 1 and not waiting:  # the scores are there: a batch of one need not compute them again
-                lowest = torch.finfo(scores.dtype).min
-                return [int(scores.clamp_min(lowest).masked_fill(~allowed, -torch.inf).argmax())]
+                return [int(choose(scores[None], allowed[None]))]
             seen = copy(self.observation)
             seen.pool, seen.labelled = allowed[None], seen.labelled.clone()
             seen.labelled[0, list(waiting)] = True
