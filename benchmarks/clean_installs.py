@@ -172,7 +172,8 @@ def page(record: dict[str, Any]) -> str:
         "everything on that Python, and nothing was run.", "",
         "| Python | extra | what was run | packages | torch | outcome |", "| --- | --- | --- | ---: | --- | --- |",
     ]  # fmt: skip
-    for row in record["rows"]:
+    order = [*TRIED, "all, docs"]
+    for row in sorted(record["rows"], key=lambda row: (row["how"], order.index(row["extra"]), row["python"])):
         tried = TRIED[row["extra"]][0] if row["how"] == "installed" else "a dry run of the resolver"
         outcome = (
             {"installed": "runs", "resolved": "resolved"}[row["how"]]

@@ -8,9 +8,12 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 import nodewise as nw
 
@@ -38,6 +41,22 @@ def test_extras_are_told_in_the_readme_and_tried_by_the_public_ci() -> None:
     assert (told | tried) - extras == set(), "an extra that does not exist"
     supported = re.findall(r"Programming Language :: Python :: (3\.\d+)", project)
     assert [version for version in supported if f'"{version}"' not in matrix] == []
+
+
+def test_every_pin_can_be_had_on_the_oldest_python_or_says_that_it_cannot() -> None:
+    """A pin without a marker that the oldest Python cannot take sends pip's resolver through every version of everything else."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    oldest = {"python_version": "3.10", "python_full_version": "3.10.13"}
+    wrong = []
+    for pin in (Requirement(line) for line in lines if not line.startswith("#")):
+        try:
+            installed = metadata(pin.name)
+        except PackageNotFoundError:
+            continue
+        needs, applies = installed["Requires-Python"] or "", pin.marker is None or pin.marker.evaluate(oldest)
+        if applies and pin.specifier.contains(installed["Version"]) and not SpecifierSet(needs).contains("3.10.13"):
+            wrong.append(f"{pin} needs Python {needs}")
+    assert wrong == []
 
 
 def test_the_page_of_clean_installs_is_made_from_the_result() -> None:

@@ -9,10 +9,11 @@ from nodewise.classifiers.gcn.gcn import Gcn
 from nodewise.classifiers.views.views import Views
 from nodewise.contracts import Classifier
 from nodewise.graph import Graph
+from nodewise.graph.features import canonical_features, unscaled
 from nodewise.ground.errors import InputError
 from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
 
-__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "Views", "list_classifiers", "make_classifier", "without_features"]
+__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "Views", "list_classifiers", "make_classifier", "notes_on_features"]
 
 CLASSIFIERS: dict[str, Callable[..., Classifier]] = {"views": Views, "gcn": Gcn}
 """Every classifier by the name that the command line uses."""
@@ -54,13 +55,22 @@ def make_classifier(
     return made
 
 
-def without_features(classifier: Classifier, graph: Graph) -> str | None:
-    """What a classifier is given on a graph without features, in words; None where there are features."""
+def notes_on_features(classifier: Classifier, graph: Graph, asked: str | None = None) -> list[str]:
+    """What to know of a graph's features before a classifier is given them, in words.
+
+    Args:
+        classifier: who is given them.
+        graph: the graph as it was loaded.
+        asked: the preprocessing that somebody asked for by name: whoever did so has looked at the scales.
+    """
     if graph.has_features:
-        return None
+        scales = unscaled(graph) if asked is None else None
+        return [] if scales is None else [f"{graph.name!r}: {scales}" if graph.name else scales]
+    if asked is not None and canonical_features(asked, graph.name) != "raw":
+        return []
     instead = (
         "looks at its edges alone"
         if isinstance(classifier, Views)
         else "is given numbers made of its edges (degree, clustering, PageRank …) instead"
     )
-    return f"{graph.name!r} has no features: {classifier.name} {instead}"
+    return [f"{graph.name!r} has no features: {classifier.name} {instead}"]

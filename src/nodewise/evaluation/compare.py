@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nodewise.classifiers import without_features
+from nodewise.classifiers import notes_on_features
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget, load_graph
 from nodewise.environment import SplitSizes, TestNodes
@@ -343,9 +343,10 @@ class _Play:
                 strategy = method.make()
                 classifier = choose_classifier(given, strategy)
                 ready = prepared(graph, self._contest.features, classifier.default_features(graph))
-                if (instead := without_features(classifier, ready)) is not None and instead not in told:
-                    told.add(instead)
-                    self._report(Note(instead))
+                for remark in notes_on_features(classifier, graph, self._contest.features):
+                    if remark not in told:
+                        told.add(remark)
+                        self._report(Note(remark))
                 tasks = self._shared_tasks(ready, classifier, strategy)
                 self._jobs[-1].append(_Job(method, strategy, classifier.name, ready.features, tasks))
                 lacking = {id(task) for task in tasks if any(self._store.load(task.key(budget)) is None for budget in task.budgets)}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.classifiers import make_classifier, without_features
+from nodewise.classifiers import make_classifier, notes_on_features
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import SplitSizes, TestNodes
@@ -158,6 +158,7 @@ def evaluate(
     chosen, where = make_strategy(strategy, policy, strategy_settings), resolve_device(device)
     learns = choose_classifier(classifier, chosen, settings)
     graph = as_graph(graph)
+    remarks = notes_on_features(learns, graph, features)
     graph = prepared(graph, features, learns.default_features(graph))
     held_out = default_splits(graph) if splits is None and test_nodes is None else splits
     if test_nodes is not None:
@@ -171,8 +172,8 @@ def evaluate(
     player.hold(graph, reference)
     chunks = []
     with listening(reporter, progress) as report:
-        if (instead := without_features(learns, graph)) is not None:
-            report(Note(instead))
+        for remark in remarks:
+            report(Note(remark))
         tensors = player.tensors(reference, str(where))
         tensors.prepared_by(learns, report)
         size = runs_at_once(tensors, learns, chosen, budget)

@@ -50,6 +50,30 @@ def test_without_options_it_is_five_a_class_and_the_classifier_s_own_features(he
     assert "blocks, random, 15 labels, 2 runs, features raw, cpu" in capfd.readouterr().out
 
 
+def test_unscaled_features_are_told_once_and_not_to_whoever_asked_for_a_preprocessing(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    graph = block_graph()
+    assert graph.x is not None and graph.y is not None
+    years = np.full((graph.num_nodes, 1), 2000.0, dtype=np.float32)
+    x = np.hstack([graph.dense_features(), years])
+    write_graph(
+        Graph.build(graph.edge_index, graph.num_nodes, x=x, y=graph.y, class_names=graph.class_names, name="years"), here / "years.npz"
+    )
+    loud = ["--runs", "2", "--device", "cpu"]
+    said = "the features have very different scales"
+    for command in (["evaluate", "years.npz", "--strategy", "random"], ["compare", "years.npz", "--strategies", "random,centrality"]):
+        assert main([*command, *loud]) == 0
+        out, err = capfd.readouterr()
+        assert "".join(err.split()).count("'years':" + "".join(said.split())) == 1 and said not in out
+    assert main(["session", "new", "job.nodewise", "years.npz", "--budget", "3", "--strategy", "random"]) == 0
+    assert said in " ".join(capfd.readouterr().err.split())
+    assert main(["evaluate", "years.npz", "--strategy", "random", "--features", "unit", *loud]) == 0
+    assert main(["evaluate", "years.npz", "--strategy", "random", *SHORT]) == 0
+    assert main(["evaluate", "blocks.npz", "--strategy", "random", *loud]) == 0
+    assert said not in " ".join(capfd.readouterr().err.split())
+
+
 def test_closing_epochs_and_basef_are_options(here: Path) -> None:
     scores = {}
     for name, options in {

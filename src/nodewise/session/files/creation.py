@@ -53,7 +53,7 @@ def create_log(
         The file, the classifier, and the strategy where it is not the learned one.
     """
     from nodewise import __version__
-    from nodewise.classifiers import make_classifier, without_features
+    from nodewise.classifiers import make_classifier, notes_on_features
     from nodewise.datasets import as_graph
 
     report = reporter or Silent()
@@ -77,8 +77,8 @@ def create_log(
     raw, graph = graph, prepared(graph, features, learns.default_features(graph))
     source = source if graph is raw else None  # the file holds the features as they were
     report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
-    if (instead := without_features(learns, graph)) is not None:
-        report(Note(instead))
+    for remark in notes_on_features(learns, raw, features):
+        report(Note(remark))
     foresee = getattr(learns, "foresee", None)
     if foresee is not None:  # before anything is written
         foresee(graph, report)
