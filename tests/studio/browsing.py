@@ -28,10 +28,14 @@ EVIL = "<img src=x onerror=window.hacked=1>"
 
 
 class Server:
-    """``nodewise studio`` as a user starts it. It can be killed, and started again at the same address."""
+    """``nodewise studio`` as a user starts it. It can be killed, and started again at the same address.
+
+    Attributes:
+        folder: where its sessions lie.
+    """
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self._folder, self._arguments = folder, arguments
+        self.folder, self._arguments = folder, arguments
         self._port = "0"
         self.start()
 
@@ -39,7 +43,7 @@ class Server:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
         command = [sys.executable, "-m", "nodewise", "studio", *self._arguments, "--port", self._port, "--no-browser"]
         self._process = subprocess.Popen(
-            command, cwd=self._folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
         )
         assert self._process.stdout is not None
         said = self._process.stdout.readline()
@@ -77,6 +81,12 @@ class Server:
         assert self._process.stdout is not None
         self._process.stdout.close()
 
+    def clear(self) -> None:
+        """Let go of all sessions and remove them: it is as if it had just been started."""
+        for name in self.get("/studio")["sessions"]:
+            self.post("/jobs/archive", name=name)
+            shutil.rmtree(self.folder / "archive")
+
     def get(self, path: str) -> Any:
         return httpx.get(f"{self.address}/api/v1{path}", timeout=120).raise_for_status().json()
 
@@ -95,14 +105,14 @@ def studio(folder: Path, *arguments: str) -> Iterator[Server]:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """The browser; skips where there is none."""
+def chromium(*arguments: str) -> Iterator[Browser]:
+    """The browser, with further arguments of its command line; skips where there is none."""
     driver = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         pytest.skip("needs Chromium on the PATH")
     with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage", *arguments])
         try:
             yield browser
         finally:
@@ -218,3 +228,15 @@ def notes(count: int = 60) -> list[dict[str, str]]:
             }
         )
     return made
+
+
+def make(server: Server, name: str, rows: list[dict[str, str]], **fields: Any) -> None:
+    """A session from an uploaded table with a column ``text``."""
+    stream = [",".join(rows[0])]
+    for row in rows:
+        stream.append(",".join('"' + cell.replace('"', '""') + '"' for cell in row.values()))
+    data = {"name": name, "text": "text", "budget": 12, "knn": 5, **fields}
+    answer = httpx.post(
+        f"{server.address}/api/v1/session", files={"nodes": (f"{name}.csv", "\n".join(stream).encode())}, data=data, timeout=300
+    )
+    assert answer.status_code == 201, answer.text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 import shutil
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ import pytest
 
 from nodewise.graph.knn.knn import knn_from_table
 from nodewise.session import Session
-from tests.studio.browsing import chromium, notes, studio, visit, write_csv
+from tests.studio.browsing import Server, notes, studio, visit, write_csv
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -22,19 +21,18 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
+def make_job(folder: Path, budget: int = 12) -> Path:
+    """A session of sixty notes with two classes."""
+    rows = write_csv(folder / "notes.csv", notes())
+    graph = knn_from_table(rows, 5, text="text", label="")
+    Session.create(folder / "job.nodewise", graph, budget=budget, classes=["thing", "plant"]).close()
+    return folder / "job.nodewise"
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Path:
-    """A session of sixty notes with two classes and room for twelve labels."""
-    rows = write_csv(tmp_path / "notes.csv", notes())
-    graph = knn_from_table(rows, 5, text="text", label="")
-    Session.create(tmp_path / "job.nodewise", graph, budget=12, classes=["thing", "plant"]).close()
-    return tmp_path / "job.nodewise"
+def job(server: Server) -> str:
+    """The name of a session with room for twelve labels."""
+    return make_job(server.folder).stem
 
 
 def told(page: Page) -> None:
@@ -42,10 +40,10 @@ def told(page: Page) -> None:
     page.locator("#telling .saved").wait_for()
 
 
-def test_from_a_csv_to_an_export(browser: Browser, tmp_path: Path) -> None:
+def test_from_a_csv_to_an_export(browser: Browser, server: Server, tmp_path: Path) -> None:
     rows = [{name: row[name] for name in ("id", "title", "text")} for row in notes()]
     table = write_csv(tmp_path / "my notes.csv", rows)
-    with studio(tmp_path) as server, visit(browser, server.address) as seen:
+    with visit(browser, server.address) as seen:
         page = seen.page
         page.wait_for_url("**/new")
         page.locator("#nodes-file").set_input_files(table)
@@ -56,7 +54,7 @@ def test_from_a_csv_to_an_export(browser: Browser, tmp_path: Path) -> None:
         page.get_by_label("Audit").fill("0")
         page.get_by_role("button", name="Make the session").click()
         page.wait_for_url("**/s/*")
-        assert (tmp_path / "my notes.nodewise").is_file()
+        assert (server.folder / "my notes.nodewise").is_file()
 
         seen.ready()
         first = seen.title()
@@ -98,9 +96,9 @@ def test_from_a_csv_to_an_export(browser: Browser, tmp_path: Path) -> None:
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 1, "neither": 1}
 
 
-def test_the_keyboard_alone_is_enough(browser: Browser, tmp_path: Path) -> None:
+def test_the_keyboard_alone_is_enough(browser: Browser, server: Server, tmp_path: Path) -> None:
     table = write_csv(tmp_path / "notes.csv", notes())
-    with studio(tmp_path) as server, visit(browser, server.address) as seen:
+    with visit(browser, server.address) as seen:
         page = seen.page
         page.on("filechooser", lambda chooser: chooser.set_files(table))
         page.wait_for_url("**/new")
@@ -127,8 +125,8 @@ def tab_to(page: Page, identity: str) -> None:
     raise AssertionError(f"{identity} cannot be reached by Tab")
 
 
-def test_a_double_press_labels_one_node(browser: Browser, job: Path) -> None:
-    with studio(job.parent, job.name) as server, visit(browser, server.address) as seen:
+def test_a_double_press_labels_one_node(browser: Browser, server: Server, job: str) -> None:
+    with visit(browser, f"{server.address}/s/{job}") as seen:
         twice = "() => { for (let turn = 0; turn < 2; turn++) document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '1', bubbles: true })); }"
         for press in (twice, "() => { const button = document.querySelector('button.class'); button.click(); button.click(); }"):
             seen.ready()
@@ -138,8 +136,8 @@ def test_a_double_press_labels_one_node(browser: Browser, job: Path) -> None:
         assert server.get("/status")["told"] == 2
 
 
-def test_looking_around_and_changing_a_label(browser: Browser, job: Path) -> None:
-    with studio(job.parent, job.name) as server, visit(browser, server.address) as seen:
+def test_looking_around_and_changing_a_label(browser: Browser, server: Server, job: str) -> None:
+    with visit(browser, f"{server.address}/s/{job}") as seen:
         page = seen.page
         first = seen.label("1")
         asked = seen.title()
@@ -159,7 +157,8 @@ def test_looking_around_and_changing_a_label(browser: Browser, job: Path) -> Non
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 0}
 
 
-def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browser, job: Path) -> None:
+def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browser, tmp_path: Path) -> None:
+    job = make_job(tmp_path)
     with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["ERR_", "WebSocket"]) as seen:
         page = seen.page
         first = seen.label("1")
@@ -178,7 +177,8 @@ def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browse
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 1}
 
 
-def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_meanwhile(browser: Browser, job: Path) -> None:
+def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_meanwhile(browser: Browser, tmp_path: Path) -> None:
+    job = make_job(tmp_path)
     shutil.copy(job, job.with_name("other.nodewise"))
     with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["ERR_", "WebSocket", "409"]) as seen:
         page = seen.page
@@ -197,24 +197,25 @@ def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_me
         assert server.get("/status?session=other")["told"] == 0 and server.get(f"/status?session={job.stem}")["told"] == 1
 
 
-def test_the_end_of_the_budget_says_what_can_be_done(browser: Browser, job: Path) -> None:
-    with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["409"]) as seen:
+def test_the_end_of_the_budget_says_what_can_be_done(browser: Browser, server: Server) -> None:
+    make_job(server.folder, budget=4)
+    with visit(browser, f"{server.address}/s/job", allowed=["409"]) as seen:
         page = seen.page
-        for number in range(11):
+        for number in range(3):
             seen.label("1" if number % 2 else "2")
         seen.ready()
         page.keyboard.press("1")
         page.get_by_role("heading", name="The budget is spent").wait_for()
-        page.get_by_label("raise the budget").fill("14")
+        page.get_by_label("raise the budget").fill("6")
         page.get_by_role("button", name="Go on", exact=True).click()
         seen.ready()
-        assert server.get("/status")["budget"] == 14
+        assert server.get("/status")["budget"] == 6
         seen.label("2")
-        assert server.get("/status")["told"] == 13
+        assert server.get("/status")["told"] == 5
 
 
-def test_another_annotator_is_seen_at_once(browser: Browser, job: Path) -> None:
-    with studio(job.parent, job.name) as server, visit(browser, server.address) as seen:
+def test_another_annotator_is_seen_at_once(browser: Browser, server: Server, job: str) -> None:
+    with visit(browser, f"{server.address}/s/{job}") as seen:
         page = seen.page
         seen.label("1")
         (node,) = (event["node"] for event in server.get("/events")["events"] if event["kind"] == "tell")
@@ -225,8 +226,8 @@ def test_another_annotator_is_seen_at_once(browser: Browser, job: Path) -> None:
         page.locator("#card .known", has_text="ada says plant").wait_for()
 
 
-def test_a_node_that_somebody_else_has_labelled_is_not_lost_from_sight(browser: Browser, job: Path) -> None:
-    with studio(job.parent, job.name) as server, visit(browser, server.address) as seen:
+def test_a_node_that_somebody_else_has_labelled_is_not_lost_from_sight(browser: Browser, server: Server, job: str) -> None:
+    with visit(browser, f"{server.address}/s/{job}") as seen:
         seen.ready()
         asked, node = seen.title(), server.post("/ask", annotator="me")["queries"][0]["node"]
         server.post("/tell", annotator="ada", labels=[{"node": node, "label": "plant"}])

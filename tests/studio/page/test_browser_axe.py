@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.studio.browsing import Server, chromium, notes, studio, visit, write_csv
-from tests.studio.page.test_browser_mending import make
+from tests.studio.browsing import Server, make, notes, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.slow
-
 AXE = Path(__file__).parents[3] / "node_modules" / "axe-core" / "axe.min.js"
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not AXE.exists(), reason="needs what `make page` installs")]
 SCREENS: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 800}},
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
@@ -24,26 +22,16 @@ SCREENS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not AXE.exists():
-        pytest.skip("needs what `make page` installs")
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(shared_studio: Server) -> Iterator[Server]:
     """A studio whose session has labels of two people, a disagreement, a note and a second session beside it."""
-    folder = tmp_path_factory.mktemp("studio")
-    write_csv(folder / "notes.csv", notes())
-    with studio(folder) as found:
-        for name in ("job", "other"):
-            make(found, name, notes(), classes="thing, plant", redundancy=2, audit=2)
-        for node, labels in ((3, ("thing", "plant")), (4, ("thing", "thing")), (5, ("plant", "plant"))):
-            for who, label in zip(("ada", "bob"), labels, strict=True):
-                found.post("/tell", session="job", annotator=who, labels=[{"node": node, "label": label}])
-        found.post("/notes", session="job", annotator="ada", node=3, text="see https://example.org/x")
-        yield found
+    for name in ("job", "other"):
+        make(shared_studio, name, notes(), classes="thing, plant", redundancy=2, audit=2)
+    for node, labels in ((3, ("thing", "plant")), (4, ("thing", "thing")), (5, ("plant", "plant"))):
+        for who, label in zip(("ada", "bob"), labels, strict=True):
+            shared_studio.post("/tell", session="job", annotator=who, labels=[{"node": node, "label": label}])
+    shared_studio.post("/notes", session="job", annotator="ada", node=3, text="see https://example.org/x")
+    yield shared_studio
+    shared_studio.clear()
 
 
 def violations(page: Page) -> list[str]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.studio.browsing import chromium, notes, studio, visit
+from tests.studio.browsing import Server, make, notes, visit
 from tests.studio.jobs import job
-from tests.studio.page.test_browser_mending import make
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -19,74 +17,65 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-def test_enter_accepts_the_prediction_but_never_on_the_audit(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant", audit=1)
-        with visit(browser, f"{server.address}/s/job") as seen:
-            page = seen.page
-            for _ in range(8):
-                seen.ready()
-                audit = page.locator("#card .pill.audit").count() == 1
-                before, told = seen.title(), server.get("/status?session=job")
-                if audit or told["told"] < 2:
-                    assert audit is False or page.get_by_role("button", name="Accept").count() == 0
-                    page.keyboard.press("Enter")
-                    page.wait_for_timeout(300)
-                    assert seen.title() == before or not audit
-                    if seen.title() == before:
-                        seen.label("1" if told["told"] % 2 else "2")
-                    continue
-                expected = page.locator("#insight .bars .name").first.inner_text()
-                with page.expect_response(re.compile("/tell$")) as sent:
-                    page.keyboard.press("Enter")
-                assert sent.value.request.post_data_json["labels"][0]["label"] == expected
-            assert server.get("/status?session=job")["told"] >= 5
-
-
-def test_focus_shows_the_text_and_the_classes_alone(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant")
-        with visit(browser, f"{server.address}/s/job") as seen:
+def test_enter_accepts_the_prediction_but_never_on_the_audit(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant", audit=1)
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        for _ in range(8):
             seen.ready()
-            seen.page.keyboard.press("x")
-            assert not seen.page.locator(".side").is_visible() and seen.page.locator("button.class").first.is_visible()
-            seen.label("1")
-            seen.page.keyboard.press("x")
-            assert seen.page.locator(".side").is_visible()
+            audit = page.locator("#card .pill.audit").count() == 1
+            before, told = seen.title(), server.get("/status?session=job")
+            if audit or told["told"] < 2:
+                assert audit is False or page.get_by_role("button", name="Accept").count() == 0
+                page.keyboard.press("Enter")
+                page.wait_for_timeout(300)
+                assert seen.title() == before or not audit
+                if seen.title() == before:
+                    seen.label("1" if told["told"] % 2 else "2")
+                continue
+            expected = page.locator("#insight .bars .name").first.inner_text()
+            with page.expect_response(re.compile("/tell$")) as sent:
+                page.keyboard.press("Enter")
+            assert sent.value.request.post_data_json["labels"][0]["label"] == expected
+        assert server.get("/status?session=job")["told"] >= 5
 
 
-def test_the_table_filters_sorts_labels_a_selection_and_undoes_it_as_one(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant")
-        with visit(browser, f"{server.address}/s/job") as seen:
-            page = seen.page
-            seen.label("1")
-            seen.label("2")
-            page.keyboard.press("l")
-            page.locator(".node-table", has_text="60 rows").wait_for()
-            page.get_by_label("Search in the table").fill("river")
-            page.locator(".node-table", has_text="30 rows").wait_for()
-            for box in page.locator(".table-body input[type=checkbox]").all()[:4]:
-                box.check()
-            page.get_by_label("Class for the chosen rows").select_option("plant")
-            with page.expect_response(re.compile("/bulk$")) as sent:
-                page.get_by_role("button", name="Label them").click()
-            assert sent.value.ok
-            now = server.get("/status?session=job")
-            assert now["bulk"] >= 3 and now["told"] == 2, "bulk answers spend no budget"
-            page.get_by_label("Which rows").select_option("labelled")
-            page.locator(".table-row", has_text="(bulk)").first.wait_for()
-            page.keyboard.press("Escape")
-            seen.ready()
-            page.keyboard.press("u")
-            page.locator("#telling", has_text="Undone").wait_for()
-            assert server.get("/status?session=job")["bulk"] == 0
+def test_focus_shows_the_text_and_the_classes_alone(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        seen.ready()
+        seen.page.keyboard.press("x")
+        assert not seen.page.locator(".side").is_visible() and seen.page.locator("button.class").first.is_visible()
+        seen.label("1")
+        seen.page.keyboard.press("x")
+        assert seen.page.locator(".side").is_visible()
+
+
+def test_the_table_filters_sorts_labels_a_selection_and_undoes_it_as_one(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.label("1")
+        seen.label("2")
+        page.keyboard.press("l")
+        page.locator(".node-table", has_text="60 rows").wait_for()
+        page.get_by_label("Search in the table").fill("river")
+        page.locator(".node-table", has_text="30 rows").wait_for()
+        for box in page.locator(".table-body input[type=checkbox]").all()[:4]:
+            box.check()
+        page.get_by_label("Class for the chosen rows").select_option("plant")
+        with page.expect_response(re.compile("/bulk$")) as sent:
+            page.get_by_role("button", name="Label them").click()
+        assert sent.value.ok
+        now = server.get("/status?session=job")
+        assert now["bulk"] >= 3 and now["told"] == 2, "bulk answers spend no budget"
+        page.get_by_label("Which rows").select_option("labelled")
+        page.locator(".table-row", has_text="(bulk)").first.wait_for()
+        page.keyboard.press("Escape")
+        seen.ready()
+        page.keyboard.press("u")
+        page.locator("#telling", has_text="Undone").wait_for()
+        assert server.get("/status?session=job")["bulk"] == 0
 
 
 def test_a_hundred_thousand_rows_are_a_window(tmp_path: Path) -> None:
@@ -103,56 +92,53 @@ def test_a_hundred_thousand_rows_are_a_window(tmp_path: Path) -> None:
         assert page["total"] == size and [row["node"] for row in page["rows"]] == list(range(49_999, 49_979, -1))
 
 
-def test_classes_are_renamed_merged_and_described(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant, tree")
-        with visit(browser, f"{server.address}/s/job") as seen:
-            page = seen.page
-            seen.label("3")
-            page.click("#classes-button")
-            page.get_by_label("Name of thing").fill("object")
-            page.get_by_label("Name of thing").press("Tab")
-            page.get_by_label("What belongs to object?").fill("what somebody made")
-            page.get_by_label("What belongs to object?").press("Tab")
-            page.get_by_label("Merge tree into").select_option("plant")
-            page.locator(".class-list li").nth(2).wait_for(state="detached")
-            page.keyboard.press("Escape")
-            now = server.get("/status?session=job")
-            assert now["numbers"] == {"object": 0, "plant": 1} and now["balance"] == {"object": 0, "plant": 1}
-            assert now["descriptions"] == {"object": "what somebody made"}
-            assert "what somebody made" in (page.locator("button.class").first.get_attribute("title") or "")
+def test_classes_are_renamed_merged_and_described(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant, tree")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.label("3")
+        page.click("#classes-button")
+        page.get_by_label("Name of thing").fill("object")
+        page.get_by_label("Name of thing").press("Tab")
+        page.get_by_label("What belongs to object?").fill("what somebody made")
+        page.get_by_label("What belongs to object?").press("Tab")
+        page.get_by_label("Merge tree into").select_option("plant")
+        page.locator(".class-list li").nth(2).wait_for(state="detached")
+        page.keyboard.press("Escape")
+        now = server.get("/status?session=job")
+        assert now["numbers"] == {"object": 0, "plant": 1} and now["balance"] == {"object": 0, "plant": 1}
+        assert now["descriptions"] == {"object": "what somebody made"}
+        assert "what somebody made" in (page.locator("button.class").first.get_attribute("title") or "")
 
 
-def test_notes_are_written_to_a_node_for_everybody(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant")
-        with visit(browser, f"{server.address}/s/job", annotator="ada") as seen:
-            seen.ready()
-            seen.page.get_by_text("Add a note").click()
-            seen.page.locator(".note-field").fill("see https://example.org/x")
-            seen.page.keyboard.press("Enter")
-            seen.page.locator(".node-notes li", has_text="ada: see https://example.org/x").wait_for()
-            assert seen.page.locator(".node-notes li a").get_attribute("href") == "https://example.org/x"
+def test_notes_are_written_to_a_node_for_everybody(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job", annotator="ada") as seen:
+        seen.ready()
+        seen.page.get_by_text("Add a note").click()
+        seen.page.locator(".note-field").fill("see https://example.org/x")
+        seen.page.keyboard.press("Enter")
+        seen.page.locator(".node-notes li", has_text="ada: see https://example.org/x").wait_for()
+        assert seen.page.locator(".node-notes li a").get_attribute("href") == "https://example.org/x"
 
 
-def test_the_neighbours_too(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant")
-        with visit(browser, f"{server.address}/s/job") as seen:
-            page = seen.page
-            seen.label("1")
-            page.keyboard.press("p")
-            page.get_by_role("tabpanel", name="History").get_by_role("button", name=re.compile("node|note|Note")).first.click()
-            with page.expect_response(re.compile("/bulk$")):
-                page.get_by_role("button", name=re.compile("These .* too: thing")).click()
-            assert server.get("/status?session=job")["bulk"] >= 3
+def test_the_neighbours_too(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.label("1")
+        page.keyboard.press("p")
+        page.get_by_role("tabpanel", name="History").get_by_role("button", name=re.compile("node|note|Note")).first.click()
+        with page.expect_response(re.compile("/bulk$")):
+            page.get_by_role("button", name=re.compile("These .* too: thing")).click()
+        assert server.get("/status?session=job")["bulk"] >= 3
 
 
-def test_the_card_says_updating_while_a_trained_classifier_learns_and_shows_its_last_word(browser: Browser, tmp_path: Path) -> None:
-    session = job(tmp_path, classifier="gcn")
+def test_the_card_says_updating_while_a_trained_classifier_learns_and_shows_its_last_word(browser: Browser, server: Server) -> None:
+    session = job(server.folder, classifier="gcn")
     session.tell([0, 1, 58, 59], ["a", "a", "b", "b"])
     session.close()
-    with studio(tmp_path, "job.nodewise") as server, visit(browser, f"{server.address}/s/job") as seen:
+    with visit(browser, f"{server.address}/s/job") as seen:
         seen.ready()
         seen.page.evaluate(
             """() => { window.said = []; const view = document.querySelector("#insight");
@@ -167,17 +153,16 @@ def test_the_card_says_updating_while_a_trained_classifier_learns_and_shows_its_
         assert seen.page.locator("#insight .bars .figure").first.inner_text() == f"{100 * chance:.0f} %"
 
 
-def test_the_map_shows_a_spinner_and_can_be_cancelled(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant")
-        with visit(browser, f"{server.address}/s/job") as seen:
-            page = seen.page
-            seen.ready()
-            page.route("**/api/v1/map?*", lambda route: None)  # it is never answered
-            page.keyboard.press("g")
-            page.locator(".map .note .spinner").wait_for()
-            page.locator(".map").get_by_role("button", name="Cancel").click()
-            page.get_by_text("The map was not drawn").wait_for()
-            page.unroute("**/api/v1/map?*")
-            page.get_by_role("button", name="Draw it").click()
-            page.locator(".map .note", has_text="60 nodes").wait_for()
+def test_the_map_shows_a_spinner_and_can_be_cancelled(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.ready()
+        page.route("**/api/v1/map?*", lambda route: None)  # it is never answered
+        page.keyboard.press("g")
+        page.locator(".map .note .spinner").wait_for()
+        page.locator(".map").get_by_role("button", name="Cancel").click()
+        page.get_by_text("The map was not drawn").wait_for()
+        page.unroute("**/api/v1/map?*")
+        page.get_by_role("button", name="Draw it").click()
+        page.locator(".map .note", has_text="60 nodes").wait_for()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the studio: pip install 'nodewise[studio]'")
 
+from tests.studio.browsing import chromium
 from tests.studio.jobs import job
 from tests.studio.serving import running
 
@@ -73,17 +73,8 @@ ATTACK = """async (target) => {
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium for which every name that ends in .test is this machine, as an attacker's name server would have it."""
-    driver = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("needs Chromium on the PATH")
-    names = "--host-resolver-rules=MAP *.test 127.0.0.1"
-    with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage", names])
-        try:
-            yield browser
-        finally:
-            browser.close()
+    with chromium("--host-resolver-rules=MAP *.test 127.0.0.1") as started:
+        yield started
 
 
 class Quiet(SimpleHTTPRequestHandler):

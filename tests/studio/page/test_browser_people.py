@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-from tests.studio.browsing import chromium, notes, studio, visit
+from tests.studio.browsing import Server, make, notes, studio, visit
 from tests.studio.jobs import job
-from tests.studio.page.test_browser_mending import make
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -20,61 +18,53 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
+def test_the_owner_settles_a_disagreement_and_sees_kappa_for_each_class(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant", redundancy=2)
+    for node, labels in ((3, ("thing", "plant")), (4, ("thing", "thing")), (5, ("plant", "plant"))):
+        for who, label in zip(("ada", "bob"), labels, strict=True):
+            server.post("/tell", session="job", annotator=who, labels=[{"node": node, "label": label}])
+    with visit(browser, f"{server.address}/s/job", annotator="eve") as seen:
+        page = seen.page
+        seen.ready()
+        page.get_by_role("tab", name="Annotators").click()
+        rows = {
+            row.locator("th").inner_text().split("\n")[-1].strip(): row.locator("td").all_inner_texts()
+            for row in page.locator(".kappa tbody tr").all()
+        }
+        assert set(rows) == {"all", "thing", "plant"} or len(rows) == 3
+        assert rows["all"] == ["0.33", "0.40"], "Fleiss' by hand 1 - 2/3 over 3 nodes, Cohen's (2/3 - 4/9) / (1 - 4/9)"
+        page.get_by_role("button", name="Settle them").click()
+        item = page.locator(".settle-list > li[data-node='3']")
+        assert "ada" in item.inner_text() and "bob" in item.inner_text()
+        item.get_by_role("button", name=re.compile("as plant")).click()
+        page.get_by_text("settled as plant by eve").wait_for()
+        page.keyboard.press("Escape")
+        assert server.get("/status?session=job")["disagreements"] == {} and server.get("/nodes/3?session=job")["label"] == "plant"
+        page.get_by_role("tab", name="History").click()
+        page.locator(".events li", has_text="is settled as").get_by_role("button", name=re.compile("Undo")).click()
+        page.locator("#telling", has_text="Undone").wait_for()
+        assert list(server.get("/status?session=job")["disagreements"])
 
 
-def test_the_owner_settles_a_disagreement_and_sees_kappa_for_each_class(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant", redundancy=2)
-        for node, labels in ((3, ("thing", "plant")), (4, ("thing", "thing")), (5, ("plant", "plant"))):
-            for who, label in zip(("ada", "bob"), labels, strict=True):
-                server.post("/tell", session="job", annotator=who, labels=[{"node": node, "label": label}])
-        with visit(browser, f"{server.address}/s/job", annotator="eve") as seen:
-            page = seen.page
+def test_a_class_that_is_misspelt_when_it_is_declared_is_noticed(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="database, plant")
+    with visit(browser, f"{server.address}/s/job", allowed=["409"]) as seen:
+        page = seen.page
+        for answer, classes in (("Use database", ["database", "plant"]), ("databse is a new class", ["database", "plant", "databse"])):
             seen.ready()
-            page.get_by_role("tab", name="Annotators").click()
-            rows = {
-                row.locator("th").inner_text().split("\n")[-1].strip(): row.locator("td").all_inner_texts()
-                for row in page.locator(".kappa tbody tr").all()
-            }
-            assert set(rows) == {"all", "thing", "plant"} or len(rows) == 3
-            assert rows["all"] == ["0.33", "0.40"], "Fleiss' by hand 1 - 2/3 over 3 nodes, Cohen's (2/3 - 4/9) / (1 - 4/9)"
-            page.get_by_role("button", name="Settle them").click()
-            item = page.locator(".settle-list > li[data-node='3']")
-            assert "ada" in item.inner_text() and "bob" in item.inner_text()
-            item.get_by_role("button", name=re.compile("as plant")).click()
-            page.get_by_text("settled as plant by eve").wait_for()
-            page.keyboard.press("Escape")
-            assert server.get("/status?session=job")["disagreements"] == {} and server.get("/nodes/3?session=job")["label"] == "plant"
-            page.get_by_role("tab", name="History").click()
-            page.locator(".events li", has_text="is settled as").get_by_role("button", name=re.compile("Undo")).click()
-            page.locator("#telling", has_text="Undone").wait_for()
-            assert list(server.get("/status?session=job")["disagreements"])
+            page.keyboard.press("n")
+            page.fill("#class-name", "databse")
+            page.keyboard.press("Enter")
+            page.locator("#telling", has_text="looks like the class 'database' misspelt").wait_for()
+            page.get_by_role("button", name=answer).click()
+            page.locator("form.naming").wait_for(state="hidden")
+            assert server.get("/status?session=job")["classes"] == classes
+            assert page.evaluate("() => document.activeElement.dataset.label") == classes[-1 if len(classes) == 3 else 0]
+            page.evaluate("() => document.activeElement.blur()")
 
 
-def test_a_class_that_is_misspelt_when_it_is_declared_is_noticed(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="database, plant")
-        with visit(browser, f"{server.address}/s/job", allowed=["409"]) as seen:
-            page = seen.page
-            for answer, classes in (("Use database", ["database", "plant"]), ("databse is a new class", ["database", "plant", "databse"])):
-                seen.ready()
-                page.keyboard.press("n")
-                page.fill("#class-name", "databse")
-                page.keyboard.press("Enter")
-                page.locator("#telling", has_text="looks like the class 'database' misspelt").wait_for()
-                page.get_by_role("button", name=answer).click()
-                page.locator("form.naming").wait_for(state="hidden")
-                assert server.get("/status?session=job")["classes"] == classes
-                assert page.evaluate("() => document.activeElement.dataset.label") == classes[-1 if len(classes) == 3 else 0]
-                page.evaluate("() => document.activeElement.blur()")
-
-
-def test_a_misspelt_class_of_a_new_session_is_noticed(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server, visit(browser, f"{server.address}/new") as seen:
+def test_a_misspelt_class_of_a_new_session_is_noticed(browser: Browser, server: Server) -> None:
+    with visit(browser, f"{server.address}/new") as seen:
         page = seen.page
         page.set_input_files("#nodes-file", {"name": "t.csv", "mimeType": "text/csv", "buffer": b"text\n" + b"some words here\n" * 9})
         page.fill("#classes", "database, databse, year 1, year 2")
@@ -101,85 +91,77 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
             page.get_by_text("Sessions are made by the owner").wait_for()
             page.get_by_role("button", name="Open job").wait_for()
             assert page.get_by_role("button", name=re.compile("archive|Copy")).count() == 0
+        pretending = {"Authorization": f"Bearer {theirs}"}
+        assert httpx.get(f"{server.address}/api/v1/backup", headers=pretending).status_code == 403, "the server does not rely on the page"
         with visit(browser, f"{server.address}/?token={owner}") as seen:
             seen.ready()
             assert seen.page.locator("#classes-button").is_visible() and seen.page.locator("#export-button").is_visible()
 
 
-def test_jobs_are_listed_copied_archived_and_brought_back(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant")
-        server.post("/tell", session="job", labels=[{"node": 3, "label": "plant"}])
-        with visit(browser, f"{server.address}/new") as seen:
-            page = seen.page
-            row = page.locator(".sessions li", has_text="job").first
-            row.wait_for()
-            assert re.search(r"60 rows · 2 classes · \w+ · [\d.]+ .B · now", row.inner_text()) and "1 of 12 labels" in row.inner_text()
-            page.get_by_role("button", name="Copy job").click()
-            page.get_by_role("button", name="Open job (2)").wait_for()
-            page.get_by_role("button", name="Move job into the archive").click()
-            page.get_by_text("Archive: 1 session").click()
-            assert (tmp_path / "archive" / "job.nodewise").exists() and not (tmp_path / "job.nodewise").exists()
-            page.get_by_role("button", name="Bring job back").click()
-            page.get_by_role("button", name="Open job", exact=True).click()
-            page.wait_for_url("**/s/job")
-            seen.ready()
-            assert server.get("/status?session=job")["told"] == 1
+def test_jobs_are_listed_copied_archived_and_brought_back(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    server.post("/tell", session="job", labels=[{"node": 3, "label": "plant"}])
+    with visit(browser, f"{server.address}/new") as seen:
+        page = seen.page
+        row = page.locator(".sessions li", has_text="job").first
+        row.wait_for()
+        assert re.search(r"60 rows · 2 classes · \w+ · [\d.]+ .B · now", row.inner_text()) and "1 of 12 labels" in row.inner_text()
+        page.get_by_role("button", name="Copy job").click()
+        page.get_by_role("button", name="Open job (2)").wait_for()
+        page.get_by_role("button", name="Move job into the archive").click()
+        page.get_by_text("Archive: 1 session").click()
+        assert (server.folder / "archive" / "job.nodewise").exists() and not (server.folder / "job.nodewise").exists()
+        page.get_by_role("button", name="Bring job back").click()
+        page.get_by_role("button", name="Open job", exact=True).click()
+        page.wait_for_url("**/s/job")
+        seen.ready()
+        assert server.get("/status?session=job")["told"] == 1
 
 
-def test_settings_can_be_read_and_the_safe_ones_changed(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant")
-        with visit(browser, f"{server.address}/s/job") as seen:
-            page = seen.page
-            seen.ready()
-            page.click("#settings-button")
-            page.locator(".fact-table", has_text="views").wait_for()
-            for field, value in (("#set-budget", "25"), ("#set-redundancy", "2")):
-                page.fill(field, value)
-                with page.expect_response(re.compile("/budget$|/redundancy$")):
-                    page.press(field, "Tab")
-            page.fill("#set-guideline", "in doubt, skip")
-            with page.expect_response(re.compile("/describe$")):
-                page.press("#set-guideline", "Tab")
-            now = server.get("/settings?session=job")
-            assert (now["budget"], now["redundancy"], now["guideline"]) == (25, 2, "in doubt, skip")
+def test_settings_can_be_read_and_the_safe_ones_changed(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.ready()
+        page.click("#settings-button")
+        page.locator(".fact-table", has_text="views").wait_for()
+        for field, value in (("#set-budget", "25"), ("#set-redundancy", "2")):
+            page.fill(field, value)
+            with page.expect_response(re.compile("/budget$|/redundancy$")):
+                page.press(field, "Tab")
+        page.fill("#set-guideline", "in doubt, skip")
+        with page.expect_response(re.compile("/describe$")):
+            page.press("#set-guideline", "Tab")
+        now = server.get("/settings?session=job")
+        assert (now["budget"], now["redundancy"], now["guideline"]) == (25, 2, "in doubt, skip")
 
 
-def test_a_lasso_chooses_nodes_that_are_labelled_in_one_go_and_undone_as_one(browser: Browser, tmp_path: Path) -> None:
-    with studio(tmp_path) as server:
-        make(server, "job", notes(), classes="thing, plant")
-        with visit(browser, f"{server.address}/s/job") as seen:
-            page = seen.page
-            seen.label("1")
-            page.keyboard.press("o")
-            page.locator(".map .note", has_text="60 nodes").wait_for()
-            box = page.locator(".map canvas").bounding_box()
-            assert box is not None
-            page.mouse.move(box["x"] + 2, box["y"] + 2)
-            page.mouse.down()
-            for right, down in ((1, 0), (1, 1), (0, 1), (0, 0)):
-                page.mouse.move(box["x"] + 2 + right * (box["width"] - 4), box["y"] + 2 + down * (box["height"] - 4), steps=4)
-            page.mouse.up()
-            page.locator(".chosen-nodes", has_text="59 nodes chosen, 1 labelled already and left alone").wait_for()
-            page.get_by_label("Class for the chosen nodes").select_option("plant")
-            with page.expect_response(re.compile("/bulk$")) as sent:
-                page.get_by_role("button", name="Label them").click()
-            assert sent.value.ok and server.get("/status?session=job")["bulk"] == 59
-            seen.page.locator("body[data-phase=ready], body[data-phase=idle]").wait_for()
-            page.get_by_role("button", name="Done").click()
-            page.keyboard.press("u")
-            page.locator("#telling", has_text="Undone").wait_for()
-            assert server.get("/status?session=job")["bulk"] == 0
-            seen.ready()
-            page.keyboard.press("o")  # by keys alone: the node in the middle
-            page.keyboard.press("ArrowLeft")
-            page.keyboard.press(" ")
-            page.locator(".chosen-nodes", has_text=re.compile("1 node chosen|labelled already")).wait_for()
-
-
-def test_the_server_refuses_an_annotators_page_that_pretends(tmp_path: Path) -> None:
-    job(tmp_path).close()
-    with studio(tmp_path, "job.nodewise", "--token", "the-owners-token", "--annotator-token", "the-annotators-token") as server:
-        headers = {"Authorization": "Bearer the-annotators-token"}
-        assert httpx.get(f"{server.address}/api/v1/backup", headers=headers).status_code == 403
+def test_a_lasso_chooses_nodes_that_are_labelled_in_one_go_and_undone_as_one(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.label("1")
+        page.keyboard.press("o")
+        page.locator(".map .note", has_text="60 nodes").wait_for()
+        box = page.locator(".map canvas").bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + 2, box["y"] + 2)
+        page.mouse.down()
+        for right, down in ((1, 0), (1, 1), (0, 1), (0, 0)):
+            page.mouse.move(box["x"] + 2 + right * (box["width"] - 4), box["y"] + 2 + down * (box["height"] - 4), steps=4)
+        page.mouse.up()
+        page.locator(".chosen-nodes", has_text="59 nodes chosen, 1 labelled already and left alone").wait_for()
+        page.get_by_label("Class for the chosen nodes").select_option("plant")
+        with page.expect_response(re.compile("/bulk$")) as sent:
+            page.get_by_role("button", name="Label them").click()
+        assert sent.value.ok and server.get("/status?session=job")["bulk"] == 59
+        seen.page.locator("body[data-phase=ready], body[data-phase=idle]").wait_for()
+        page.get_by_role("button", name="Done").click()
+        page.keyboard.press("u")
+        page.locator("#telling", has_text="Undone").wait_for()
+        assert server.get("/status?session=job")["bulk"] == 0
+        seen.ready()
+        page.keyboard.press("o")  # by keys alone: the node in the middle
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press(" ")
+        page.locator(".chosen-nodes", has_text=re.compile("1 node chosen|labelled already")).wait_for()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 
 from nodewise.graph import Graph
 from nodewise.session import Session
-from tests.studio.browsing import EVIL, Visit, chromium, studio, visit, write_csv
+from tests.studio.browsing import EVIL, Server, Visit, studio, visit, write_csv
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -19,12 +18,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SMALL = 12
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 def evil_graph() -> Graph:
@@ -42,9 +35,9 @@ def unharmed(seen: Visit) -> None:
     assert seen.page.evaluate("() => document.querySelectorAll('img[src=x], [onerror]').length") == 0
 
 
-def test_names_labels_and_attributes_stay_text_hovered_too(browser: Browser, tmp_path: Path) -> None:
-    Session.create(tmp_path / "evil.nodewise", evil_graph(), budget=6, classes=[EVIL, "fine"]).close()
-    with studio(tmp_path, "evil.nodewise") as server, visit(browser, f"{server.address}/") as seen:
+def test_names_labels_and_attributes_stay_text_hovered_too(browser: Browser, server: Server) -> None:
+    Session.create(server.folder / "evil.nodewise", evil_graph(), budget=6, classes=[EVIL, "fine"]).close()
+    with visit(browser, f"{server.address}/s/evil") as seen:
         page = seen.page
         seen.ready()
         assert EVIL in seen.title()
@@ -81,10 +74,10 @@ def test_names_labels_and_attributes_stay_text_hovered_too(browser: Browser, tmp
         assert server.get("/status")["balance"] == {EVIL: 1, "fine": 1}
 
 
-def test_an_annotator_a_class_and_a_file_may_be_called_anything(browser: Browser, tmp_path: Path) -> None:
+def test_an_annotator_a_class_and_a_file_may_be_called_anything(browser: Browser, server: Server, tmp_path: Path) -> None:
     rows = [{"id": f"{EVIL}{number}", EVIL: EVIL, "text": f"words of {EVIL} number {number} {number % 7}"} for number in range(30)]
     table = write_csv(tmp_path / "table.csv", rows)
-    with studio(tmp_path) as server, visit(browser, f"{server.address}/new") as seen:
+    with visit(browser, f"{server.address}/new") as seen:
         page = seen.page
         page.locator("#nodes-file").set_input_files({"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": table.read_bytes()})
         page.get_by_role("region", name="Columns").get_by_text(EVIL).first.wait_for()
@@ -104,12 +97,12 @@ def test_an_annotator_a_class_and_a_file_may_be_called_anything(browser: Browser
         assert server.get("/status")["annotators"] == {EVIL: 1}
 
 
-def test_a_hub_of_ten_thousand_neighbours_does_not_freeze_the_page(browser: Browser, tmp_path: Path) -> None:
+def test_a_hub_of_ten_thousand_neighbours_does_not_freeze_the_page(browser: Browser, server: Server) -> None:
     hub = 10_000
     ends = np.array([[0] * hub, list(range(1, hub + 1))])
     graph = Graph.build(ends, num_nodes=hub + 1, name="hub")
-    Session.create(tmp_path / "hub.nodewise", graph, budget=5, classes=["a", "b"], strategy="centrality").close()
-    with studio(tmp_path, "hub.nodewise") as server, visit(browser, f"{server.address}/") as seen:
+    Session.create(server.folder / "hub.nodewise", graph, budget=5, classes=["a", "b"], strategy="centrality").close()
+    with visit(browser, f"{server.address}/s/hub") as seen:
         page = seen.page
         seen.ready()
         page.get_by_text("10,000 neighbours").first.wait_for()

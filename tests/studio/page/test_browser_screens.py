@@ -9,7 +9,7 @@ import pytest
 
 from nodewise.graph.knn.knn import knn_from_table
 from nodewise.session import Session
-from tests.studio.browsing import Server, chromium, notes, studio, visit, write_csv
+from tests.studio.browsing import Server, notes, visit, write_csv
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -20,22 +20,18 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("screens")
+def server(shared_studio: Server) -> Iterator[Server]:
+    """A studio with a session of many classes, some with long names, and texts that have no place to break."""
+    folder = shared_studio.folder
     rows = [{**row, "text": row["text"] + " " + "x" * 500} for row in notes()]
     graph = knn_from_table(write_csv(folder / "notes.csv", rows), 5, text="text", label="")
     many = ["thing", "plant", "a class with a very long name that will not fit into any button at all", *(f"class {n}" for n in range(20))]
     Session.create(folder / "job.nodewise", graph, budget=12, classes=many, audit=4).close()
-    with studio(folder, "job.nodewise") as running:
-        asked = running.post("/ask", annotator="somebody", k=3)["queries"]
-        running.post("/tell", annotator="somebody", labels=[{"node": query["node"], "label": "thing"} for query in asked])
-        yield running
+    asked = shared_studio.post("/ask", session="job", annotator="somebody", k=3)["queries"]
+    told = [{"node": query["node"], "label": "thing"} for query in asked]
+    shared_studio.post("/tell", session="job", annotator="somebody", labels=told)
+    yield shared_studio
+    shared_studio.clear()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
