@@ -17,6 +17,7 @@ import pytest
 
 import nodewise as nw
 from nodewise.classifiers import list_classifiers, make_classifier
+from nodewise.cli import main
 from nodewise.evaluation.task import Player
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
@@ -331,15 +332,16 @@ def test_names_that_an_installed_package_offers(installed: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_s_commands(folder: Path, nodewise: Run) -> None:
-    commands = [line for block in blocks(PAGE, "bash") for line in block.splitlines()]
+def test_the_page_s_commands(folder: Path, nodewise: Run, capfd: pytest.CaptureFixture[str]) -> None:
+    commands = [shlex.split(line)[1:] for block in blocks(PAGE, "bash") for line in block.splitlines()]
     assert len(commands) == 5
-    for command in commands:
-        done = nodewise(*shlex.split(command)[1:])
-        assert done.returncode == 0, done.stderr
+    done = nodewise(*commands[0])  # a process finds the file in the folder that it is started in
+    assert done.returncode == 0, done.stderr
+    for command in commands[1:]:
+        assert main(command) == 0, capfd.readouterr().err
     comparison = json.loads((folder / "results" / "comparison.json").read_text())
     assert {setting["classifier"] for setting in comparison["settings"]} == {"gcn", "diffused"}
-    assert nodewise("session", "tell", "own.nodewise", "0", "class_0").returncode == 0, "telling needs no code"
+    assert main(["session", "tell", "own.nodewise", "0", "class_0"]) == 0, "telling needs no code"
     refused = nodewise("session", "predict", "own.nodewise")
     assert refused.returncode in (1, 2) and "--classifier package.module:Name" in refused.stderr and refused.stderr.count("\n") == 1
 

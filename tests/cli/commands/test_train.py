@@ -19,6 +19,7 @@ from nodewise.policy import load_policy
 from tests.small_graphs import random_graph
 
 SHORT = ["--episodes", "2", "--batch", "2", "--device", "cpu", "--quiet"]
+FORTY = ["train", "one.npz", "two.npz", "--out", "p.safetensors", "--budget", "2", "--episodes", "40", "--batch", "2", "--device", "cpu"]
 
 
 @pytest.fixture
@@ -88,25 +89,19 @@ def test_a_policy_needs_a_place_and_its_ending(out: str, said: str, here: Path, 
     assert said in capfd.readouterr().err
 
 
-def start(here: Path, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "nodewise", "train", "one.npz", "two.npz", "--out", "p.safetensors", "--budget", "2"]
-    options = ["--episodes", "40", "--batch", "2", "--device", "cpu", *more]
-    return subprocess.Popen(
-        [*command, *options],
-        cwd=here,
-        env={**environment, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
 def test_ctrl_c_saves_ends_with_130_and_can_be_resumed(
     here: Path, tmp_path: Path, clean_environment: dict[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    process = start(here, clean_environment)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nodewise", *FORTY],
+        cwd=here,
+        env={**clean_environment, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     log = here / "p.jsonl"
     while process.poll() is None and (not log.exists() or log.read_text().count("\n") < 12):
         time.sleep(0.01)
@@ -116,33 +111,14 @@ def test_ctrl_c_saves_ends_with_130_and_can_be_resumed(
     assert err.splitlines()[-1] == "nodewise train: interrupted; the same command with --resume goes on from the last whole episode"
     assert {path.name for path in here.glob("p.*")} == {"p.checkpoint", "p.jsonl"}
     # without --resume nothing is overwritten
-    again = [
-        "train",
-        "one.npz",
-        "two.npz",
-        "--out",
-        "p.safetensors",
-        "--budget",
-        "2",
-        "--episodes",
-        "40",
-        "--batch",
-        "2",
-        "--device",
-        "cpu",
-        "-q",
-    ]
-    assert main(again) == 2
+    assert main(FORTY) == 2
     assert "use --resume" in capfd.readouterr().err
-    resumed = start(here, clean_environment, "--resume")
-    _, err = resumed.communicate()
-    assert resumed.returncode == 0, err
+    assert main([*FORTY, "--resume"]) == 0, capfd.readouterr().err
     # the outcome is that of a training that nobody disturbed
     kept = {path.name: path.read_bytes() for path in here.glob("p.*")}
     for path in here.glob("p.*"):
         path.unlink()
-    whole = start(here, clean_environment)
-    whole.communicate()
+    assert main(FORTY) == 0
     assert {path.name: path.read_bytes() for path in here.glob("p.*")} == kept
     assert [json.loads(line)["episode"] for line in kept["p.jsonl"].splitlines()] == list(range(1, 41))
 

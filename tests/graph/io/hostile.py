@@ -43,15 +43,15 @@ def _head(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
 
 
 def _bomb(folder: Path) -> Path:
-    """An npz whose unknown field expands to 1 GB."""
+    """An npz whose unknown field expands to 256 MB."""
     path = folder / "a.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         with archive.open("edge_index.npy", "w") as stream:
             np.lib.format.write_array(stream, np.array([[0], [1]]))
         with archive.open("bomb.npy", "w", force_zip64=True) as stream:
-            stream.write(_head((2**27,)))
+            stream.write(_head((2**25,)))
             block = bytes(2**24)
-            for _ in range(2**30 // len(block)):
+            for _ in range(2**28 // len(block)):
                 stream.write(block)
     return path
 
@@ -123,8 +123,8 @@ HOSTILE: dict[str, tuple[Maker, str]] = {
     "an npz that claims 10^15 nodes": (_npz(num_nodes=10**15), "claims 1,000,000,000,000,000 nodes"),
     "an npz that claims 10^12 columns": (
         _npz(x_data=np.ones(1), x_indices=np.array([0]), x_indptr=np.array([0, 1, 1]), x_shape=np.array([2, 10**12])), "columns of features"),
-    "an npz of 5 MB that expands to 1 GB": (_bomb, "bytes and would take 1,073,7"),
-    "an npz of zeros": (_npz(x=lambda: np.zeros((2, 10**8), dtype=np.float32)), "belong into a sparse matrix"),
+    "an npz of 1 MB that expands to 256 MB": (_bomb, "bytes and would take 268,4"),
+    "an npz of zeros": (_npz(x=lambda: np.zeros((2, 3 * 10**7), dtype=np.float32)), "belong into a sparse matrix"),
     "an npz of ten million empty names": (_npz(node_names=lambda: np.zeros(10**7, dtype="U1")), "would take"),
     "an npz with a field that claims 16 TB": (_claims, "it claims 2,000,000,000,000 values of float64, and holds 8 bytes"),
     "an npz with deep JSON": (_npz(node_names=lambda: np.frombuffer(b"[" * 10**6, dtype=np.uint8)), "do not form a graph"),
