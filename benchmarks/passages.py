@@ -117,8 +117,8 @@ def passages() -> dict[str, list[str]]:
 def first_line(file: str) -> str:
     """What a module says it is."""
     text = (PACKAGE / file).read_text(encoding="utf-8")
-    found = re.match(r'r?"""(.*?)(?:\n|""")', text)
-    return found[1].rstrip(".") if found else ""
+    match = re.match(r'r?"""(.*?)(?:\n|""")', text)
+    return match[1].rstrip(".") if match else ""
 
 
 def main() -> None:

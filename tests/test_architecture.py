@@ -225,8 +225,12 @@ def test_no_file_is_too_large_for_a_repository() -> None:
     assert not [path.name for path in tracked_files() if path.stat().st_size > 1_000_000]
 
 
-def test_every_file_that_the_page_of_the_layout_names_is_there() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^\d+\. `([\w/]+\.py)`", text, flags=re.MULTILINE))
-    assert len(named) > 40
-    assert not [name for name in sorted(named) if not (PACKAGE / name).is_file()]
+@pytest.mark.slow
+def test_both_ways_through_the_house_pass_the_files_that_the_page_lists() -> None:
+    from benchmarks.passages import LIMIT, PAGE, passages
+
+    text = PAGE.read_text(encoding="utf-8")
+    for way, files in passages().items():
+        block = text.partition(f"<!-- {way} -->")[2].partition(f"<!-- /{way} -->")[0]
+        assert re.findall(r"^\d+\. `([\w/]+\.py)`", block, flags=re.MULTILINE) == files, "python benchmarks/passages.py --write"
+        assert len(files) <= LIMIT
