@@ -64,7 +64,7 @@ def test_pieces_apart_neither_fade_nor_keep_the_others_from_fading(monkeypatch: 
     ordinary = make_views(whole)
     widths = []
     monkeypatch.setattr(construction, "LARGE", 1000)
-    monkeypatch.setattr(construction._Product, "__call__", _counted(construction._Product.__call__, widths))
+    monkeypatch.setattr(construction.SparseProduct, "__call__", _counted(construction.SparseProduct.__call__, widths))
     views = make_views(whole)
     assert min(widths[-60:]) < 40  # of the spectrum's 40 columns and the last steps of the diffusion
     number = views.names.index("farthest")
@@ -73,9 +73,9 @@ def test_pieces_apart_neither_fade_nor_keep_the_others_from_fading(monkeypatch: 
 
 
 def _counted(call: Any, widths: list[int]) -> Any:
-    def counted(self: Any, z: np.ndarray) -> np.ndarray:
+    def counted(self: Any, z: np.ndarray, *then: Any) -> np.ndarray:
         widths.append(z.shape[1])
-        return call(self, z)
+        return call(self, z, *then)
 
     return counted
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from nodewise.graph.knn import neighbours
+from nodewise.graph.knn import distances, neighbours
 from nodewise.graph.knn.neighbours import nearest_neighbours
 from nodewise.ground.events import Progress
 
@@ -110,3 +110,14 @@ def test_threads_do_not_matter():
     together = pairs(x, 5, "cosine")
     with threadpool_limits(1):
         assert pairs(x, 5, "cosine") == together
+
+
+def test_either_product_of_sparse_rows_and_many_columns_find_the_same(monkeypatch):
+    rows = sp.random(700, 80, 0.2, format="csr", dtype=np.float32, random_state=np.random.default_rng(4))
+    there = pairs(rows.toarray(), 2, "cosine")  # 700 columns: their largest scores are looked at by sets
+    assert pairs(rows, 2, "cosine") == there
+    monkeypatch.setattr(distances, "_WORTH_TORCH", 0)
+    monkeypatch.setattr(distances, "_as_dense", lambda x: True)
+    assert pairs(rows, 2, "cosine") == there
+    monkeypatch.setattr(neighbours, "_CHUNK", 700)  # all columns one by one
+    assert pairs(rows, 2, "cosine") == there

@@ -2,13 +2,14 @@
 
 Features are scaled by row, reduced to their leading 256 directions, and only then diffused, which is the same since both are linear; sparse ones are
 never dense as a whole. Every view is centred (those of features), brought to rows of unit length and reduced to its leading columns, sorted by how much
-they carry. Reductions are eigenvectors of Gram matrices, exact, or Lanczos' to a tolerance from a start that follows from the graph: nothing is drawn.
+they carry. Reductions are eigenvectors of Gram matrices, exact, or Lanczos' to a tolerance beyond which nothing that is drawn matters (`reduction`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,12 +18,28 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 import torch
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import eigsh
+from threadpoolctl import threadpool_limits
 
 from nodewise.graph.tensors import GraphTensors, csr_product, csr_tensor
+from nodewise.ground.compute import in_blocks, one_thread
 from nodewise.ground.events import Progress, Reporter, Silent
 
-__all__ = ["LARGE", "LEADING", "ROWS", "SAMPLED", "GraphViews", "diffuse", "gram_matrix", "make_views", "product", "row_blocks"]
+__all__ = [
+    "LARGE",
+    "LEADING",
+    "ROWS",
+    "SAMPLED",
+    "GraphViews",
+    "SparseProduct",
+    "diffuse",
+    "gram_matrix",
+    "make_views",
+    "product",
+    "row_blocks",
+    "scipy_matrix",
+    "unit_or_zero",
+]
 
 REDUCED = 256
 """Directions of the features that are kept before they are diffused."""
@@ -49,7 +66,10 @@ SPECTRUM = 32
 """Columns of the view of the edges alone."""
 
 _DENSE = 1500
-"""Rows or columns up to which eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
+"""Nodes up to which the edges' eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
+
+_BLOCK = 2048
+"""Rows of a sparse product that one core does at a time."""
 
 _NAMES = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers", "nothing")
 """The views in the order in which they stand side by side."""
@@ -126,12 +146,13 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
     A graph without features has the last two; one without edges only ``own``.
     """
     report = reporter or Silent()
-    adjacency = _scipy(graph.adjacency)
+    adjacency = scipy_matrix(graph.adjacency)
     total = (2 if adjacency.nnz else 0) + ((8 if adjacency.nnz else 1) if graph.has_features else 0) or 1
     found: dict[str, Array] = {}
-    for name, view in _all_views(graph, adjacency):
-        found[name] = view.astype(np.float32, copy=False)
-        report(Progress("views", len(found), total))
+    with _threads(graph.num_nodes):
+        for name, view in _all_views(graph, adjacency):
+            found[name] = view.astype(np.float32, copy=False)
+            report(Progress("views", len(found), total))
     names = tuple(name for name in _NAMES if name in found)
     columns = np.zeros((graph.num_nodes, len(names), max(block.shape[1] for block in found.values())), np.float32)
     for number, name in enumerate(names):
@@ -140,10 +161,23 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
     return GraphViews(names, torch.from_numpy(columns))
 
 
+@contextmanager
+def _threads(nodes: int) -> Iterator[None]:
+    """Dense products of ordinary graphs on one thread, sparse ones in blocks on all cores.
+
+    Threads of numpy's library and of torch that wait for each other between small products cost more than they bring, many times more on a busy machine.
+    """
+    if nodes >= LARGE:
+        yield
+        return
+    with one_thread(), threadpool_limits(1, user_api="blas"):
+        yield
+
+
 def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
     """The views as they are made: what needs most memory first, when few are there yet."""
     if graph.has_features:
-        x = np.ascontiguousarray(_reduced(graph), np.float32)
+        x = _features(graph)
         yield "own", _narrow(_centred(x.copy()), WIDTH)
         if adjacency.nnz:
             yield from _feature_views(x, adjacency)
@@ -155,9 +189,18 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[
         yield "nothing", np.ones((graph.num_nodes, 1))
 
 
+def _features(graph: GraphTensors) -> Array:
+    """The features, rows of unit length, in their leading directions where they have many: float32 [node, at most 256]."""
+    if graph.dense_x is not None and graph.num_features <= REDUCED:
+        return unit_or_zero(graph.dense_x.cpu().numpy())
+    from nodewise.classifiers.views.reduction import reduced
+
+    return reduced(graph)
+
+
 def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
     (count, width), apart = x.shape, _apart(adjacency)
-    mean = _Product(sp.diags(1 / np.maximum(np.asarray(adjacency.sum(1)).ravel(), 1)) @ adjacency)
+    mean = SparseProduct(sp.diags(1 / np.maximum(np.asarray(adjacency.sum(1)).ravel(), 1)) @ adjacency)
     layers = np.empty((count, 3 * width), np.float32)
     layers[:, :width] = x
     layers[:, width : 2 * width] = one = mean(x)
@@ -171,9 +214,9 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Ar
     del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
     size = np.asarray(loops.sum(1)).ravel()
-    yield from _diffused(_Product(sp.diags(1 / size) @ loops), x, {"walk": (0.1, 10)}, apart)
+    yield from _diffused(SparseProduct(sp.diags(1 / size) @ loops), x, {"walk": (0.1, 10)}, apart)
     scale = sp.diags(size**-0.5)
-    symmetric = _Product(scale @ loops @ scale)
+    symmetric = SparseProduct(scale @ loops @ scale)
     del loops
     series = {"near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)}
     yield from _diffused(symmetric, x, series, apart)
@@ -188,7 +231,7 @@ def _apart(adjacency: sp.csr_matrix) -> Array:
     return small_pieces(adjacency)
 
 
-def _diffused(matrix: _Product, x: Array, wanted: dict[str, tuple[float, int]], apart: Array) -> Iterator[tuple[str, Array]]:
+def _diffused(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], apart: Array) -> Iterator[tuple[str, Array]]:
     """Features diffused with several α in K steps each, all from one series of powers.
 
     K steps of z ← (1 − α) P z + α x from z = x give (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
@@ -203,38 +246,51 @@ def _diffused(matrix: _Product, x: Array, wanted: dict[str, tuple[float, int]], 
         yield name, _narrow(_centred(total), WIDTH)
 
 
-def diffuse(matrix: Product, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
+def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
     """Σ_k c_k P^k x for several series of coefficients: for α and K the sum is (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x."""
     sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
     power = x
     for step in range(1, max(steps for _, steps in wanted.values()) + 1):
-        power = matrix(power)
-        for name, (alpha, steps) in wanted.items():
-            if step <= steps:
-                share = np.float32((1 - alpha) ** step * (alpha if step < steps else 1))
-                for first in range(0, len(x), ROWS):
-                    sums[name][first : first + ROWS] += share * power[first : first + ROWS]
-            if step == steps:
-                yield name, sums.pop(name)
+        shares = {name: np.float32((1 - alpha) ** step * (alpha if step < wanted[name][1] else 1)) for name, (alpha, _) in wanted.items()}
+
+        def add(first: int, end: int, block: Array, shares: dict[str, Any] = shares) -> None:
+            for name, total in sums.items():
+                total[first:end] += shares[name] * block
+
+        power = matrix(power, add)
+        for name in [name for name in sums if wanted[name][1] == step]:
+            yield name, sums.pop(name)
 
 
-class _Product:
-    """The product of a sparse matrix, float32, and dense columns, on as many threads as torch has: the same numbers, whatever their number."""
+class SparseProduct:
+    """The product of a sparse matrix, float32, and dense columns, its rows in blocks on all cores: the same numbers, however many there are."""
 
     def __init__(self, matrix: sp.csr_matrix) -> None:
         matrix = matrix.tocsr().astype(np.float32, copy=False)
         matrix.sort_indices()
-        self._rows = matrix
-        rows, columns, values = (torch.from_numpy(array) for array in (matrix.indptr, matrix.indices, matrix.data))
-        self._matrix = csr_tensor(rows, columns, values, matrix.shape)
+        self._rows, self._blocks = matrix, {}
+        for first in range(0, matrix.shape[0], _BLOCK):
+            starts = matrix.indptr[first : first + _BLOCK + 1]
+            within = slice(starts[0], starts[-1])
+            rows, columns, values = (torch.from_numpy(array) for array in (starts - starts[0], matrix.indices[within], matrix.data[within]))
+            self._blocks[first] = csr_tensor(rows, columns, values, (len(starts) - 1, matrix.shape[1]))
 
-    def __call__(self, z: Array) -> Array:
-        out = np.empty((self._matrix.shape[0], z.shape[1]), np.float32)
-        return csr_product(self._matrix, torch.from_numpy(z), torch.from_numpy(out)).numpy()
+    def __call__(self, z: Array, then: Callable[[int, int, Array], None] | None = None) -> Array:
+        """The product; ``then`` is told the first row of each block, the one after its last, and the block, as soon as it is there."""
+        out = np.empty((self._rows.shape[0], z.shape[1]), np.float32)
 
-    def part(self, nodes: Array) -> _Product:
+        def fill(first: int, end: int) -> None:
+            with torch.no_grad():
+                csr_product(self._blocks[first], torch.from_numpy(z), torch.from_numpy(out[first:end]))
+            if then is not None:
+                then(first, end, out[first:end])
+
+        in_blocks(len(out), _BLOCK, fill)
+        return out
+
+    def part(self, nodes: Array) -> SparseProduct:
         """The same among some nodes alone."""
-        return _Product(self._rows[nodes][:, nodes])
+        return SparseProduct(self._rows[nodes][:, nodes])
 
 
 def _unit(z: Array) -> Array:
@@ -284,79 +340,19 @@ def product(one: Array, other: Array) -> Array:
     return torch.matmul(torch.from_numpy(one), torch.from_numpy(other)).numpy()
 
 
-def _scipy(matrix: object) -> sp.csr_matrix:
-    arrays = tuple(getattr(matrix, name).cpu().numpy() for name in ("values", "col", "crow"))
-    return sp.csr_matrix(arrays, shape=matrix.shape)  # type: ignore[attr-defined]
-
-
-def _reduced(graph: GraphTensors) -> Array:
-    """The features, rows of unit length, in their leading directions: [node, at most 256]."""
-    x: Any
-    if graph.dense_x is not None and (graph.num_features <= REDUCED or graph.num_features <= _DENSE < graph.num_nodes):
-        return _reduced_dense(graph.dense_x.cpu().numpy())
-    if graph.sparse_x is not None:
-        x = _scipy(graph.sparse_x).astype(np.float64)
-        offset = None if graph.offset is None else graph.offset.cpu().numpy().astype(np.float64)
-    else:
-        assert graph.dense_x is not None
-        x, offset = graph.dense_x.cpu().numpy().astype(np.float64), None
-    square: Any = x.multiply(x) if graph.sparse_x is not None else x * x
-    squared = np.asarray(square.sum(1)).ravel()
-    if offset is not None:  # |x − o|² = |x|² − 2 x·o + |o|²
-        squared = squared - 2 * (x @ offset) + offset @ offset
-    inverse = 1 / np.sqrt(np.maximum(squared, 1e-24))
-    inverse[squared <= 1e-24] = 0
-    scale: Any = sp.diags(inverse)
-    x = (scale @ x).tocsr() if sp.issparse(x) else inverse[:, None] * x
-
-    def times(v: Array) -> Array:
-        product: Array = x @ v
-        return product if offset is None else product - np.multiply.outer(inverse, offset @ v)
-
-    def turned(u: Array) -> Array:
-        product: Array = x.T @ u
-        return product if offset is None else product - np.multiply.outer(offset, inverse @ u)
-
-    rows, columns = x.shape
-    if columns <= REDUCED:
-        return times(np.eye(columns))
-    if min(rows, columns) <= _DENSE:
-        if rows < columns:
-            other = np.eye(rows)
-            gram = times(turned(other))
-            values, vectors = np.linalg.eigh(gram)
-            order = np.argsort(-values, kind="stable")[:REDUCED]
-            leading: Array = vectors[:, order] * np.sqrt(np.maximum(values[order], 0))
-            return leading
-        gram = turned(times(np.eye(columns)))
-        return times(np.linalg.eigh(gram)[1][:, ::-1][:, :REDUCED])
-    start = np.sqrt(np.maximum(turned(np.ones(rows)), 0)) + 1e-3
-    operator = LinearOperator((columns, columns), matvec=lambda v: turned(times(v)), dtype=np.float64)
-    values, vectors = eigsh(operator, k=REDUCED, v0=start, tol=1e-3)
-    return times(np.ascontiguousarray(vectors[:, ::-1]))
-
-
-def _reduced_dense(x: Array) -> Array:
-    """Dense rows of unit length in their leading directions, in blocks: rows that lie on the disk are never in memory as a whole."""
-    if x.shape[1] <= REDUCED:
-        return _unit_or_zero(x)
-    gram = np.zeros((x.shape[1], x.shape[1]))
-    for first in range(0, len(x), ROWS):
-        gram += gram_matrix(_unit_or_zero(x[first : first + ROWS]))
-    vectors = np.ascontiguousarray(np.linalg.eigh(gram)[1][:, ::-1][:, :REDUCED], np.float32)
-    reduced = np.empty((len(x), REDUCED), np.float32)
-    for first in range(0, len(x), ROWS):
-        reduced[first : first + ROWS] = product(_unit_or_zero(x[first : first + ROWS]), vectors)
-    return reduced
-
-
-def _unit_or_zero(x: Array) -> Array:
+def unit_or_zero(x: Array) -> Array:
     """A copy with rows of unit length; those of no length to speak of are zero."""
     squared = np.einsum("nd,nd->n", x, x, dtype=np.float64)
     inverse = 1 / np.sqrt(np.maximum(squared, 1e-24))
     inverse[squared <= 1e-24] = 0
     scaled: Array = x * inverse[:, None].astype(np.float32)
     return scaled
+
+
+def scipy_matrix(matrix: object) -> sp.csr_matrix:
+    """The same matrix for scipy."""
+    arrays = tuple(getattr(matrix, name).cpu().numpy() for name in ("values", "col", "crow"))
+    return sp.csr_matrix(arrays, shape=matrix.shape)  # type: ignore[attr-defined]
 
 
 def _spectrum(adjacency: sp.csr_matrix) -> Array:
@@ -367,7 +363,7 @@ def _spectrum(adjacency: sp.csr_matrix) -> Array:
     if len(degree) >= LARGE:
         from nodewise.classifiers.views.large import leading_eigenvectors
 
-        values, vectors = leading_eigenvectors(_Product(matrix), len(degree), SPECTRUM)
+        values, vectors = leading_eigenvectors(SparseProduct(matrix), len(degree), SPECTRUM)
     elif len(degree) < _DENSE:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:

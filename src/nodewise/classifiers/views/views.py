@@ -332,7 +332,7 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> Graph
 @cache
 def _code() -> str:
     digest = hashlib.blake2b(digest_size=6)
-    for name in ("construction.py", "large.py"):
+    for name in ("construction.py", "large.py", "reduction.py"):
         digest.update(Path(__file__).with_name(name).read_bytes())
     return digest.hexdigest()
 

@@ -53,7 +53,7 @@ def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Rep
     threads = cores()
     step = max(1, _BLOCK // (groups.count * threads))
     starts = range(0, groups.count, step)
-    with ThreadPoolExecutor(threads) as pool:  # numpy and scipy let other threads run while they compute
+    with ThreadPoolExecutor(threads, initializer=distances.alone) as pool:  # numpy and scipy let other threads run while they compute
         for start, some in zip(starts, pool.map(lambda start: _block(distances, groups, start, start + step, k), starts), strict=True):
             pairs += some
             report(Progress("nearest neighbours", min(start + step, groups.count), groups.count))
@@ -123,10 +123,12 @@ def _candidates(distances: Distances, start: int, stop: int, k: int, size: Ints)
     if not wanted:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(stop - start, dtype=bool)
     slack = distances.slack(start, stop)
-    least = np.nextafter((_floor(scores, wanted) - 2 * slack).astype(np.float32), np.float32(-np.inf))
-    row, column = np.nonzero(scores >= least[:, None])
+    best = _best_of_sets(scores, wanted)
+    floor = np.partition(best, best.shape[1] - wanted, axis=1)[:, -wanted]  # at most a row's `wanted`-th largest score
+    least = np.nextafter((floor - 2 * slack).astype(np.float32), np.float32(-np.inf))
+    row, column = _at_least(scores, best, least)
     score = scores[row, column].astype(np.float64)
-    order = np.lexsort((-score, row))
+    order = np.lexsort((column, -score, row))
     row, column, score = row[order], column[order], score[order]
     begin = np.searchsorted(row, own - start)
     keep = score >= (score[begin + wanted - 1] - 2 * slack)[row]
@@ -139,14 +141,28 @@ def _candidates(distances: Distances, start: int, stop: int, k: int, size: Ints)
     return row + start, column, settled
 
 
-def _floor(scores: npt.NDArray[np.float32], wanted: int) -> npt.NDArray[np.float32]:
-    """A lower bound of each row's `wanted`-th largest score: that of the largest scores of disjoint sets of columns."""
+def _best_of_sets(scores: npt.NDArray[np.float32], wanted: int) -> npt.NDArray[np.float32]:
+    """The largest scores of disjoint sets of columns, set s being the columns s, s + sets, s + 2 sets …: [row, set]; of few columns all scores."""
     rows, columns = scores.shape
-    sets = columns // _CHUNK
-    if sets >= 4 * wanted:
-        scores = scores[:, : sets * _CHUNK].reshape(rows, _CHUNK, sets).max(axis=1)
-    floor: npt.NDArray[np.float32] = np.partition(scores, scores.shape[1] - wanted, axis=1)[:, -wanted]
-    return floor
+    sets = -(-columns // _CHUNK)
+    if sets < 4 * wanted:
+        return scores
+    whole = columns // sets
+    best: npt.NDArray[np.float32] = scores[:, : whole * sets].reshape(rows, whole, sets).max(axis=1)
+    rest = columns - whole * sets
+    np.maximum(best[:, :rest], scores[:, whole * sets :], out=best[:, :rest])
+    return best
+
+
+def _at_least(scores: npt.NDArray[np.float32], best: npt.NDArray[np.float32], least: npt.NDArray[np.float32]) -> tuple[Ints, Ints]:
+    """The rows and columns of scores that are not below their row's least; only sets whose largest is not are looked at."""
+    row, column = np.nonzero(best >= least[:, None])
+    if best.shape == scores.shape:
+        return row, column
+    columns = column[:, None] + np.arange(0, scores.shape[1], best.shape[1])
+    inside = columns < scores.shape[1]
+    inside[inside] = scores[np.repeat(row, inside.sum(1)), columns[inside]] >= np.repeat(least[row], inside.sum(1))
+    return np.repeat(row, inside.sum(1)), columns[inside]
 
 
 def _parts(row: Ints, size: Ints) -> Iterator[slice]:
