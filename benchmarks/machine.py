@@ -1,10 +1,11 @@
-"""What a result was measured on."""
+"""What a result was measured on, and the record that a measurement closes with."""
 
 from __future__ import annotations
 
 import os
 import platform
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def describe_machine(device: str = "cpu") -> dict[str, Any]:
         )
     except (OSError, StopIteration):
         cpu = platform.processor()
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "cpu": cpu,
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
@@ -27,8 +28,8 @@ def describe_machine(device: str = "cpu") -> dict[str, Any]:
         "torch": torch.__version__,
     }
     if device.startswith("cuda"):
-        found["gpu"] = torch.cuda.get_device_name()
-    return {**found, "commit": commit()}
+        facts["gpu"] = torch.cuda.get_device_name()
+    return {**facts, "commit": commit()}
 
 
 def commit() -> str | None:
@@ -40,3 +41,21 @@ def commit() -> str | None:
         return done.stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("NODEWISE_COMMIT")
+
+
+def write_record(path: Path, benchmark: str, begin: float, row: dict[str, Any]) -> None:
+    """Write what was measured, on which machine, in which time since `begin`, and how busy it was."""
+    from nodewise.evaluation import write_json  # here, since the machine is told of older checkouts as well
+
+    busy = [round(value, 1) for value in os.getloadavg()]
+    seconds = round(time.time() - begin, 1)
+    record = {
+        "schema": 1,
+        "benchmark": benchmark,
+        "machine": describe_machine(),
+        "seed": 0,
+        "seconds": seconds,
+        "load": busy,
+        "rows": [row],
+    }
+    write_json(path, record)

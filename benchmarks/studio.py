@@ -29,10 +29,9 @@ from typing import Any
 
 import httpx
 import numpy as np
-from machine import describe_machine
+from machine import write_record
 
 from nodewise.datasets import default_features, load_graph
-from nodewise.evaluation import write_json
 from nodewise.graph import Graph
 from nodewise.session import Session
 
@@ -231,18 +230,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         row = measure(given, Path(folder))
     print(row)
-    write_json(
-        given.out,
-        {
-            "schema": 1,
-            "benchmark": "studio load",
-            "machine": describe_machine(),
-            "seed": 0,
-            "seconds": round(time.time() - begin, 1),
-            "load": [round(value, 1) for value in os.getloadavg()],
-            "rows": [row],
-        },
-    )
+    write_record(given.out, "studio load", begin, row)
 
 
 if __name__ == "__main__":

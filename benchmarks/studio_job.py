@@ -26,10 +26,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from machine import describe_machine
+from machine import write_record
 from playwright.sync_api import Page, sync_playwright
-
-from nodewise.evaluation import write_json
 
 CATCH_ALLS = {"libs", "libdevel", "oldlibs", "doc", "devel", "utils", "misc", "debug", "metapackages", "localization"}
 SECTIONS, EACH = 8, 250
@@ -219,18 +217,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         row = measure(Path(folder), given.labels, given.bulk_seconds)
     print(row)
-    write_json(
-        given.out,
-        {
-            "schema": 1,
-            "benchmark": "studio job",
-            "machine": describe_machine(),
-            "seed": 0,
-            "seconds": round(time.time() - begin, 1),
-            "load": [round(value, 1) for value in os.getloadavg()],
-            "rows": [row],
-        },
-    )
+    write_record(given.out, "studio job", begin, row)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ def chunks(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.slow
-def test_a_table_goes_to_standard_output_and_files_to_the_folder(nodewise: Run, tmp_path: Path) -> None:
+def test_a_table_goes_to_standard_output_and_files_to_the_folder(
+    nodewise: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     command = ("compare", "karate", "--strategies", "random,centrality", "--budgets", "2,4", "--runs", "5", "--device", "cpu", "--out", "d")
     done = nodewise(*command)
     assert done.returncode == 0, done.stderr
@@ -34,12 +36,15 @@ def test_a_table_goes_to_standard_output_and_files_to_the_folder(nodewise: Run, 
     assert [(s["graph"], s["budget"]) for s in record["settings"]] == [("karate", 2), ("karate", 4)]
     assert {path.name for path in (tmp_path / "d").glob("*.png")} == {"curves-karate.png", "win-rates.png"}
     before = chunks(tmp_path)
-    again = nodewise(*command)
-    assert again.stdout == done.stdout and chunks(tmp_path) == before and len(before) == 4
+    monkeypatch.chdir(tmp_path)
+    assert main(list(command)) == 0
+    assert capfd.readouterr().out == done.stdout and chunks(tmp_path) == before and len(before) == 4
 
 
 @pytest.mark.slow
-def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(nodewise: Run, clean_environment: dict[str, str], tmp_path: Path) -> None:
+def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(
+    clean_environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def command(runs: int) -> list[str]:
         return ["compare", "karate", "--strategies", "random", "--budgets", "4", "--runs", str(runs), "--device", "cpu", "--out", "d"]
 
@@ -54,8 +59,8 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(nodewise: Run, clean
     assert err.splitlines()[-1] == "nodewise compare: interrupted; what is finished lies in d, and the same command goes on from there"
     kept = chunks(tmp_path)
     assert len(kept) >= 2
-    done = nodewise(*command(20))
-    assert done.returncode == 0 and {name: chunks(tmp_path)[name] for name in kept} == kept
+    monkeypatch.chdir(tmp_path)
+    assert main(command(20)) == 0 and {name: chunks(tmp_path)[name] for name in kept} == kept
 
 
 @pytest.mark.parametrize(
