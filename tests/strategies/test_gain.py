@@ -165,15 +165,26 @@ def test_on_a_huge_graph_the_sum_over_nodes_comes_from_some_of_them(monkeypatch:
     assert (exact.gather(1, some.argmax(1, keepdim=True)) > 0.95 * exact.amax(1, keepdim=True)).all()
 
 
-def test_of_nodes_that_are_undecided_alike_those_looked_at_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_LOOKED_AT", 4)
-    tensors = GraphTensors(block_graph(90))
-    learner = Environment.of(tensors, make_classifier("views"), 40, 4).learner
+@pytest.mark.parametrize(("labels", "looked_at"), [(0, 2048), (4, 2048), (4, 50)])
+def test_the_least_error_is_that_of_trying_every_answer(labels: int, looked_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LOOKED_AT", looked_at)  # of 150 nodes all, or every third
+    learner = environment(labels, runs=3).learner
     assert isinstance(learner, ViewsLearner)
-    learner.fit()
-    undecided, covariances = module._undecided(learner.mean()), learner.covariances()
-    assert float(undecided.min()) == float(undecided.max())
-    scores, noise = module._scores(learner, covariances, undecided), torch.rand(40, 90, generator=torch.Generator().manual_seed(0))
-    same = module._least_error(learner, covariances, undecided, scores, torch.zeros_like(noise))
-    drawn = module._least_error(learner, covariances, undecided, scores, noise)
-    assert len(set(same.tolist())) == 1 < len(set(drawn.tolist()))
+    covariances, fit, mean = learner.covariances(), learner.solution(), learner.mean()
+    scores = torch.rand(mean.shape[:2], generator=torch.Generator().manual_seed(labels))
+    chosen = module._least_error(learner, covariances, scores)
+    for run in range(3):
+        errors = {}
+        for candidate in scores[run].topk(8).indices.tolist():
+            shift = torch.zeros(150)
+            for view, z in enumerate(learner.views.leading):
+                toward = z @ covariances[view, run] @ z[candidate]
+                shift += fit.stretch[run, view] * toward / (toward[candidate] + fit.ridges[run, view])
+            own = mean[run, candidate]
+            errors[candidate] = 0.0
+            for answer, chance in enumerate(torch.softmax(6 * own, 0).tolist()):
+                target = torch.nn.functional.one_hot(torch.tensor(answer), len(own)) - 1 / len(own)
+                after = torch.softmax(6 * (mean[run] + shift[:, None] * (target - own)), 1)
+                errors[candidate] += chance * float((1 - after.amax(1))[:: max(1, 150 // looked_at)].mean())
+        assert errors[int(chosen[run])] <= min(errors.values()) + 1e-5
+        assert max(errors.values()) > min(errors.values()) + 1e-3 or not labels

@@ -45,16 +45,13 @@ def by_kernels(learner: ViewsLearner, pool: torch.Tensor, noise: torch.Tensor, s
         looked_at=module._LOOKED_AT,
         gram_nodes=module._GRAM_NODES,
         temperature=module._TEMPERATURE,
-        alike=module._ALIKE,
     ).cpu()
 
 
 @pytest.mark.parametrize("device", KERNEL_DEVICES)
 @pytest.mark.parametrize(("labels", "classes"), [(0, 3), (3, 3), (10, 3), (1, 1)])
 def test_scores_and_the_choice_are_the_cpu_s(labels: int, classes: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        module, "_LOOKED_AT", 64
-    )  # before the first label all nodes are undecided alike: the noise says which are looked at
+    monkeypatch.setattr(module, "_LOOKED_AT", 64)  # every second node
     graph = block_graph(NODES)
     graph = graph if classes == 3 else with_labels(graph, np.zeros(NODES, np.int64))
     tensors, strategy = GraphTensors(graph), make_strategy("gain")

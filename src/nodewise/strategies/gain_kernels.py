@@ -131,8 +131,8 @@ def _settle(scores, best, noise, nodes, NODES: tl.constexpr):
 
 
 @triton.jit
-def _select(scores, pool, undecided, step, candidates, looked_at, nodes, early, many, wanted, NODES: tl.constexpr):
-    """The nodes of the pool with the best scores, −1 where there are none left, and the most undecided nodes. Program (run)."""
+def _select(scores, pool, step, candidates, nodes, early, many, NODES: tl.constexpr):
+    """The nodes of the pool with the best scores, −1 where there are none left. Program (run)."""
     run = tl.program_id(0).to(tl.int64)
     if tl.load(step) < early:
         last = float("inf")
@@ -154,34 +154,6 @@ def _select(scores, pool, undecided, step, candidates, looked_at, nodes, early, 
             tl.store(candidates + run * many + number, top_node)
             last = top
             last_node = top_node
-        level = 0  # the bits of the wanted-th largest value, from the highest on
-        bit = 1073741824
-        for _ in range(31):
-            trial = level + bit
-            above = 0
-            for first in range(0, nodes, NODES):
-                node = first + tl.arange(0, NODES)
-                bits = tl.load(undecided + run * nodes + node, mask=node < nodes, other=-1.0).to(tl.int32, bitcast=True)
-                above += tl.sum((bits >= trial).to(tl.int32), 0)
-            level = tl.where(above >= wanted, trial, level)
-            bit = bit // 2
-        above = 0
-        for first in range(0, nodes, NODES):
-            node = first + tl.arange(0, NODES)
-            bits = tl.load(undecided + run * nodes + node, mask=node < nodes, other=-1.0).to(tl.int32, bitcast=True)
-            above += tl.sum((bits > level).to(tl.int32), 0)
-        equal = 0
-        filled = 0
-        for first in range(0, nodes, NODES):
-            node = first + tl.arange(0, NODES)
-            bits = tl.load(undecided + run * nodes + node, mask=node < nodes, other=-1.0).to(tl.int32, bitcast=True)
-            same = (bits == level).to(tl.int32)
-            rank = equal + tl.cumsum(same, 0)
-            taken = ((bits > level) | ((same == 1) & (rank <= wanted - above))).to(tl.int32)
-            place = filled + tl.cumsum(taken, 0) - 1
-            tl.store(looked_at + run * wanted + place, node, mask=taken == 1)
-            equal += tl.sum(same, 0)
-            filled += tl.sum(taken, 0)
 
 
 @triton.jit
@@ -205,14 +177,14 @@ def _directions(leading, stretch, chosen, ridges, covariance, candidates, step, 
 
 
 @triton.jit
-def _errors(leading, mean, candidates, looked_at, directions, step, errors, nodes, runs, views, columns, classes, early, many, wanted, temperature,
+def _errors(leading, mean, candidates, directions, step, errors, nodes, runs, views, columns, classes, early, many, stride, temperature,
             COLUMNS: tl.constexpr, CLASSES: tl.constexpr, NODES: tl.constexpr):  # fmt: skip
-    """The expected errors on some of the nodes that are looked at after a candidate's answer. Program (block of nodes, candidate, run)."""
+    """The expected errors on some of every ``stride``-th node after a candidate's answer. Program (block of nodes, candidate, run)."""
     number, run = tl.program_id(1), tl.program_id(2).to(tl.int64)
     if tl.load(step) < early:
         place = tl.program_id(0) * NODES + tl.arange(0, NODES)
-        inside = place < wanted
-        node = tl.load(looked_at + run * wanted + place, mask=inside, other=0).to(tl.int64)
+        node = place.to(tl.int64) * stride
+        inside = node < nodes
         column = tl.arange(0, COLUMNS)
         known = column < columns
         shift = tl.zeros([NODES], dtype=tl.float32)
@@ -257,7 +229,7 @@ def _lift(scores, best, candidates, errors, step, nodes, early, many, blocks, MA
 def gain_scores(
     leading: torch.Tensor, mean: torch.Tensor, weights: torch.Tensor, stretch: torch.Tensor, chosen: torch.Tensor, ridges: torch.Tensor,
     covariance: torch.Tensor, pool: torch.Tensor, noise: torch.Tensor, step: torch.Tensor,
-    *, counting: tuple[int, float], early: int, candidates: int, looked_at: int, gram_nodes: int, temperature: float, alike: float,
+    *, counting: tuple[int, float], early: int, candidates: int, looked_at: int, gram_nodes: int, temperature: float,
 ) -> torch.Tensor:  # fmt: skip
     """The scores of `gain`: [run, node].
 
@@ -269,14 +241,13 @@ def gain_scores(
         pool, noise: [run, node].
         step: int64 [1].
         counting: how many views count at most, and from which weight on.
-        early: steps in which the expected error decides among the best ``candidates``, on the ``looked_at`` most undecided nodes.
+        early: steps in which the expected error decides among the best ``candidates``, on at least ``looked_at`` evenly spaced nodes.
         gram_nodes: nodes from which the sum over all nodes is taken at least.
         temperature: of the predictions.
-        alike: how far a random number lowers a node's place among the most undecided.
     """
     (views, nodes, columns), (_, runs, classes), device = leading.shape, mean.shape, leading.device
     pool = pool.view(torch.uint8)
-    many, wanted = min(candidates, nodes), min(looked_at, nodes)
+    many, stride = min(candidates, nodes), max(1, nodes // looked_at)
     power, blocks = triton.next_power_of_2, triton.cdiv(nodes, _NODES)
     wide, lanes, several = max(16, power(columns)), max(2, power(classes)), max(2, power(views))
     parts = max(1, min(8, blocks, _PROGRAMS // (counting[0] * runs)))
@@ -297,19 +268,17 @@ def gain_scores(
     _settle[(blocks, runs)](scores, best, noise, nodes, NODES=_NODES)
 
     found = torch.empty(runs, many, dtype=torch.int32, device=device)
-    looked = torch.empty(runs, wanted, dtype=torch.int32, device=device)
     directions = torch.empty(runs, many, views, columns, device=device)
     some = 64
-    pieces = triton.cdiv(wanted, some)
+    pieces = triton.cdiv(triton.cdiv(nodes, stride), some)
     errors = torch.empty(runs, many, pieces, device=device)
-    ranked = undecided * (1 - alike * noise)  # of nodes that are alike some at random, not the first
-    _select[(runs,)](scores, pool, ranked, step, found, looked, nodes, early, many, wanted, NODES=min(4096, power(nodes)), num_warps=8)
+    _select[(runs,)](scores, pool, step, found, nodes, early, many, NODES=min(4096, power(nodes)), num_warps=8)
     _directions[(views, runs)](
         leading, stretch, chosen, ridges, covariance, found, step, directions, nodes, runs, views, covariance.shape[1], columns, early, many,
         COLUMNS=wide,
     )  # fmt: skip
     _errors[(pieces, many, runs)](
-        leading, mean, found, looked, directions, step, errors, nodes, runs, views, columns, classes, early, many, wanted, temperature,
+        leading, mean, found, directions, step, errors, nodes, runs, views, columns, classes, early, many, stride, temperature,
         COLUMNS=wide, CLASSES=lanes, NODES=some,
     )  # fmt: skip
     _lift[(runs,)](scores, best, found, errors, step, nodes, early, many, pieces, MANY=power(many), BLOCKS=power(pieces))
