@@ -72,3 +72,16 @@ def test_more_labels_than_are_worked_on_at_once(device: str) -> None:
             place = posterior.count.device
             posterior.add(torch.tensor([node], device=place), torch.tensor([node % 3], device=place))
     assert_same(there, expected)
+
+
+def test_labels_that_follow_each_other_at_once_give_the_same_to_the_bit(device: str) -> None:
+    fits = []
+    for pause in (True, *[False] * (8 if device == "cuda" else 1)):
+        _, there = both(device, 3, 4, 12, columns=40)
+        for node in range(12):
+            there.add(torch.tensor([node, node + 20, node + 40], device=device), torch.tensor([node % 4, 1, node % 3], device=device))
+            if pause and device == "cuda":
+                torch.cuda.synchronize()
+        fits.append([part.cpu().clone() for part in (there._loss, there._scale, there.fit().coefficients)])
+    for fit in fits[1:]:
+        assert all(torch.equal(part, wanted) for part, wanted in zip(fit, fits[0], strict=True))

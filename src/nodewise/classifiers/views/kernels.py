@@ -65,6 +65,7 @@ def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse,
     tile = tl.load(square, mask=both, other=0.0)
     moved = tl.sum(tile * z[None, :], 1)
     share = tl.where(new, 1.0 / (tl.sum(moved * z, 0) + ridge), 0.0)
+    tl.debug_barrier()  # several warps may hold the same numbers: none may store before all have loaded
     tl.store(square, tile - (share * moved)[:, None] * moved[None, :], mask=both)
 
     # Q Y, Q 1 and the diagonal change by the same u = along: Q ← Q + s u uᵀ
@@ -73,17 +74,17 @@ def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse,
     label = tl.arange(0, CLASSES)
     named = label < classes
     is_target = (given[:, None] == label[None, :]) & filled[:, None]
-    cell = of_targets + (member * room + place)[:, None] * classes + label[None, :]
-    solved = tl.load(cell, mask=there[:, None] & named[None, :], other=0.0)
+    targets_cell = of_targets + (member * room + place)[:, None] * classes + label[None, :]
+    ones_cell = of_ones + member * room + place
+    own_cell = diagonal + member * room + place
     shares = tl.sum(tl.where(is_target, along[:, None], 0.0), 0)
-    solved += (factor * along)[:, None] * shares[None, :]
-    tl.store(cell, solved, mask=filled[:, None] & named[None, :])
-    cell = of_ones + member * room + place
-    ones = tl.load(cell, mask=there, other=0.0) + factor * along * tl.sum(tl.where(filled, along, 0.0), 0)
-    tl.store(cell, ones, mask=filled)
-    cell = diagonal + member * room + place
-    own = tl.load(cell, mask=there, other=0.0) + factor * along * along
-    tl.store(cell, own, mask=filled)
+    solved = tl.load(targets_cell, mask=there[:, None] & named[None, :], other=0.0) + (factor * along)[:, None] * shares[None, :]
+    ones = tl.load(ones_cell, mask=there, other=0.0) + factor * along * tl.sum(tl.where(filled, along, 0.0), 0)
+    own = tl.load(own_cell, mask=there, other=0.0) + factor * along * along
+    tl.debug_barrier()  # as above
+    tl.store(targets_cell, solved, mask=filled[:, None] & named[None, :])
+    tl.store(ones_cell, ones, mask=filled)
+    tl.store(own_cell, own, mask=filled)
 
     target = tl.where(is_target, 1.0, 0.0)
     total = tl.sum(target, 0)
