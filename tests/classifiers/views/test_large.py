@@ -73,9 +73,9 @@ def test_pieces_apart_neither_fade_nor_keep_the_others_from_fading(monkeypatch: 
 
 
 def _counted(call: Any, widths: list[int]) -> Any:
-    def counted(self: Any, z: np.ndarray, *then: Any) -> np.ndarray:
+    def counted(self: Any, z: np.ndarray) -> np.ndarray:
         widths.append(z.shape[1])
-        return call(self, z, *then)
+        return call(self, z)
 
     return counted
 
