@@ -236,7 +236,7 @@ def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> Table:
     if len(settings) > 4:
         rows = tuple((heading, *row) for heading, row in zip(headings, cells, strict=True))
         return Table(_NAMES[metric], ("setting", *methods), rows, (note,))
-    rows = tuple((name, *(row[place] for row in cells)) for place, name in enumerate(methods))
+    rows = tuple((name, *(row[index] for row in cells)) for index, name in enumerate(methods))
     return Table(_NAMES[metric], ("strategy", *headings), rows, (note,))
 
 

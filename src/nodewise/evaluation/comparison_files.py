@@ -50,8 +50,8 @@ def _pictures(comparison: Comparison, folder: Path) -> list[Path]:
                 figure = new_figure(6 if len(comparison.methods) < 6 else 7.6, 4)
                 curves = learning_curves(settings, comparison.methods)
                 draw_curves(figure.subplots(), curves, title=graph if len(classifiers) == 1 else f"{graph}, {classifier}")
-                place = re.sub(r"[^A-Za-z0-9.+_-]+", "-", graph if len(classifiers) == 1 else f"{graph}-{classifier}")
-                files.append(save_figure(figure, folder / f"curves-{place}.png"))
+                name = re.sub(r"[^A-Za-z0-9.+_-]+", "-", graph if len(classifiers) == 1 else f"{graph}-{classifier}")
+                files.append(save_figure(figure, folder / f"curves-{name}.png"))
     labels = {f"{s.graph}/{s.classifier}/{s.budget}": s.scores() for s in comparison.settings}
     names, rates = win_rates(labels)
     if len(names) > 1:

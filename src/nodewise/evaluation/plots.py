@@ -36,9 +36,9 @@ _COLOURS = (
 _MARKERS = "osD^vPX*<>ph"
 
 
-def colour_of(place: int) -> str:
-    """The colour of the method that stands at this place in the list."""
-    return _COLOURS[place % len(_COLOURS)]
+def colour_of(index: int) -> str:
+    """The colour of the method that stands at this index in the list."""
+    return _COLOURS[index % len(_COLOURS)]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -70,12 +70,12 @@ def draw_curves(
     Args:
         curves: by method, then by budget.
     """
-    for place, (name, points) in enumerate(curves.items()):
+    for index, (name, points) in enumerate(curves.items()):
         budgets = sorted(points)
         means = np.array([points[budget].mean for budget in budgets])
         widths = np.nan_to_num([points[budget].half_width for budget in budgets])
-        axes.plot(budgets, means, marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.4, color=colour_of(place), label=name)
-        axes.fill_between(budgets, means - widths, means + widths, color=colour_of(place), alpha=0.15, linewidth=0)
+        axes.plot(budgets, means, marker=_MARKERS[index % len(_MARKERS)], markersize=4, linewidth=1.4, color=colour_of(index), label=name)
+        axes.fill_between(budgets, means - widths, means + widths, color=colour_of(index), alpha=0.15, linewidth=0)
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     axes.set_title(title)
@@ -104,9 +104,9 @@ def draw_win_rates(axes: Axes, names: Sequence[str], rates: npt.NDArray[np.float
             if i != j:
                 strong = abs(rates[i, j] - 0.5) > 0.35
                 axes.text(j, i, f"{100 * rates[i, j]:.0f}", ha="center", va="center", fontsize=9, color="white" if strong else "black")
-    places = range(len(names))
-    axes.set_xticks(places, names, rotation=35, ha="right", rotation_mode="anchor")
-    axes.set_yticks(places, names)
+    ticks = range(len(names))
+    axes.set_xticks(ticks, names, rotation=35, ha="right", rotation_mode="anchor")
+    axes.set_yticks(ticks, names)
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -125,17 +125,17 @@ def draw_critical_difference(axes: Axes, ranking: Ranking) -> None:
     for rank in range(low, high + 1):
         axes.plot([rank, rank], [0, 0.15], color="black", linewidth=1)
         axes.text(rank, 0.3, str(rank), ha="center", va="bottom", fontsize=9)
-    for place, (name, value) in enumerate(zip(names, values, strict=True)):
-        left = place < half
-        line = place if left else len(names) - 1 - place
+    for index, (name, value) in enumerate(zip(names, values, strict=True)):
+        left = index < half
+        line = index if left else len(names) - 1 - index
         y, edge = -(depth + 0.6 * line), low - margin if left else high + margin
         axes.plot([value, value, edge], [0, y, y], color="black", linewidth=0.8)
         axes.text(
             edge, y, f"{name}  {value:.2f} " if left else f" {value:.2f}  {name}", ha="right" if left else "left", va="center", fontsize=9
         )
-    for place, group in enumerate(groups):
+    for index, group in enumerate(groups):
         ends = ranking.ranks[group[0]], ranking.ranks[group[-1]]
-        y = -(0.45 + 0.45 * place)
+        y = -(0.45 + 0.45 * index)
         axes.plot([ends[0] - 0.02, ends[1] + 0.02], [y, y], color=colour_of(1), linewidth=3.5, solid_capstyle="butt")
     width = min(ranking.critical_difference, high - low)
     axes.plot([low, low + width], [1.25, 1.25], color="black", linewidth=1.2, marker="|")

@@ -70,13 +70,13 @@ def plot_evaluation(result: Evaluation, path: str | Path | None = None) -> Figur
     figure = new_figure(3.6, 3.6)
     axes = figure.subplots()
     names = ("Micro-F1", "Macro-F1")
-    for place, (name, values, interval) in enumerate(
+    for index, (name, values, interval) in enumerate(
         zip(names, (result.micro_f1, result.macro_f1), (result.micro, result.macro), strict=True)
     ):
         spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
-        axes.plot(place + spread, values, ".", color=colour_of(place), alpha=0.45, markersize=5)
+        axes.plot(index + spread, values, ".", color=colour_of(index), alpha=0.45, markersize=5)
         axes.errorbar(
-            place + 0.22, interval.mean, np.nan_to_num(interval.half_width), fmt="o", color=colour_of(place), capsize=3, label=name
+            index + 0.22, interval.mean, np.nan_to_num(interval.half_width), fmt="o", color=colour_of(index), capsize=3, label=name
         )
     axes.set_xticks(range(len(names)), names)
     axes.set_xlim(-0.5, 1.6)
@@ -88,7 +88,7 @@ def comparison_text(comparison: Comparison) -> str:
     """The table of Micro-F1 as plain text, with what it rests on below it."""
     table = score_table(comparison)
     rows = [tuple(cell or "–" for cell in row) for row in (table.columns, *to_rows(table))]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
+    widths = [max(len(row[index]) for row in rows) for index in range(len(table.columns))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     notes = [line for note in table.notes for line in wrap(note, _COLUMNS)]
     return "\n".join([*lines, *notes, "* the best, = what is not significantly worse"])
@@ -130,25 +130,25 @@ def plot_comparison(comparison: Comparison, path: str | Path | None = None) -> F
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = new_figure(1 + 4.2 * columns, 3.6 * rows)
-    places = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, ((graph, classifier), settings) in zip(places, panels.items(), strict=False):
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, ((graph, classifier), settings) in zip(grid, panels.items(), strict=False):
         title = f"{graph}, {classifier}" if several else graph
         if len(settings) > 1:
             methods = list(dict.fromkeys(name for setting in settings for name in setting.outcomes))
-            draw_curves(axes, learning_curves(settings, methods), title=title, legend=axes is places[0])
+            draw_curves(axes, learning_curves(settings, methods), title=title, legend=axes is grid[0])
         else:
             _draw_means(axes, settings[0], comparison.methods)
             _tidy(axes, f"{title}, {count(settings[0].budget, 'label')}")
-    for axes in places[len(panels) :]:
+    for axes in grid[len(panels) :]:
         axes.set_axis_off()
     return _kept(figure, path)
 
 
 def _draw_means(axes: Axes, setting: Setting, methods: list[str]) -> None:
     names = [name for name in methods if name in setting.outcomes]
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         mean, width = setting.outcomes[name].interval()
-        axes.errorbar(place, mean, np.nan_to_num(width), fmt="o", color=colour_of(methods.index(name)), capsize=3)
+        axes.errorbar(index, mean, np.nan_to_num(width), fmt="o", color=colour_of(methods.index(name)), capsize=3)
     axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 3 else 0)
     axes.margins(x=0.2)
 

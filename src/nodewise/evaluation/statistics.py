@@ -132,9 +132,9 @@ def compare_pairs(scores: Mapping[str, npt.ArrayLike], reference: str | None = N
     if reference is not None and reference not in scores:
         raise InputError(f"there are no scores of {reference!r}: there are those of {', '.join(scores)}")
     pairs = combinations(scores, 2) if reference is None else ((reference, name) for name in scores if name != reference)
-    found = _compared([(a, b, scores[a], scores[b]) for a, b in pairs])
-    corrected = holm([one.t_p for one in found])
-    return [replace(one, corrected_p=p) for one, p in zip(found, corrected, strict=True)]
+    tests = _compared([(a, b, scores[a], scores[b]) for a, b in pairs])
+    corrected = holm([one.t_p for one in tests])
+    return [replace(one, corrected_p=p) for one, p in zip(tests, corrected, strict=True)]
 
 
 def _compared(pairs: Sequence[tuple[str, str, npt.ArrayLike, npt.ArrayLike]]) -> list[PairedComparison]:
@@ -185,11 +185,11 @@ def sign_flip_test(difference: npt.ArrayLike) -> Values:
     sample = np.asarray(difference, dtype=np.float64)
     if sample.shape[-1] < FEWEST_FOR_TEST or sample.size == 0:
         return np.full(sample.shape[:-1], np.nan)
-    found = stats.permutation_test(
+    result = stats.permutation_test(
         (sample,), np.mean, permutation_type="samples", vectorized=True, n_resamples=_FLIPS, axis=-1, batch=500,
         random_state=numpy_generator(0, "sign-flip", sample.shape[-1]),
     )  # fmt: skip
-    return np.asarray(found.pvalue, dtype=np.float64)
+    return np.asarray(result.pvalue, dtype=np.float64)
 
 
 def win_rate(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

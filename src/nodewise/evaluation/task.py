@@ -77,8 +77,8 @@ class GraphReference:
             source: the name or file that it was loaded from, if another process is to find it.
             data_dir: where names are looked for.
         """
-        found, where = (None if part is None else str(part) for part in (source, data_dir))
-        return cls(graph.name, graph.fingerprint, graph.features, found, where)
+        origin, where = (None if part is None else str(part) for part in (source, data_dir))
+        return cls(graph.name, graph.fingerprint, graph.features, origin, where)
 
     def load(self) -> Graph:
         """The graph, read again from its source.

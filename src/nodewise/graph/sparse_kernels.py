@@ -19,8 +19,8 @@ def _product(crow, col, values, dense, out, runs, rows, columns, width, RUNS: tl
     row = tl.program_id(0)
     lane = tl.arange(0, RUNS * WIDTH)
     run = (tl.program_id(1) * RUNS + lane // WIDTH).to(tl.int64)
-    place = lane % WIDTH
-    inside = (run < runs) & (place < width)
+    offset = lane % WIDTH
+    inside = (run < runs) & (offset < width)
     start = tl.load(crow + row)
     end = tl.load(crow + row + 1)
     total = tl.zeros([RUNS * WIDTH], dtype=out.dtype.element_ty)
@@ -29,9 +29,9 @@ def _product(crow, col, values, dense, out, runs, rows, columns, width, RUNS: tl
         there = entry < end
         column = tl.load(col + entry, mask=there, other=0)
         weight = tl.load(values + entry, mask=there, other=0.0)
-        source = dense + (run * columns)[None, :] * width + column[:, None] * width + place[None, :]
+        source = dense + (run * columns)[None, :] * width + column[:, None] * width + offset[None, :]
         total += tl.sum(weight[:, None] * tl.load(source, mask=there[:, None] & inside[None, :], other=0.0), 0)
-    tl.store(out + (run * rows + row) * width + place, total, mask=inside)
+    tl.store(out + (run * rows + row) * width + offset, total, mask=inside)
 
 
 def sparse_product(matrix: Sparse, dense: torch.Tensor) -> torch.Tensor:
@@ -52,9 +52,9 @@ def sparse_product(matrix: Sparse, dense: torch.Tensor) -> torch.Tensor:
 
 @triton.jit
 def _uniform(seed, step, purpose, out, size, low, high, BLOCK: tl.constexpr):
-    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     stream = tl.load(seed) + tl.load(step) * 1000003 + purpose
-    tl.store(out + place, low + (high - low) * tl.rand(stream, place), mask=place < size)
+    tl.store(out + index, low + (high - low) * tl.rand(stream, index), mask=index < size)
 
 
 def uniform(out: torch.Tensor, seed: torch.Tensor, step: torch.Tensor, purpose: int, low: float = 0.0, high: float = 1.0) -> torch.Tensor:

@@ -88,14 +88,14 @@ def cores() -> int:
 
 def free_memory() -> int | None:
     """Bytes that this process may still take: what the machine has free, or less where a container sets a limit; None where nobody tells."""
-    found = []
+    limits = []
     with suppress(OSError, ValueError, KeyError):
-        found.append(1024 * _figures(Path("/proc/meminfo"))["MemAvailable:"])
+        limits.append(1024 * _figures(Path("/proc/meminfo"))["MemAvailable:"])
     for folder, limit, used, let_go in _CGROUPS:
         with suppress(OSError, ValueError, KeyError):
             most, now = (int((folder / name).read_text()) for name in (limit, used))
-            found.append(most - now + _figures(folder / "memory.stat")[let_go])
-    return max(0, min(found)) if found else None
+            limits.append(most - now + _figures(folder / "memory.stat")[let_go])
+    return max(0, min(limits)) if limits else None
 
 
 def _figures(path: Path) -> dict[str, int]:

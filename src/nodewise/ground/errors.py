@@ -71,7 +71,7 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         names = sorted(known)
         folded = {known.casefold(): known for known in names}
-        near = [folded[found] for found in difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
+        near = [folded[match] for match in difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
         meant = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(names)}."
         super().__init__(f"unknown {kind} {name!r}: {meant}" + (f" {hint}" if hint else ""))
         self.name, self.suggestions = name, near

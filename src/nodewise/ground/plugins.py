@@ -177,9 +177,9 @@ def _file_digest(kind: type) -> str | None:
 
 def _sources(name: str, file: Path) -> set[Path]:
     """A module's file; of our own rooms also the files that it uses: all of its sub-folder, or those of the same room that it imports."""
-    found, waiting = {file}, [name]
+    files, waiting = {file}, [name]
     if not name.startswith("nodewise."):
-        return found
+        return files
     if name.count(".") > 2:  # a part of a room in a folder of its own, which may import its other files inside functions
         return set(file.parent.glob("*.py"))
     room = ".".join(name.split(".")[:2])
@@ -188,7 +188,7 @@ def _sources(name: str, file: Path) -> set[Path]:
             home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
             module = sys.modules.get(home) if isinstance(home, str) and home.startswith(f"{room}.") else None
             path = getattr(module, "__file__", None)
-            if path is not None and Path(path) not in found:
-                found.add(Path(path))
+            if path is not None and Path(path) not in files:
+                files.add(Path(path))
                 waiting.append(str(home))
-    return found
+    return files

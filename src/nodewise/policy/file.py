@@ -165,25 +165,25 @@ def import_released(path: str | Path) -> Policy:
     if not path.is_file():
         raise PolicyFileError(f"no file at {str(path)!r}: give a state dict saved by torch.save")
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        state_dict = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # bytes that are no state dict fail in whatever way torch's reader stumbles over them
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise PolicyFileError(
             f"{str(path)!r} is not a plain state dict ({reason}): only files that hold nothing but tensors are read"
         ) from None
     if (
-        not isinstance(found, dict)
-        or set(found) != set(_RELEASED_NAMES)
-        or not all(isinstance(part, torch.Tensor) for part in found.values())
+        not isinstance(state_dict, dict)
+        or set(state_dict) != set(_RELEASED_NAMES)
+        or not all(isinstance(part, torch.Tensor) for part in state_dict.values())
     ):
-        names = sorted(map(str, found)) if isinstance(found, dict) else type(found).__name__
+        names = sorted(map(str, state_dict)) if isinstance(state_dict, dict) else type(state_dict).__name__
         raise PolicyFileError(
             f"{str(path)!r} holds {names}, a released policy holds the tensors {sorted(_RELEASED_NAMES)}: it is of another kind"
         )
     size = path.stat().st_size
-    if any(4 * tensor.numel() > size for tensor in found.values()):  # a view that repeats what little the file holds
+    if any(4 * tensor.numel() > size for tensor in state_dict.values()):  # a view that repeats what little the file holds
         raise PolicyFileError(f"{str(path)!r} holds tensors larger than itself: it is no plain state dict")
-    policy = Policy(PolicySettings(hidden=max(1, found["gcn.0.bias"].numel())))
-    _fill(policy, {_RELEASED_NAMES[name]: tensor for name, tensor in found.items()}, str(path))
+    policy = Policy(PolicySettings(hidden=max(1, state_dict["gcn.0.bias"].numel())))
+    _fill(policy, {_RELEASED_NAMES[name]: tensor for name, tensor in state_dict.items()}, str(path))
     policy.origin = {"imported_from": path.name, "source_graphs": []}
     return policy

@@ -21,14 +21,14 @@ def race(weights: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
 def percentiles(values: torch.Tensor) -> torch.Tensor:
     """The share of a row's values that are smaller than each of them, in [0, 1): [..., node] to [..., node].
 
-    Equal values share a rank, so that the nodes' order does not matter. One sort: in sorted order a value's rank is the place
+    Equal values share a rank, so that the nodes' order does not matter. One sort: in sorted order a value's rank is the index
     at which its equals begin.
     """
     count = values.shape[-1]
     on_cpu = values.device.type == "cpu"  # where numpy's sort takes less than half of torch's time
-    place = torch.from_numpy(np.argsort(values.numpy(), -1)) if on_cpu else values.argsort(-1)
-    ordered = values.gather(-1, place)
+    order = torch.from_numpy(np.argsort(values.numpy(), -1)) if on_cpu else values.argsort(-1)
+    ordered = values.gather(-1, order)
     begins = torch.arange(count, device=values.device, dtype=values.dtype).repeat(*values.shape[:-1], 1)
     begins[..., 1:] *= ordered[..., 1:] != ordered[..., :-1]
     rank = begins.cummax(-1).values.div_(count)
-    return torch.empty_like(rank).scatter_(-1, place, rank)
+    return torch.empty_like(rank).scatter_(-1, order, rank)

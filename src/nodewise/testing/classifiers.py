@@ -206,13 +206,15 @@ class _ClassifierSuite(Suite):
 
     def _leave_one_out(self) -> None:
         graph = self._tensors(small_graph())
-        found = self._taught(graph, self._started(graph)).leave_one_out()
-        if found is None:
+        left_out = self._taught(graph, self._started(graph)).leave_one_out()
+        if left_out is None:
             return
         wanted = (_RUNS, _LABELS, graph.num_classes)
-        self.expect(tuple(found.shape) == wanted, "leave_one_out() is [run, label, class]", f"got {list(found.shape)}, not {list(wanted)}")
-        ones = torch.allclose(found.sum(-1), torch.ones_like(found[..., 0]), atol=1e-4)
-        self.expect(ones and bool((found >= 0).all()), "leave_one_out() gives probabilities")
+        self.expect(
+            tuple(left_out.shape) == wanted, "leave_one_out() is [run, label, class]", f"got {list(left_out.shape)}, not {list(wanted)}"
+        )
+        ones = torch.allclose(left_out.sum(-1), torch.ones_like(left_out[..., 0]), atol=1e-4)
+        self.expect(ones and bool((left_out >= 0).all()), "leave_one_out() gives probabilities")
 
     def _closed_form(self) -> None:
         if self._classifier.trained:

@@ -167,7 +167,7 @@ class _Games:
         """
         total = count * runs
         size = _batch_size(self._player.tensors(self._reference, self._device), self._classifier, max(self._budgets), at_once or count)
-        found: dict[int, list[npt.NDArray[np.float64]]] = {budget: [] for budget in self._budgets}
+        scores: dict[int, list[npt.NDArray[np.float64]]] = {budget: [] for budget in self._budgets}
         for first in range(0, total, size):
             games = range(first, min(first + size, total))
             task = Task(
@@ -181,9 +181,9 @@ class _Games:
                     chunks[budget] = chunk
             for budget, kept in chunks.items():
                 assert kept is not None
-                found[budget].append(kept.micro_f1)
+                scores[budget].append(kept.micro_f1)
             self._report(Progress(f"{self._graph.name} {what}", games[-1] + 1, total))
-        return {budget: np.concatenate(parts).reshape(runs, count).mean(0) for budget, parts in found.items()}
+        return {budget: np.concatenate(parts).reshape(runs, count).mean(0) for budget, parts in scores.items()}
 
 
 def _batch_size(graph: GraphTensors, classifier: Classifier, budget: int, wanted: int) -> int:

@@ -253,8 +253,8 @@ def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages:
     adam.zero_grad()
     loss.backward()
     adam.step()
-    found = scores.detach()
-    return bool((found.amax(-1) > found.amin(-1)).float().mean() >= 0.5)
+    values = scores.detach()
+    return bool((values.amax(-1) > values.amin(-1)).float().mean() >= 0.5)
 
 
 def _begin_anew(policy: Policy, adam: torch.optim.Adam, seed: int) -> None:

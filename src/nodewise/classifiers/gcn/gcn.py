@@ -384,15 +384,15 @@ class Field:
         self.far_run, self.far_node = np.nonzero(self._far)
         self.far_count = self._far.sum(1)
         near_run, near_node = np.nonzero(self._near)
-        place = np.empty(self._runs * nodes, dtype=np.int32)
-        place[self.far_run * nodes + self.far_node] = np.arange(len(self.far_run), dtype=np.int32)
+        index = np.empty(self._runs * nodes, dtype=np.int32)
+        index[self.far_run * nodes + self.far_node] = np.arange(len(self.far_run), dtype=np.int32)
         entry, lengths = _row_entries(crow, near_node)
-        column = place[np.repeat(near_run * nodes, lengths) + col[entry]]
+        column = index[np.repeat(near_run * nodes, lengths) + col[entry]]
         self.first = _fold(lengths, column, values[entry], len(self.far_run))
-        place[near_run * nodes + near_node] = np.arange(len(near_run), dtype=np.int32)
+        index[near_run * nodes + near_node] = np.arange(len(near_run), dtype=np.int32)
         run = np.repeat(np.arange(self._runs), self.queried.shape[1])
         entry, lengths = _row_entries(crow, self.queried.ravel())
-        column = place[np.repeat(run * nodes, lengths) + col[entry]]
+        column = index[np.repeat(run * nodes, lengths) + col[entry]]
         self.second = _fold(lengths, column, values[entry], len(near_run))
 
     def input_entries(self, x: Sparse) -> tuple[Fold, np.ndarray]:

@@ -48,7 +48,7 @@ def keep(key, node, begin, features, rate, ROWS: tl.constexpr, FEATURES: tl.cons
 @triton.jit
 def row_product(crow, col, values, source, near, run, node, nodes, width, NEAR: tl.constexpr, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
     """A node's row of the sparse matrix times the run's source [node, width]: [WIDTH]. With NEAR, only at columns that are marked near."""
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     start = tl.load(crow + node)
     end = tl.load(crow + node + 1)
     total = tl.zeros([WIDTH], dtype=tl.float32)
@@ -59,8 +59,8 @@ def row_product(crow, col, values, source, near, run, node, nodes, width, NEAR: 
         value = tl.load(values + entry, mask=inside, other=0.0)
         if NEAR:
             inside = inside & (tl.load(near + run * nodes + column, mask=inside, other=0) != 0)
-        where = source + (run * nodes + column)[:, None] * width + place[None, :]
-        total += tl.sum(value[:, None] * tl.load(where, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+        where = source + (run * nodes + column)[:, None] * width + unit[None, :]
+        total += tl.sum(value[:, None] * tl.load(where, mask=inside[:, None] & (unit < width)[None, :], other=0.0), 0)
     return total
 
 
@@ -77,9 +77,9 @@ def mark(crow, col, queried, near, far, near_list, far_list, near_count, far_cou
             start = tl.load(crow + neighbour)
             end = tl.load(crow + neighbour + 1)
             for first in range(start, end, ENTRIES):
-                place = first + tl.arange(0, ENTRIES)
-                inside = place < end
-                second = tl.load(col + place, mask=inside, other=0)
+                entries = first + tl.arange(0, ENTRIES)
+                inside = entries < end
+                second = tl.load(col + entries, mask=inside, other=0)
                 fresh = inside & (tl.atomic_xchg(far + run * nodes + second, tl.full([ENTRIES], 1, tl.int32), mask=inside) == 0)
                 slot = tl.atomic_add(far_count + run + tl.zeros([ENTRIES], tl.int32), tl.full([ENTRIES], 1, tl.int32), mask=fresh)
                 tl.store(far_list + run * nodes + slot, second, mask=fresh)
@@ -90,7 +90,7 @@ def far_sparse(crow, col, values, w0, far_list, far_count, out, seed, epoch, rat
                TRAIN: tl.constexpr, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
     """X W0, X sparse; in training with dropout and only at far nodes. Program (share of the nodes, run)."""
     run = tl.program_id(1).to(tl.int64)
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     many = tl.load(far_count + run) if TRAIN else nodes
     for which in range(tl.program_id(0), many, tl.num_programs(0)):
         node = tl.load(far_list + run * nodes + which) if TRAIN else which
@@ -104,9 +104,9 @@ def far_sparse(crow, col, values, w0, far_list, far_count, out, seed, epoch, rat
             value = tl.load(values + entry, mask=inside, other=0.0)
             if TRAIN:
                 value = tl.where(tl.rand(stream(seed, epoch, run, runs, 0), entry) >= rate, value / (1 - rate), 0.0)
-            source = w0 + run * features * width + column[:, None] * width + place[None, :]
-            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
-        tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
+            source = w0 + run * features * width + column[:, None] * width + unit[None, :]
+            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (unit < width)[None, :], other=0.0), 0)
+        tl.store(out + (run * nodes + node) * width + unit, total, mask=unit < width)
 
 
 @triton.jit
@@ -120,7 +120,7 @@ def far_dense(x, w0, rows, count, out, seed, epoch, rate, runs, nodes, features,
         return
     slot = first + tl.arange(0, ROWS)
     node = tl.load(rows + run * nodes + slot, mask=slot < many, other=0)
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     key = stream(seed, epoch, run, runs, 0)
     total = tl.zeros([ROWS, WIDTH], dtype=tl.float32)
     for begin in range(0, features, FEATURES):
@@ -129,10 +129,10 @@ def far_dense(x, w0, rows, count, out, seed, epoch, rate, runs, nodes, features,
         inside = (slot < many)[:, None] & (feature < features)[None, :]
         value = tl.load(x + where, mask=inside, other=0.0)
         value = tl.where(keep(key, node, begin, features, rate, ROWS, FEATURES), value / (1 - rate), 0.0)
-        weight = tl.load(w0 + run * features * width + feature[:, None] * width + place[None, :],
-                         mask=(feature < features)[:, None] & (place < width)[None, :], other=0.0)  # fmt: skip
+        weight = tl.load(w0 + run * features * width + feature[:, None] * width + unit[None, :],
+                         mask=(feature < features)[:, None] & (unit < width)[None, :], other=0.0)  # fmt: skip
         total = tl.dot(value, weight, total, input_precision="tf32x3")
-    tl.store(out + (run * nodes + node)[:, None] * width + place[None, :], total, mask=(slot < many)[:, None] & (place < width)[None, :])
+    tl.store(out + (run * nodes + node)[:, None] * width + unit[None, :], total, mask=(slot < many)[:, None] & (unit < width)[None, :])
 
 
 @triton.jit
@@ -140,21 +140,21 @@ def hidden_layer(crow, col, values, far_out, w1, near_list, near_count, hidden, 
                  TRAIN: tl.constexpr, PROJECT: tl.constexpr, WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
     """relu(Â far); in training at near nodes, with dropout. With PROJECT, times W1 instead of stored."""
     run = tl.program_id(1).to(tl.int64)
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     many = tl.load(near_count + run) if TRAIN else nodes
     for which in range(tl.program_id(0), many, tl.num_programs(0)):
         node = tl.load(near_list + run * nodes + which) if TRAIN else which
         total = row_product(crow, col, values, far_out, col, run, node, nodes, width, False, WIDTH, ENTRIES)
         total = tl.maximum(total, 0.0)
         if TRAIN:
-            total = tl.where(tl.rand(stream(seed, epoch, run, runs, 1), node * width + place) >= rate, total / (1 - rate), 0.0)
+            total = tl.where(tl.rand(stream(seed, epoch, run, runs, 1), node * width + unit) >= rate, total / (1 - rate), 0.0)
         if PROJECT:
             label = tl.arange(0, CLASSES)
-            weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
-                             mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
+            weight = tl.load(w1 + run * width * classes + unit[:, None] * classes + label[None, :],
+                             mask=(unit < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
             tl.store(projected + (run * nodes + node) * classes + label, tl.sum(total[:, None] * weight, 0), mask=label < classes)
         else:
-            tl.store(hidden + (run * nodes + node) * width + place, total, mask=place < width)
+            tl.store(hidden + (run * nodes + node) * width + unit, total, mask=unit < width)
 
 
 @triton.jit
@@ -167,11 +167,11 @@ def read(crow, col, values, hidden, w1, queried, labels, count, error, w1_grad, 
     if which >= many:
         return
     node = tl.load(queried + run * budget + which)
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     label = tl.arange(0, CLASSES)
     total = row_product(crow, col, values, hidden, col, run, node, nodes, width, False, WIDTH, ENTRIES)
-    inside = (place < width)[:, None] & (label < classes)[None, :]
-    where = run * width * classes + place[:, None] * classes + label[None, :]
+    inside = (unit < width)[:, None] & (label < classes)[None, :]
+    where = run * width * classes + unit[:, None] * classes + label[None, :]
     weight = tl.load(w1 + where, mask=inside, other=0.0)
     logits = tl.where(label < classes, tl.sum(total[:, None] * weight, 0), float("-inf"))
     power = tl.exp(logits - tl.max(logits, 0))
@@ -186,27 +186,27 @@ def near_back(crow, col, values, error, w1, near_list, near_count, hidden, out, 
               WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
     """The loss's gradient at the hidden layer's input; program (near node, run)."""
     run = tl.program_id(1).to(tl.int64)
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     label = tl.arange(0, CLASSES)
     for which in range(tl.program_id(0), tl.load(near_count + run), tl.num_programs(0)):
         node = tl.load(near_list + run * nodes + which)
         total = row_product(crow, col, values, error, col, run, node, nodes, classes, False, CLASSES, ENTRIES)
-        weight = tl.load(w1 + run * width * classes + place[:, None] * classes + label[None, :],
-                         mask=(place < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
-        where = (run * nodes + node) * width + place
-        active = tl.load(hidden + where, mask=place < width, other=0.0) > 0
-        tl.store(out + where, tl.where(active, tl.sum(total[None, :] * weight, 1) / (1 - rate), 0.0), mask=place < width)
+        weight = tl.load(w1 + run * width * classes + unit[:, None] * classes + label[None, :],
+                         mask=(unit < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
+        where = (run * nodes + node) * width + unit
+        active = tl.load(hidden + where, mask=unit < width, other=0.0) > 0
+        tl.store(out + where, tl.where(active, tl.sum(total[None, :] * weight, 1) / (1 - rate), 0.0), mask=unit < width)
 
 
 @triton.jit
 def far_sum(crow, col, values, source, near, far_list, far_count, out, nodes, width, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
     """Â times the gradient at near nodes; program (far node, run)."""
     run = tl.program_id(1).to(tl.int64)
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     for which in range(tl.program_id(0), tl.load(far_count + run), tl.num_programs(0)):
         node = tl.load(far_list + run * nodes + which)
         total = row_product(crow, col, values, source, near, run, node, nodes, width, True, WIDTH, ENTRIES)
-        tl.store(out + (run * nodes + node) * width + place, total, mask=place < width)
+        tl.store(out + (run * nodes + node) * width + unit, total, mask=unit < width)
 
 
 @triton.jit
@@ -215,7 +215,7 @@ def weight_back_sparse(part_start, part_end, part_feature, row, entry_of, values
     """The gradient of W0, X sparse; program (part of a feature's column, run). Long columns have several parts, so they are added."""
     part = tl.program_id(0)
     run = tl.program_id(1).to(tl.int64)
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     start = tl.load(part_start + part)
     end = tl.load(part_end + part)
     total = tl.zeros([WIDTH], dtype=tl.float32)
@@ -228,12 +228,12 @@ def weight_back_sparse(part_start, part_end, part_feature, row, entry_of, values
         entry = tl.load(entry_of + where, mask=inside, other=0)
         value = tl.load(values + where, mask=inside, other=0.0)
         value = tl.where(tl.rand(stream(seed, epoch, run, runs, 0), entry) >= rate, value / (1 - rate), 0.0)
-        source = back + (run * nodes + node)[:, None] * width + place[None, :]
-        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (place < width)[None, :], other=0.0), 0)
+        source = back + (run * nodes + node)[:, None] * width + unit[None, :]
+        total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (unit < width)[None, :], other=0.0), 0)
         any_inside += tl.sum(inside.to(tl.int32), 0)
     if any_inside > 0:
         feature = tl.load(part_feature + part)
-        tl.atomic_add(grad + (run * features + feature) * width + place, total, mask=place < width, sem="relaxed")
+        tl.atomic_add(grad + (run * features + feature) * width + unit, total, mask=unit < width, sem="relaxed")
 
 
 @triton.jit
@@ -243,7 +243,7 @@ def weight_back_dense(x, rows, count, back, grad, seed, epoch, rate, runs, nodes
     run = tl.program_id(1).to(tl.int64)
     begin = tl.program_id(0) * FEATURES
     feature = begin + tl.arange(0, FEATURES)
-    place = tl.arange(0, WIDTH)
+    unit = tl.arange(0, WIDTH)
     many = tl.load(count + run)
     key = stream(seed, epoch, run, runs, 0)
     total = tl.zeros([FEATURES, WIDTH], dtype=tl.float32)
@@ -253,27 +253,27 @@ def weight_back_dense(x, rows, count, back, grad, seed, epoch, rate, runs, nodes
         inside = (slot < many)[:, None] & (feature < features)[None, :]
         value = tl.load(x + node[:, None] * features + feature[None, :], mask=inside, other=0.0)
         value = tl.where(keep(key, node, begin, features, rate, ROWS, FEATURES), value / (1 - rate), 0.0)
-        source = back + (run * nodes + node)[:, None] * width + place[None, :]
-        slope = tl.load(source, mask=(slot < many)[:, None] & (place < width)[None, :], other=0.0)
+        source = back + (run * nodes + node)[:, None] * width + unit[None, :]
+        slope = tl.load(source, mask=(slot < many)[:, None] & (unit < width)[None, :], other=0.0)
         total = tl.dot(tl.trans(value), slope, total, input_precision="tf32x3")
     if tl.program_id(2) * ROWS < many:
-        where = grad + (run * features + feature)[:, None] * width + place[None, :]
-        tl.atomic_add(where, total, mask=(feature < features)[:, None] & (place < width)[None, :], sem="relaxed")
+        where = grad + (run * features + feature)[:, None] * width + unit[None, :]
+        tl.atomic_add(where, total, mask=(feature < features)[:, None] & (unit < width)[None, :], sem="relaxed")
 
 
 @triton.jit
 def adam(weights, grad, first, second, epoch, rate, decay, size, BLOCK: tl.constexpr):
     """Adam's step with L2 added to the gradient (Kingma and Ba's algorithm 1), leaving the gradient at zero."""
-    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = place < size
-    weight = tl.load(weights + place, mask=inside)
-    slope = tl.load(grad + place, mask=inside) + decay * weight
-    m = 0.9 * tl.load(first + place, mask=inside) + 0.1 * slope
-    v = 0.999 * tl.load(second + place, mask=inside) + 0.001 * slope * slope
+    index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = index < size
+    weight = tl.load(weights + index, mask=inside)
+    slope = tl.load(grad + index, mask=inside) + decay * weight
+    m = 0.9 * tl.load(first + index, mask=inside) + 0.1 * slope
+    v = 0.999 * tl.load(second + index, mask=inside) + 0.001 * slope * slope
     step = (tl.load(epoch) + 1).to(tl.float32)
     m_scale = 1 - tl.exp(step * -0.10536051565782628)  # log 0.9
     v_scale = 1 - tl.exp(step * -0.0010005003335835335)  # log 0.999
-    tl.store(weights + place, weight - rate * (m / m_scale) / (tl.sqrt(v / v_scale) + 1e-8), mask=inside)
-    tl.store(first + place, m, mask=inside)
-    tl.store(second + place, v, mask=inside)
-    tl.store(grad + place, tl.zeros([BLOCK], dtype=tl.float32), mask=inside)
+    tl.store(weights + index, weight - rate * (m / m_scale) / (tl.sqrt(v / v_scale) + 1e-8), mask=inside)
+    tl.store(first + index, m, mask=inside)
+    tl.store(second + index, v, mask=inside)
+    tl.store(grad + index, tl.zeros([BLOCK], dtype=tl.float32), mask=inside)

@@ -110,17 +110,17 @@ def compare(
         used.device(device)  # what is misspelt or missing is told before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         try:
-            found = run(contests, seed=seed, device=device, store=ChunkStore(out and out / "chunks"), engine=used, reporter=reporter)
+            comparison = run(contests, seed=seed, device=device, store=ChunkStore(out and out / "chunks"), engine=used, reporter=reporter)
         except KeyboardInterrupt:
             complain(f"nodewise compare: interrupted; {_way_on(out)}")
             raise typer.Exit(130) from None
     if json is not None:
-        screen.json(found.as_dict(), json)
+        screen.json(comparison.as_dict(), json)
     if out is not None:
-        screen.note(f"written: {', '.join(str(path) for path in write_comparison(found, out))}")
+        screen.note(f"written: {', '.join(str(path) for path in write_comparison(comparison, out))}")
     if str(json) == "-":
         return
-    tables = [score_table(found), *([lead_table(found)] if len(methods) > 1 else [])]
+    tables = [score_table(comparison), *([lead_table(comparison)] if len(methods) > 1 else [])]
     for table in tables:
         screen.table(table.columns, to_rows(table), title=table.title)
         for note in table.notes:

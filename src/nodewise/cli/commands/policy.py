@@ -39,10 +39,10 @@ def show_policy(
     """Show where a policy comes from: state features, architecture, source graphs, training."""
     from nodewise.policy import find_policy
 
-    found = find_policy(policy)
-    settings, origin = found.settings.as_dict(), found.origin
+    loaded = find_policy(policy)
+    settings, origin = loaded.settings.as_dict(), loaded.origin
     if json:
-        screen.json({"schema": 1, "settings": settings, "origin": origin, "parameters": sum(p.numel() for p in found.parameters())}, json)
+        screen.json({"schema": 1, "settings": settings, "origin": origin, "parameters": sum(p.numel() for p in loaded.parameters())}, json)
         return
     state = settings["state"]
     rows: list[tuple[str, str]] = [

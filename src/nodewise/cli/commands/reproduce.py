@@ -96,7 +96,7 @@ def reproduce(
         resolve_device(device)
         _train(screen, policies, device, only, jobs, minutes, data_dir)
         return
-    names = list(EXPERIMENTS) if experiment == "all" else [found.name for found in find_experiments(experiment)]
+    names = list(EXPERIMENTS) if experiment == "all" else [one.name for one in find_experiments(experiment)]
     make_folder(out, "--out")
     settings: dict[str, Any] = {"runs": runs, "quick": quick, "policies": policies, "data_dir": data_dir, "device": device, "seed": seed}
     settings["classifier"] = read_closing(closing)

@@ -97,8 +97,8 @@ def build_reddit(
         _check_joined(joined)
 
         needed = vocabulary(text for part in joined for text in part.texts)
-        place, vectors = word_vectors(glove_files, needed, settings.width, folder, say)
-        if not place:
+        row_of, vectors = word_vectors(glove_files, needed, settings.width, folder, say)
+        if not row_of:
             raise InputError(
                 f"none of the {count(len(needed), 'different word')} of the chosen posts is in {glove_files[0].name}, so there are no features: "
                 "check that it is a GloVe file of the language of the posts"
@@ -108,11 +108,11 @@ def build_reddit(
             if part.component is None:
                 reports.append(part.report)
                 continue
-            graph, report = make_graph(part, f"{settings.prefix}{part.group.number}", place, vectors)
+            graph, report = make_graph(part, f"{settings.prefix}{part.group.number}", row_of, vectors)
             publisher.stage(graph)
             reports.append(report)
             say(Progress("write graphs", len(reports), len(joined)))
-        whole = BuildReport(__version__, settings, posts, replies, selected, counts, len(needed), len(place), tuple(reports), tuple(notes))
+        whole = BuildReport(__version__, settings, posts, replies, selected, counts, len(needed), len(row_of), tuple(reports), tuple(notes))
         publisher.publish(whole.as_json())
     return whole
 
@@ -159,14 +159,14 @@ def _tidy(work: Work, made: Sequence[Path]) -> None:
                 folder.rmdir()
 
 
-def _some(found: Ingested, kind: str) -> Ingested:
-    if found.rows:
-        return found
-    files = ", ".join(Path(path).name for path, _ in found.files)
-    if not found.lines:
+def _some(ingested: Ingested, kind: str) -> Ingested:
+    if ingested.rows:
+        return ingested
+    files = ", ".join(Path(path).name for path, _ in ingested.files)
+    if not ingested.lines:
         raise InputError(f"no {kind}: {files} has no lines. Check the files, or download them again")
-    reasons = ", ".join(f"{number:,} {reason}" for reason, number in found.rejected.items())
-    raise InputError(f"no {kind}: none of the {found.lines:,} lines of {files} can be used ({reasons}); {found.examples[0]}")
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in ingested.rejected.items())
+    raise InputError(f"no {kind}: none of the {ingested.lines:,} lines of {files} can be used ({reasons}); {ingested.examples[0]}")
 
 
 def _about_groups(selected: Selected, settings: RedditSettings) -> list[str]:

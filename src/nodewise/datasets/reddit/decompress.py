@@ -39,14 +39,14 @@ def packing_of(path: Path) -> str | None:
     """
     with path.open("rb") as file:
         head = file.read(8)
-    found = next((name for name, magic in _MAGIC.items() if head.startswith(magic)), None)
-    if found is None and head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:
-        found = "zst"  # a zstandard file may open with a skippable frame
+    packing = next((name for name, magic in _MAGIC.items() if head.startswith(magic)), None)
+    if packing is None and head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:
+        packing = "zst"  # a zstandard file may open with a skippable frame
     promised = _ENDINGS.get(path.suffix.lower())
-    if promised and found != promised:
+    if promised and packing != promised:
         what = "is empty" if not head else f"begins with {head!r}"
         raise InputError(f"{path.name} is named like a {promised} file but {what}: the download is broken or the ending wrong")
-    return found
+    return packing
 
 
 def decompressed(path: Path, on_read: Callable[[int], None] | None = None) -> Iterator[bytes]:

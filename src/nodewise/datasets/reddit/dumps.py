@@ -42,25 +42,25 @@ def read_chunks(path: Path, size: int) -> Iterator[Chunk]:
     Raises:
         InputError: if the file's packed data are damaged or end too early.
     """
-    place = [0]
+    read_bytes = [0]
     ready: list[bytes] = []  # whole lines
     held, number = 0, 0
-    for lines in _whole_lines(decompressed(path, lambda done: place.__setitem__(0, done))):
+    for lines in _whole_lines(decompressed(path, lambda done: read_bytes.__setitem__(0, done))):
         rest = lines
         while held + len(rest) >= size:  # cut at the first newline from there on, wherever the pieces happened to end
             cut = rest.find(b"\n", max(size - held - 1, 0)) + 1
-            yield _chunk(number, [*ready, rest[:cut]], place[0])
+            yield _chunk(number, [*ready, rest[:cut]], read_bytes[0])
             rest, number, held, ready = rest[cut:], number + 1, 0, []
         if rest:
             ready.append(rest)
             held += len(rest)
     if ready:
-        yield _chunk(number, ready, place[0])
+        yield _chunk(number, ready, read_bytes[0])
 
 
-def _chunk(number: int, parts: list[bytes], place: int) -> Chunk:
+def _chunk(number: int, parts: list[bytes], read_bytes: int) -> Chunk:
     data = b"".join(parts)
-    return Chunk(number, data, data.count(b"\n"), place)
+    return Chunk(number, data, data.count(b"\n"), read_bytes)
 
 
 def _whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -45,15 +45,15 @@ def shared_user_edges(
     posts_of = np.bincount(user)[user] if user.size else user
     quiet, loud = (posts_of > 1) & (posts_of <= busy), (posts_of > 1) & (posts_of > busy)
     few, many = _matrix(post[quiet], user[quiet], num_posts), _matrix(post[loud], user[loud], num_posts)
-    found: list[_Ints] = []
+    parts: list[_Ints] = []
     total = 0
     for source in (_through_few(few, many, shared, block), _through_many(many, shared, block, max_edges)):
         for low, high in source:
             total += low.size
             if total > max_edges:
                 raise _refusal(max_edges, shared)
-            found.append(low * num_posts + high)
-    keys = np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+            parts.append(low * num_posts + high)
+    keys = np.sort(np.concatenate(parts)) if parts else np.zeros(0, dtype=np.int64)
     return np.stack([keys // num_posts, keys % num_posts])
 
 

@@ -29,18 +29,18 @@ class MeanVectors:
     wordless: int
 
 
-def mean_vectors(texts: Sequence[str], place: Mapping[str, int], vectors: npt.NDArray[np.float32]) -> MeanVectors:
+def mean_vectors(texts: Sequence[str], row_of: Mapping[str, int], vectors: npt.NDArray[np.float32]) -> MeanVectors:
     """The mean of the vectors of each text's known words, a word counting as often as it occurs.
 
     Args:
         texts: one for each node.
-        place: known word -> its row in `vectors`.
+        row_of: known word -> its row in `vectors`.
         vectors: float32 [word, feature].
     """
     rows: list[int] = []
     ends = [0]
     for text in texts:
-        rows += [place[word] for word in known_words(text, place)]
+        rows += [row_of[word] for word in known_words(text, row_of)]
         ends.append(len(rows))
     count = np.diff(ends)
     used, column = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)

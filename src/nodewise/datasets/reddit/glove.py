@@ -33,11 +33,11 @@ def check_glove(path: Path, width: int) -> None:
     first = next((line for line in _lines(path, width, lambda done: None) if line), None)
     if first is None:
         raise InputError(f"{path.name} is empty: a GloVe file has a word and its vector on each line")
-    found = _width_of(first)
-    if found != width:
+    actual = _width_of(first)
+    if actual != width:
         raise InputError(
-            f"{path.name} has vectors of {found} numbers (line 1 has {first.count(b' ') + 1} fields), but {width} are asked for: "
-            f"give a file of that width, or ask for width {found}"
+            f"{path.name} has vectors of {actual} numbers (line 1 has {first.count(b' ') + 1} fields), but {width} are asked for: "
+            f"give a file of that width, or ask for width {actual}"
         )
 
 
@@ -52,11 +52,11 @@ def read_glove(path: Path, words: set[str], width: int, reporter: Reporter) -> t
     """
     check_glove(path, width)
     needed = {word.encode(): word for word in words}
-    found: list[str] = []
+    known: list[str] = []
     vectors: list[npt.NDArray[np.float32]] = []
-    total, place = path.stat().st_size, [0]
+    total, read_bytes = path.stat().st_size, [0]
     told = 0
-    for number, line in enumerate(_lines(path, width, lambda done: place.__setitem__(0, done)), start=1):
+    for number, line in enumerate(_lines(path, width, lambda done: read_bytes.__setitem__(0, done)), start=1):
         spaces = line.count(b" ")
         if not line:
             continue
@@ -65,13 +65,13 @@ def read_glove(path: Path, words: set[str], width: int, reporter: Reporter) -> t
             continue  # a word with a space in it is never asked for
         word = needed.pop(line[: line.index(b" ")], None)
         if word is not None:
-            found.append(word)
+            known.append(word)
             vectors.append(_vector(path, number, line, width))
-        if place[0] - told >= 50_000_000:
-            told = place[0]
-            reporter(Progress("read GloVe (MB)", told // 1_000_000, total // 1_000_000, {"words": float(len(found))}))
-    reporter(Progress("read GloVe (MB)", -(-total // 1_000_000), -(-total // 1_000_000), {"words": float(len(found))}))
-    return found, np.stack(vectors) if vectors else np.zeros((0, width), dtype=np.float32)
+        if read_bytes[0] - told >= 50_000_000:
+            told = read_bytes[0]
+            reporter(Progress("read GloVe (MB)", told // 1_000_000, total // 1_000_000, {"words": float(len(known))}))
+    reporter(Progress("read GloVe (MB)", -(-total // 1_000_000), -(-total // 1_000_000), {"words": float(len(known))}))
+    return known, np.stack(vectors) if vectors else np.zeros((0, width), dtype=np.float32)
 
 
 def _check_long(path: Path, number: int, line: bytes, spaces: int, width: int) -> None:
@@ -97,7 +97,7 @@ def _vector(path: Path, number: int, line: bytes, width: int) -> npt.NDArray[np.
 def _width_of(line: bytes) -> int:
     """How many numbers a line ends with; its first field is always the word, even if it is a number."""
     fields = line.split(b" ")[1:]
-    return next((place for place, field in enumerate(reversed(fields)) if not _is_number(field)), len(fields))
+    return next((index for index, field in enumerate(reversed(fields)) if not _is_number(field)), len(fields))
 
 
 def _is_number(field: bytes) -> bool:

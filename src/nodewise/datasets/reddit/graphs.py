@@ -84,30 +84,30 @@ def join_posts(work: Work, group: SelectedGroup, settings: RedditSettings) -> Jo
     )  # fmt: skip
 
 
-def make_graph(joined: Joined, name: str, place: Mapping[str, int], vectors: npt.NDArray[np.float32]) -> tuple[Graph, GroupReport]:
+def make_graph(joined: Joined, name: str, row_of: Mapping[str, int], vectors: npt.NDArray[np.float32]) -> tuple[Graph, GroupReport]:
     """The graph with its features, and the group's report.
 
     Args:
         joined: the nodes and edges; its component must not be None.
         name: what the graph is called.
-        place: known word -> its row in `vectors`.
+        row_of: known word -> its row in `vectors`.
         vectors: float32 [word, feature].
     """
     assert joined.component is not None
-    found = mean_vectors(joined.texts, place, vectors)
+    means = mean_vectors(joined.texts, row_of, vectors)
     present, labels = np.unique(joined.ranks, return_inverse=True)
     subreddit = {rank.rank: rank.subreddit for rank in joined.group.ranks}
     graph = Graph.build(
         joined.component.edge_index,
         num_nodes=len(joined.ids),
-        x=found.x,
+        x=means.x,
         y=labels.astype(np.int64),
         class_names=[subreddit[int(rank)] for rank in present],
         node_names=joined.ids,
         attributes={"title": joined.titles, "text": joined.bodies, "link": joined.links},
         name=name,
     )
-    return graph, _finished(joined, graph, found.words, found.wordless)
+    return graph, _finished(joined, graph, means.words, means.wordless)
 
 
 def _finished(joined: Joined, graph: Graph, words: int, wordless: int) -> GroupReport:

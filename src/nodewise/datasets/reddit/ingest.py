@@ -58,15 +58,15 @@ def ingest(work: Work, record: Record, files: Sequence[Path], chunk_bytes: int, 
                 work.con.execute(f"CREATE OR REPLACE TABLE {record.kind} (seq BIGINT, {record.schema})")
         _read_all(work, record, files, chunk_bytes, reporter)
         work.finish(stage, _scalar(work, f"SELECT count(*) FROM {record.kind}"))
-    found = _summary(work, record, files)
-    if found.rejected:
-        reasons = ", ".join(f"{number:,} {reason}" for reason, number in found.rejected.items())
+    ingested = _summary(work, record, files)
+    if ingested.rejected:
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in ingested.rejected.items())
         reporter(
             Warned(
-                f"{record.kind}: {sum(found.rejected.values()):,} of {found.lines:,} lines are not used ({reasons}); {found.examples[0]}"
+                f"{record.kind}: {sum(ingested.rejected.values()):,} of {ingested.lines:,} lines are not used ({reasons}); {ingested.examples[0]}"
             )
         )
-    return found
+    return ingested
 
 
 def _read_all(work: Work, record: Record, files: Sequence[Path], chunk_bytes: int, reporter: Reporter) -> None:
@@ -127,8 +127,8 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
         if rescued:
             again = plain.with_suffix(".rescued")
             again.write_text("\n".join(json.dumps(fields) for fields in rescued), encoding="utf-8")
-            found = _parsed(("place", *record.fields))
-            work.con.execute(f"INSERT INTO {record.kind} SELECT {base} + place::BIGINT, {record.values} FROM {found}", [str(again)])
+            parsed = _parsed(("place", *record.fields))
+            work.con.execute(f"INSERT INTO {record.kind} SELECT {base} + place::BIGINT, {record.values} FROM {parsed}", [str(again)])
             again.unlink()
         rows = _scalar(work, f"SELECT count(*) FROM {record.kind} WHERE seq >= {base}")
         if rows + sum(rejected.values()) != chunk.lines:

@@ -135,9 +135,9 @@ class _Machine:
 
     def _mark(self) -> int:
         """Takes the last mark off the stack; what follows moves down."""
-        place = max(i for i, value in enumerate(self.stack) if isinstance(value, _Mark))
-        del self.stack[place]
-        return place
+        index = max(i for i, value in enumerate(self.stack) if isinstance(value, _Mark))
+        del self.stack[index]
+        return index
 
     def _collect(self, first: int) -> None:
         if first < 0:

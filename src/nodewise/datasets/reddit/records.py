@@ -68,12 +68,12 @@ def second_opinion(record: Record, line: bytes) -> dict[str, str | None] | str:
         return "line too long"
     text = line.decode("utf-8", "replace").strip()
     try:
-        found, end = _DECODER.raw_decode(text)
+        value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return "not JSON"
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         return "not a JSON object" if end == len(text) else "not JSON"
-    fields = {name: _text(found.get(name)) for name in record.fields}
+    fields = {name: _text(value.get(name)) for name in record.fields}
     if not fields["id"]:
         return "no id"
     if record.kind == "comments":

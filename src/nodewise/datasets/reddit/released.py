@@ -36,8 +36,8 @@ def find_released(path: Path) -> Path | None:
         candidates = [path]
     else:
         candidates = sorted(path.glob("*.edgelist")) if path.is_dir() else []
-    found = [one for one in candidates if _beside(one, ".y.pkl").is_file()]
-    return found[0] if len(found) == 1 else None
+    labelled = [one for one in candidates if _beside(one, ".y.pkl").is_file()]
+    return labelled[0] if len(labelled) == 1 else None
 
 
 def read_released(path: str | Path, name: str | None = None) -> Graph:

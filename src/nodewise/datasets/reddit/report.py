@@ -166,9 +166,9 @@ def _day(seconds: float) -> str:
 
 
 def _plain(report: BuildReport) -> dict[str, Any]:
-    found = asdict(report)
-    found.pop("version")
-    found["graphs"] = list(report.graphs)
+    record = asdict(report)
+    record.pop("version")
+    record["graphs"] = list(report.graphs)
     for kind in ("submissions", "comments"):
-        found[kind]["files"] = [{"file": path, "lines": lines} for path, lines in found[kind]["files"]]
-    return found
+        record[kind]["files"] = [{"file": path, "lines": lines} for path, lines in record[kind]["files"]]
+    return record

@@ -52,15 +52,15 @@ def _resolve(what: str, given: Source | Iterable[Source], in_folder: Callable[[P
     items = [given] if isinstance(given, (str, PathLike)) else list(given)
     if not items:
         raise InputError(f"no {what} was given: name at least one file, folder or glob")
-    found: dict[Path, None] = {}
+    resolved: dict[Path, None] = {}
     for item in items:
         path = Path(item)
         files = in_folder(path) if path.is_dir() else [path] if path.exists() else _matching(str(item))
         if not files:
             raise InputError(f"no {what} at {str(item)!r}: there is no such file or folder, and no file matches it as a pattern")
         for file in files:
-            found.setdefault(file.resolve())
-    return list(found)
+            resolved.setdefault(file.resolve())
+    return list(resolved)
 
 
 def _matching(pattern: str) -> list[Path]:

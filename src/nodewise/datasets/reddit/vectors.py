@@ -34,15 +34,15 @@ def word_vectors(
         with np.load(kept, allow_pickle=False) as saved:
             names: list[str] = json.loads(saved["words"].tobytes())
             return {word: row for row, word in enumerate(names)}, saved["vectors"]
-    found: list[str] = []
+    known: list[str] = []
     parts = [np.zeros((0, width), dtype=np.float32)]
     missing = set(words)
     for path in files:
         some, vectors = read_glove(path, missing, width, reporter)
-        found += some
+        known += some
         parts.append(vectors)
         missing.difference_update(some)
     whole = np.concatenate(parts)
     with whole_file(kept) as file:
-        np.savez(file, words=np.frombuffer(json.dumps(found).encode(), dtype=np.uint8), vectors=whole)
-    return {word: row for row, word in enumerate(found)}, whole
+        np.savez(file, words=np.frombuffer(json.dumps(known).encode(), dtype=np.uint8), vectors=whole)
+    return {word: row for row, word in enumerate(known)}, whole

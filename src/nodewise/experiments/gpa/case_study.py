@@ -53,10 +53,10 @@ def case_study_record(setting: Setting, graph: Graph, others: Sequence[Setting] 
         others: the same from other seeds: how much of the usual sequence is chance.
     """
     assert graph.y is not None
-    found = []
+    sequences = []
     for name, outcome in setting.outcomes.items():
         sequence = usual_sequence(outcome.queries, graph.num_nodes)
-        found.append({
+        sequences.append({
             "name": name,
             "sequence": sequence,
             "classes": [graph.class_names[label] for label in graph.y[sequence]],
@@ -68,4 +68,4 @@ def case_study_record(setting: Setting, graph: Graph, others: Sequence[Setting] 
             "same_class_in_runs": consecutive_share(graph.y[outcome.queries]),
             "paper_micro_f1": paper_statement(_PAPER[name]) if name in _PAPER else None,
         })  # fmt: skip
-    return found
+    return sequences

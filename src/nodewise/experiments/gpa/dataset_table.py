@@ -49,13 +49,13 @@ def _numbers(row: DatasetRow) -> dict[str, float]:
 
 
 def _reasons(theirs: DatasetRow, ours: dict[str, Any]) -> list[str]:
-    found = []
+    reasons = []
     for name, value in ours.items():
         if value != getattr(theirs, name):
-            found.append(f"{name}: {_REASONS.get((theirs.graph, name), 'not explained')}")
+            reasons.append(f"{name}: {_REASONS.get((theirs.graph, name), 'not explained')}")
         elif (theirs.graph, name) == ("coauthor-physics", "features"):
-            found.append(f"{name}: {_REASONS[theirs.graph, name]}")
-    return found
+            reasons.append(f"{name}: {_REASONS[theirs.graph, name]}")
+    return reasons
 
 
 def _mean(values: list[int]) -> float | int:

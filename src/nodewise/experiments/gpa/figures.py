@@ -94,10 +94,10 @@ def _case_study(record: Record, path: Path, data_dir: Path | None) -> Path:
     order = ("GPA", "GPA, authors' policy", "AGE", "AGE, fixed weights", "centrality")
     shown = [name for name in order if name in known and not (", " in name and name.split(",")[0] in known)]
     layout = nx.kamada_kawai_layout(graph.to_networkx())
-    places = np.array([layout[node] for node in sorted(layout)])
+    positions = np.array([layout[node] for node in sorted(layout)])
     figure = new_figure(4.6 * len(shown), 4.8)
     for axes, name in zip(np.atleast_1d(figure.subplots(1, len(shown))), shown, strict=True):
-        _draw_sequence(axes, graph, places, known[name]["sequence"])
+        _draw_sequence(axes, graph, positions, known[name]["sequence"])
         theirs = known[name]["paper_micro_f1"]
         axes.set_title(f"{name}: {_interval(scores[name])}" + ("" if theirs is None else f" (paper {theirs:.2f})"), fontsize=10)
     if "random" in scores:
@@ -105,12 +105,12 @@ def _case_study(record: Record, path: Path, data_dir: Path | None) -> Path:
     return save_figure(figure, path)
 
 
-def _draw_sequence(axes: Axes, graph: Graph, places: np.ndarray[Any, Any], sequence: list[int]) -> None:
+def _draw_sequence(axes: Axes, graph: Graph, positions: np.ndarray[Any, Any], sequence: list[int]) -> None:
     assert graph.y is not None
     colours = [colour_of(int(label)) for label in graph.y]
     for a, b in graph.edge_index.T:
-        axes.plot(*places[[a, b]].T, color="#bbbbbb", linewidth=0.6, zorder=1)
-    x, y = places.T
+        axes.plot(*positions[[a, b]].T, color="#bbbbbb", linewidth=0.6, zorder=1)
+    x, y = positions.T
     axes.scatter(x, y, s=28, c=colours, zorder=2, linewidths=0)
     axes.scatter(x[sequence], y[sequence], s=190, c=[colours[node] for node in sequence], zorder=3, edgecolors="black", linewidths=0.8)
     for step, node in enumerate(sequence, start=1):

@@ -62,8 +62,8 @@ class Statement:
 @cache
 def paper_tables() -> dict[str, PaperTable]:
     """Every table of scores by its name."""
-    found = _read("tables.json")["tables"]
-    return {one["id"]: PaperTable(**{**one, "sources": tuple(one["sources"])}) for one in found}
+    tables = _read("tables.json")["tables"]
+    return {one["id"]: PaperTable(**{**one, "sources": tuple(one["sources"])}) for one in tables}
 
 
 def paper_table(name: str) -> PaperTable:

@@ -75,7 +75,7 @@ def play_part(part: Part, how: Arrangement) -> dict[str, Any]:
 
 def settings_of(part: Part, how: Arrangement) -> tuple[list[Setting], list[dict[str, str]]]:
     """Plays a part: every graph and budget with what all methods reached there, and what is missing and why."""
-    found: dict[tuple[str, int], Setting] = {}
+    settings: dict[tuple[str, int], Setting] = {}
     missing: dict[str, dict[str, str]] = {}
     for name in part.graphs:
         try:
@@ -88,9 +88,9 @@ def settings_of(part: Part, how: Arrangement) -> tuple[list[Setting], list[dict[
         comparison = compare(contests, seed=how.seed, device=how.device, store=how.store, engine=how.engine, reporter=how.reporter)
         for setting in comparison.settings:
             key = (setting.graph, setting.budget)
-            outcomes = {**(found[key].outcomes if key in found else {}), **setting.outcomes}
-            found[key] = replace(setting, outcomes={row.label: outcomes[row.label] for row in part.rows if row.label in outcomes})
-    return list(found.values()), list(missing.values())
+            outcomes = {**(settings[key].outcomes if key in settings else {}), **setting.outcomes}
+            settings[key] = replace(setting, outcomes={row.label: outcomes[row.label] for row in part.rows if row.label in outcomes})
+    return list(settings.values()), list(missing.values())
 
 
 def _contests(part: Part, name: str, how: Arrangement, missing: dict[str, dict[str, str]]) -> Iterator[Contest]:
@@ -146,14 +146,14 @@ def _age(row: Row, budget: int, how: Arrangement) -> AgeSettings | None:
 
 def _age_record(part: Part, how: Arrangement) -> list[dict[str, Any]]:
     """What AGE was played with, by row and, where they differ, by budget."""
-    found = []
+    records = []
     for row in part.rows:
         for budget in dict(row.age_budgets) or (0,):
             chosen = _age(row, budget, how) if row.age_sources else None
             if chosen is not None:
                 told = {"name": row.label, "sources": list(row.age_sources), **chosen.settings, "searched": chosen.searched}
-                found.append({**told, **({"budget": budget} if budget else {})})
-    return found
+                records.append({**told, **({"budget": budget} if budget else {})})
+    return records
 
 
 def _origins(part: Part, how: Arrangement) -> dict[str, Any]:
@@ -161,14 +161,14 @@ def _origins(part: Part, how: Arrangement) -> dict[str, Any]:
     names = [
         name for row in part.rows for name in ([row.training] if isinstance(row.training, str) else [n for _, n in row.training or ()])
     ]
-    found = {}
+    origins = {}
     for name in dict.fromkeys(names):
         policy = find_trained(name, how.policies)
         if policy is not None:
             told = {**policy.origin.get("training", {}), **policy.origin}
             kept = ("episodes", "batch", "budgets", "seed", "episode", "best_mean_reward_of_100")
-            found[name] = {key: told[key] for key in kept if key in told}
-    return found
+            origins[name] = {key: told[key] for key in kept if key in told}
+    return origins
 
 
 def _absent(label: str, what: str, names: str, how: Arrangement) -> dict[str, str]:

@@ -59,7 +59,7 @@ class _Results:
 
     def settings(self, told: str) -> list[Record]:
         """The settings that a list of graphs stands for."""
-        found: list[Record] = []
+        settings: list[Record] = []
         for one in told.split(";"):
             match = _GRAPH.fullmatch(one.strip())
             assert match is not None
@@ -79,8 +79,8 @@ class _Results:
             ]
             if not fitting:
                 raise KeyError(one)
-            found += fitting
-        return found
+            settings += fitting
+        return settings
 
 
 def _metric(told: str) -> str:
@@ -121,12 +121,12 @@ def _listed(texts: Sequence[str]) -> str:
     return ", ".join(texts[:-1]) + (" and " if len(texts) > 1 else "") + texts[-1]
 
 
-def _places(found: Sequence[Record], among: Sequence[Record]) -> str:
+def _places(fitting: Sequence[Record], among: Sequence[Record]) -> str:
     """The graphs' names; where one graph was played with several budgets, these."""
     budgets = len({setting["graph"] for setting in among}) == 1 < len(among)
-    if not found:
+    if not fitting:
         return "no number of labels" if budgets else "none"
-    return f"{_listed([str(one['budget']) for one in found])} labels" if budgets else _listed([str(one["graph"]) for one in found])
+    return f"{_listed([str(one['budget']) for one in fitting])} labels" if budgets else _listed([str(one["graph"]) for one in fitting])
 
 
 def _of_each(value: Callable[[Record, str, str], float], show: Callable[[float], str]) -> Callable[[_Results, str, str, str], str]:
@@ -179,14 +179,14 @@ def _told_apart(wanted: int) -> Callable[[_Results, str, str, str], str]:
     """On which graphs a method is ahead of another beyond chance (1), behind (−1), or neither (0); paired tests, corrected."""
 
     def word(results: _Results, graphs: str, first: str, second: str) -> str:
-        found, among = [], results.settings(graphs)
+        fitting, among = [], results.settings(graphs)
         for setting in among:
             test = next(one for one in setting["leads"] if {one["first"], one["second"]} == {first, second})
             lead = test["difference"] if test["first"] == first else -test["difference"]
             sure = test["corrected_p"] is not None and test["corrected_p"] < 0.05
             if (0 if not sure else 1 if lead > 0 else -1) == wanted:
-                found.append(setting)
-        return _places(found, among)
+                fitting.append(setting)
+        return _places(fitting, among)
 
     return word
 

@@ -84,8 +84,8 @@ def part_table(part: Record) -> Table:
     rows = []
     for setting in part["settings"]:
         best = {metric: max(r[metric]["mean"] for r in setting["results"]) for metric in ("micro_f1", "macro_f1")}
-        for place, result in enumerate(setting["results"]):
-            graph = "" if place else graph_title(setting)  # named once, in its first row
+        for index, result in enumerate(setting["results"]):
+            graph = "" if index else graph_title(setting)  # named once, in its first row
             cells: list[Entry | str | None] = [graph, *([str(setting["budget"])] if several else []), result["name"]]
             for metric in ("micro_f1", "macro_f1"):
                 score = result[metric]
@@ -108,13 +108,13 @@ def lead_table(part: Record) -> Table:
     rows = []
     for setting in part["settings"]:
         printed = {result["name"]: (result["paper"] or {}).get("micro_f1") for result in setting["results"]}
-        for place, test in enumerate(setting["leads"]):
+        for index, test in enumerate(setting["leads"]):
             first, second = printed.get(test["first"]), printed.get(test["second"])
             theirs = (
                 "" if first is None or second is None or first == second else f"{first - second:+.2f}"
             )  # the same row leads itself by nothing
             rows.append((
-                "" if place else graph_title(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
+                "" if index else graph_title(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
                 f"{100 * test['win_rate']:.0f} %", p_value(test["corrected_p"]), p_value(test["permutation_p"]),
             ))  # fmt: skip
     columns = ("graph", "budget", "against", "lead in points", "paper's lead", "runs won", "p (paired t, Holm)", "p (sign flips)")

@@ -23,7 +23,7 @@ def budget_statements(part: Mapping[str, Any], beside: bool) -> list[dict[str, A
     means = {setting["budget"]: {r["name"]: r["micro_f1"]["mean"] for r in setting["results"]} for setting in part["settings"]}
     largest = max(means)
     printed = paper_statements() if beside else {}
-    found = []
+    statements = []
     for name, key in (("random", "random"), ("AGE", "age")):
         reached = means[largest].get(name)
         if reached is None:
@@ -37,13 +37,13 @@ def budget_statements(part: Mapping[str, Any], beside: bool) -> list[dict[str, A
                 f"labels with which GPA reaches what {name} reaches with {largest}",
             ),
         ):
-            found.append({"what": what, "paper": printed[statement].value if statement in printed else None, "ours": ours})
+            statements.append({"what": what, "paper": printed[statement].value if statement in printed else None, "ours": ours})
     half = means.get(largest // 2, {}).get("GPA")
     rivals = [means[largest][name] for name in BASELINES if name in means[largest]]
     if half is not None and rivals:
-        found.append({
+        statements.append({
             "what": f"baselines with {largest} labels that GPA is above with {largest // 2}",
             "paper": printed["budgets.gpa-at-50-above"].value if beside else None,
             "ours": f"{sum(half > rival for rival in rivals)} of {len(rivals)}",
         })  # fmt: skip
-    return found
+    return statements

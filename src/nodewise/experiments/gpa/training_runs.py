@@ -193,7 +193,7 @@ def _search_age(name: str, folder: Path, device: str, until: float | None, data_
             raise _TimeIsUp
 
     try:
-        found = search_age_budgets(graph, age_budgets(source), device=device, features=spec, store=work, reporter=watch)
+        best = search_age_budgets(graph, age_budgets(source), device=device, features=spec, store=work, reporter=watch)
     except _TimeIsUp:
         return f"stopped after {done} runs"
     budgets = {
@@ -201,9 +201,9 @@ def _search_age(name: str, folder: Path, device: str, until: float | None, data_
             "weights": one.weights, "weights_score": max(one.scores), "basef": one.basef,
             "basef_scores": {str(basef): score for basef, score in zip(one.basefs, one.basef_scores, strict=True)},
         }
-        for budget, one in found.items()
+        for budget, one in best.items()
     }  # fmt: skip
-    any_one = next(iter(found.values()))
+    any_one = next(iter(best.values()))
     record = {
         "schema": 1, "graph": source, "budgets": budgets, "runs": any_one.runs, "basef_runs": any_one.basef_runs, "seed": any_one.seed,
         "device": device, "seconds": round(time.monotonic() - begin, 1),
@@ -212,5 +212,5 @@ def _search_age(name: str, folder: Path, device: str, until: float | None, data_
     shutil.rmtree(work, ignore_errors=True)
     return "; ".join(
         f"{budget} labels: basef {one.basef:g}, weights of entropy, centrality and density {' '.join(f'{weight:g}' for weight in one.weights)}"
-        for budget, one in found.items()
+        for budget, one in best.items()
     )

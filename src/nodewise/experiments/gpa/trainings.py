@@ -120,8 +120,8 @@ def policies_folder(folder: str | Path | None = None) -> Path:
 
 def find_file(name: str, folder: str | Path | None = None) -> Path | None:
     """The file of that name: from the folder given; if none is given, from ``policies`` in the present one, else as it comes with nodewise."""
-    places = (policies_folder(folder), *((_SHIPPED,) if folder is None else ()))
-    return next((place / name for place in places if (place / name).is_file()), None)
+    folders = (policies_folder(folder), *((_SHIPPED,) if folder is None else ()))
+    return next((each / name for each in folders if (each / name).is_file()), None)
 
 
 def find_training(name: str) -> Training:
@@ -195,7 +195,7 @@ def age_settings(sources: tuple[str, ...], fixed: bool, budget: int | None = Non
     Raises:
         PolicyFileError: a file of weights cannot be read.
     """
-    found: list[Any] = []
+    settings: list[Any] = []
     searched = True
     for source in sources:
         path = find_file(f"age-{source}.json", folder)
@@ -206,12 +206,12 @@ def age_settings(sources: tuple[str, ...], fixed: bool, budget: int | None = Non
             own, wanted = str(default_budget(source)), str(budget or default_budget(source))
             entry = entries.get(wanted) or entries.get(own) or {}
             searched &= wanted in entries and (fixed or "basef" in entry)
-            found.append([float(weight) for weight in entry["weights"]] if fixed else [float(entry.get("basef", Age.AUTHORS_BASEF))])
+            settings.append([float(weight) for weight in entry["weights"]] if fixed else [float(entry.get("basef", Age.AUTHORS_BASEF))])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise PolicyFileError(
                 f"{str(path)!r} does not hold AGE's weights ({error}): delete it, and run {missing_command(f'age-{source}')}"
             ) from None
-    means = [round(sum(column) / len(found), 6) for column in zip(*found, strict=True)]
+    means = [round(sum(column) / len(settings), 6) for column in zip(*settings, strict=True)]
     if fixed:
         entropy, centrality, density = means
         return AgeSettings({"weights": (entropy, centrality, density)}, searched)

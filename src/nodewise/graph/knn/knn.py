@@ -220,10 +220,10 @@ def knn_from_tasks(
     table = read_tasks(path, label)
     fields = [field for field in table.columns if field not in ("id", "label", "annotator")]
     if text is None and images is None:
-        found = shown_column(fields) or ((fields[0], "text") if len(fields) == 1 else None)
-        if found is None:
+        shown = shown_column(fields) or ((fields[0], "text") if len(fields) == 1 else None)
+        if shown is None:
             raise GraphError(f"{path} has the fields {listed(fields, 20)}, and none says that it is the text: name it (text=…, --text)")
-        text, images = (found[0], None) if found[1] == "text" else (None, found[0])
+        text, images = (shown[0], None) if shown[1] == "text" else (None, shown[0])
     if images is not None and (far := next((cell for cell in table.column(images) if "://" in cell), None)) is not None:
         raise GraphError(
             f"{path} names pictures by addresses such as {far[:80]!r}: download them and name the files, or give text=… (--text)"

@@ -280,8 +280,8 @@ def _features(graph: Graph) -> torch.Tensor:
     ):
         return torch.from_numpy(graph.dense_features())
     cells = graph.x.tocoo()
-    places = torch.from_numpy(np.stack([cells.row, cells.col]).astype(np.int64))
-    return torch.sparse_coo_tensor(places, torch.from_numpy(cells.data.astype(np.float32)), cells.shape, check_invariants=True).coalesce()
+    indices = torch.from_numpy(np.stack([cells.row, cells.col]).astype(np.int64))
+    return torch.sparse_coo_tensor(indices, torch.from_numpy(cells.data.astype(np.float32)), cells.shape, check_invariants=True).coalesce()
 
 
 def _pt(session: Session, prediction: Prediction | None, path: Path) -> None:

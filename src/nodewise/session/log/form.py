@@ -369,7 +369,7 @@ def graph_path(log: Log) -> Path | None:
     path = Path(stored["path"])
     beside = log.path.with_name(os.path.basename(stored["path"]) or "graph")  # noqa: PTH119 (the path may come from another system)
     try:
-        return next((place for place in (path, beside) if place.exists()), None)
+        return next((candidate for candidate in (path, beside) if candidate.exists()), None)
     except OSError:
         return None
 

@@ -58,8 +58,8 @@ _Names = Annotated[str, Field(max_length=20_000)]
 @router.get("/studio", response_model=StudioResponse, responses=refusals())
 async def describe(studio: CurrentStudio, role: CurrentRole) -> Json:
     """Which session is open, which there are, what the studio takes, and what you may do."""
-    found = await studio.worker.run(Priority.READ, studio.describe)
-    return Json({**found, "role": role, "can_create": found["can_create"] and role == "owner"})
+    facts = await studio.worker.run(Priority.READ, studio.describe)
+    return Json({**facts, "role": role, "can_create": facts["can_create"] and role == "owner"})
 
 
 @router.get("/jobs", response_model=JobsResponse, responses=refusals())
