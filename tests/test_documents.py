@@ -7,12 +7,16 @@ import re
 import shlex
 import subprocess
 import sys
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import nodewise as nw
 from nodewise.cli import main
+from nodewise.graph import write_graph
+from tests.small_graphs import random_graph
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if "_generated" not in path.parts)
@@ -97,16 +101,15 @@ def test_the_python_of_a_page_runs_with_what_it_leaves_to_the_reader(name: str, 
 
 
 def typed(path: Path) -> list[str]:
-    """The commands of a page in the order in which they stand, but for those that wait for a browser or take long."""
-    lines = (line for block in blocks(path, "") for line in block.splitlines() if line.startswith("nodewise "))
-    return [line for line in lines if not line.startswith(("nodewise studio", "nodewise demo"))]
+    """The commands of a page in the order in which they stand, but for those that wait for a browser, take long, or need a GPU."""
+    whole = [re.sub(r"\\\n\s*", "", block) for block in blocks(path, "") + blocks(path, "bash") if "--device cuda" not in block]
+    lines = [line for block in whole for line in block.splitlines() if line.startswith("nodewise ")]
+    return [line for line in lines if not line.startswith(("nodewise studio", "nodewise demo", "nodewise reproduce"))]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["start.md", "guides/data.md"])
-def test_the_commands_of_a_guide_run_as_typed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def prepare_data() -> None:
+    """Files as `docs/start.md` and `docs/guides/data.md` call the reader's."""
     image = pytest.importorskip("PIL.Image")
-    monkeypatch.chdir(tmp_path)
     Path("articles.csv").write_text("body\n" + "\n".join(TEXTS), encoding="utf-8")
     Path("things.csv").write_text("height,kind\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(20)), encoding="utf-8")
     Path("photos").mkdir()
@@ -116,8 +119,63 @@ def test_the_commands_of_a_guide_run_as_typed(name: str, tmp_path: Path, monkeyp
     chosen = [{"result": [{"from_name": "sentiment", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}]}]
     tasks = [{"data": {"text": text, "body": text}, "annotations": chosen if i < 3 else []} for i, text in enumerate(TEXTS[:20])]
     Path("tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
-    if name != "start.md":
-        nw.Session.create("job.nodewise", nw.Graph.from_texts(TEXTS, k=3), budget=3).close()
-    assert len(typed(ROOT / "docs" / name)) >= 6
+
+
+def prepare_session() -> None:
+    prepare_data()
+    nw.Session.create("job.nodewise", nw.Graph.from_texts(TEXTS, k=3), budget=3).close()
+
+
+def prepare_texts() -> None:
+    write_graph(nw.Graph.from_texts(TEXTS, k=3), Path("my.npz"))
+
+
+def prepare_team() -> None:
+    """A graph that the budget fits, and the folders of a studio for a team."""
+    write_graph(nw.Graph.from_texts([f"{text} {i}" for i in range(3) for text in TEXTS], k=3), Path("articles.npz"))
+    for name in ("jobs", "backups"):
+        Path(name).mkdir()
+    nw.Session.create("jobs/letters.nodewise", nw.Graph.from_texts(TEXTS, k=3), budget=3).close()
+
+
+def prepare_reddit() -> None:
+    """A month whose subreddits of rank 11 to 20 have users in common, word vectors, and the paper's first graph in small."""
+    zstandard = pytest.importorskip("zstandard")
+    pytest.importorskip("duckdb")
+    posts: list[dict[str, object]] = []
+    comments: list[tuple[int, str]] = []
+    for rank in range(20):
+        for i in range(25 - rank):
+            number = len(posts)
+            posts.append(
+                {"id": f"p{number}", "author": f"u{number}", "created_utc": number, "subreddit": f"r{rank}", "title": f"word{i % 4}"}
+            )
+            comments += [(post, f"{user}{number}") for post in (max(number - 1, 0), number) for user in "xy"]
+    said = [{"id": f"c{i}", "link_id": f"t3_p{post}", "author": user, "body": ""} for i, (post, user) in enumerate(comments)]
+    for name, rows in (("RS_2014-01.zst", posts), ("RC_2014-01.zst", said)):
+        Path(name).write_bytes(zstandard.ZstdCompressor().compress("\n".join(map(json.dumps, rows)).encode()))
+    with zipfile.ZipFile("glove.840B.300d.zip", "w") as archive:
+        archive.writestr("glove.840B.300d.txt", "".join(f"word{i}" + f" {i}" * 300 + "\n" for i in range(4)))
+    Path("data").mkdir()
+    write_graph(replace(random_graph(nodes=160), name="reddit1"), Path("data/reddit1.npz"))
+
+
+PREPARED = {
+    "start.md": prepare_data,
+    "guides/data.md": prepare_session,
+    "guides/policies.md": lambda: None,
+    "session.md": prepare_texts,
+    "team.md": prepare_team,
+    "reddit.md": prepare_reddit,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PREPARED)
+def test_the_commands_of_a_guide_run_as_typed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NODEWISE_DATA", str(tmp_path / "data"))
+    PREPARED[name]()
+    assert len(typed(ROOT / "docs" / name)) >= 3
     for command in typed(ROOT / "docs" / name):
-        assert main(shlex.split(command)[1:]) == 0, command
+        assert main(shlex.split(command.replace("$(date +%F)", "2026-11-15"))[1:]) == 0, command

@@ -339,6 +339,7 @@ def test_the_page_s_commands(folder: Path, nodewise: Run, capfd: pytest.CaptureF
     assert done.returncode == 0, done.stderr
     for command in commands[1:]:
         assert main(command) == 0, capfd.readouterr().err
+    assert "next: nodewise session ask own.nodewise --classifier mine:Diffused --strategy mine:Margin\n" in capfd.readouterr().err
     comparison = json.loads((folder / "results" / "comparison.json").read_text())
     assert {setting["classifier"] for setting in comparison["settings"]} == {"gcn", "diffused"}
     assert main(["session", "tell", "own.nodewise", "0", "class_0"]) == 0, "telling needs no code"

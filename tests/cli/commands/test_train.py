@@ -36,7 +36,7 @@ def test_every_option_reaches_the_policy_s_file(here: Path, capfd: pytest.Captur
     options = ["--budget", "3,4", "--features", "unit", "--architecture", "mlp", "--without", "degree, labelled", "--reward", "stepwise"]
     options += ["--kl-scaling", "none"]
     assert main(["train", "one.npz", "two.npz", "--out", "p.safetensors", "--seed", "6", *options, *SHORT]) == 0
-    assert capfd.readouterr().out.startswith("p.safetensors: the policy of episode 2, mean reward of ")
+    assert capfd.readouterr().out.startswith("p.safetensors: the policy of episode 2, mean reward of 2 episodes ")
     policy = load_policy("p.safetensors")
     assert policy.settings.architecture == "mlp"
     assert policy.settings.state.features == ("entropy", "kl_from_neighbours", "kl_to_neighbours")

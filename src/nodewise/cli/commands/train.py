@@ -23,6 +23,7 @@ from nodewise.cli.options import (
     read_numbers,
 )
 from nodewise.cli.screen import Screen
+from nodewise.ground.events import count
 
 __all__ = ["register", "train"]
 
@@ -119,9 +120,9 @@ def train(
         screen.json({"schema": 1, "out": str(out), "settings": policy.settings.as_dict(), "origin": policy.origin}, json)
     if str(json) == "-":
         return
-    screen.line(
-        f"{out}: the policy of episode {policy.origin['episode']}, mean reward of 100 episodes {policy.origin['best_mean_reward_of_100']:.4f}"
-    )
+    origin = policy.origin
+    over = count(min(100, origin["episode"]), "episode")
+    screen.line(f"{out}: the policy of episode {origin['episode']}, mean reward of {over} {origin['best_mean_reward_of_100']:.4f}")
 
 
 def _keep_finished(screen: Screen, out: Path) -> None:

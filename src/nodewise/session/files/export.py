@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from nodewise.graph.io.label_studio import shown_column, task
 from nodewise.graph.io.npz import write_npz
 from nodewise.ground.errors import InputError, UnknownNameError
-from nodewise.ground.events import Reporter
+from nodewise.ground.events import Reporter, count
 from nodewise.ground.files import atomic_file
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def write_export(session: Session, path: Path, *, keep_formulas: bool = False, f
     labels = session.labels
     prediction = session.predict() if _trains(session) else None
     writers[ending](session, prediction, path)
-    said = [f"{len(labels)} labels"]
+    said = [count(len(labels), "label")]
     return said + (
         [f"predictions for {session.graph.num_nodes} nodes"]
         if prediction is not None

@@ -89,7 +89,8 @@ def new(
     beside = f" and an audit of {made.audit}" if made.audit else ""
     named = f", classes {', '.join(made.classes)}" if made.classes else ", classes as they come"
     screen.line(f"{file}: {loaded.name}, {loaded.num_nodes} nodes, a budget of {made.budget}{beside}, strategy {made.strategy}{named}")
-    screen.note(f"next: nodewise session ask {file}")
+    own = "".join(f" {flag} {name}" for flag, name in (("--classifier", classifier), ("--strategy", strategy)) if name and ":" in name)
+    screen.note(f"next: nodewise session ask {file}{own}")
 
 
 def register(group: typer.Typer) -> None:

@@ -10,6 +10,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
+from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     from nodewise.session import Status
@@ -76,7 +77,7 @@ def predict(
             if out is None:
                 screen.text(text)
                 return
-        screen.note(f"{out}: predictions for {session.graph.num_nodes} nodes from {len(session.labels)} labels")
+        screen.note(f"{out}: predictions for {session.graph.num_nodes} nodes from {count(len(session.labels), 'label')}")
 
 
 def export(
