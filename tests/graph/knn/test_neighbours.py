@@ -121,3 +121,32 @@ def test_either_product_of_sparse_rows_and_many_columns_find_the_same(monkeypatc
     assert pairs(rows, 2, "cosine") == there
     monkeypatch.setattr(neighbours, "_CHUNK", 700)  # all columns one by one
     assert pairs(rows, 2, "cosine") == there
+
+
+@pytest.mark.parametrize("torch_s", [False, True])
+@pytest.mark.parametrize(("density", "k"), [(0.2, 3), (0.02, 7), (0.004, 5)])
+def test_every_pair_scored_once_gives_the_same(density, k, torch_s, monkeypatch):
+    generator = np.random.default_rng(5)
+    rows = sp.random(
+        300, 90, density, format="csr", dtype=np.float32, random_state=generator
+    )  # the sparsest share nothing with most others
+    rows = rows[generator.integers(0, 280, 300)]  # some rows are there several times
+    there = pairs(rows.toarray(), k, "cosine")
+    monkeypatch.setattr(distances, "_WORTH_TORCH", 0 if torch_s else 2**60)
+    monkeypatch.setattr(distances, "_as_dense", lambda x: True)
+    monkeypatch.setattr(neighbours, "_MANY", 1)
+    monkeypatch.setattr(neighbours, "_TOGETHER", 16)
+    looked = []
+    monkeypatch.setattr(neighbours._Together, "look", _told(neighbours._Together.look, looked))
+    assert pairs(rows, k, "cosine") == there and len(looked) > 2
+    signed = rows.copy()
+    signed.data[::2] *= -1
+    assert pairs(signed, k, "cosine") == pairs(signed.toarray(), k, "cosine")
+
+
+def _told(method, calls):
+    def told(*arguments):
+        calls.append(arguments)
+        return method(*arguments)
+
+    return told

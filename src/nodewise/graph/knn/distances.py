@@ -32,12 +32,14 @@ class Distances:
         metric: ``"cosine"`` or ``"euclidean"``.
 
     Attributes:
+        count: rows.
         least: pairs whose score is not above it are never neighbours.
         farthest: the same as an exact distance.
     """
 
     def __init__(self, x: Any, metric: str) -> None:
         self._x, self._cosine, self._sparse = x, metric == "cosine", not isinstance(x, np.ndarray)
+        self.count = int(x.shape[0])
         self.least, self.farthest = (0.0, 0.0) if self._cosine else (-np.inf, np.inf)
         centre = np.zeros(x.shape[1]) if self._cosine or self._sparse else x.mean(axis=0, dtype=np.float64)
         self._length = _lengths(x, centre)
@@ -64,6 +66,20 @@ class Distances:
             scores = product.toarray() if self._sparse else product
         if self._half is not None:
             scores -= self._half
+        return scores
+
+    @property
+    def mutual(self) -> bool:
+        """Whether a score is the same both ways and 0 just where two rows have nothing in common, as of counted words; then `onwards` gives it."""
+        return self._cosine and self._product is not None and bool((self._scaled.data > 1e-15).all())
+
+    def onwards(self, start: int, stop: int) -> npt.NDArray[np.float32]:
+        """The scores of the rows from start to stop with each other and all that follow: float32 [row from start on, row from start to stop]."""
+        assert self._product is not None
+        scores = np.empty((self.count - start, stop - start), np.float32)
+        for first in range(start, stop, _TOGETHER):
+            some = np.ascontiguousarray(self._scaled[first : min(first + _TOGETHER, stop)].toarray().T)
+            scores[:, first - start : first - start + some.shape[1]] = self._product(some, start)
         return scores
 
     def alone(self) -> None:
@@ -109,19 +125,20 @@ def _as_dense(x: Any) -> bool:
     return bool(x.shape[1] <= 2**19 and dense < _PAIR_COST * shared)
 
 
-def _sparse_product(x: Any) -> Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]:
-    """What multiplies sparse rows by dense columns, on the thread that asks for it."""
+def _sparse_product(x: Any) -> Callable[..., npt.NDArray[np.float32]]:
+    """What multiplies sparse rows, all or those from one on, by dense columns, on the thread that asks for it."""
     if x.nnz * x.shape[0] < _WORTH_TORCH:
-        return lambda some: x @ some
+        return lambda some, start=0: (x[start:] if start else x) @ some
     import torch
 
     from nodewise.graph.tensors import csr_product, csr_tensor
 
     x.sort_indices()
-    rows, columns, values = (torch.from_numpy(array) for array in (x.indptr, x.indices, x.data))
-    matrix = csr_tensor(rows, columns, values, x.shape)
+    starts, columns, values = (torch.from_numpy(array) for array in (x.indptr, x.indices, x.data))
 
-    def product(some: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def product(some: npt.NDArray[np.float32], start: int = 0) -> npt.NDArray[np.float32]:
+        first = int(starts[start])
+        matrix = csr_tensor(starts[start:] - first, columns[first:], values[first:], (x.shape[0] - start, x.shape[1]))
         with torch.no_grad():
             return csr_product(matrix, torch.from_numpy(some)).numpy()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +28,10 @@ Rows = Any  # float32 [row, feature], dense or CSR
 _BLOCK = 2**25  # scores held at once: 128 MB
 _CHUNK = 64  # columns of which only the largest score is looked at first
 _PAIRS = 2**21  # pairs compared exactly at once
+_MANY, _TOGETHER = (
+    4096,
+    64,
+)  # rows from which every pair is scored once, where that is possible; and rows of these that are looked at together
 
 
 def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Reporter | None = None) -> Ints:
@@ -50,20 +55,32 @@ def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Rep
     groups = _Groups(x)
     distances = Distances(x[groups.first] if groups.count < x.shape[0] else x, metric)
     pairs: list[Ints] = []
-    threads = cores()
-    step = max(1, _BLOCK // (groups.count * threads))
+    threads, once = cores(), distances.mutual and groups.count >= _MANY and k <= _TOGETHER // 2
+    step = _TOGETHER if once else max(1, _BLOCK // (groups.count * threads))
     starts = range(0, groups.count, step)
+    search = _Together(distances, min(k, groups.count - 1)) if once else None
+
+    def work(start: int) -> list[Ints]:
+        stop = min(start + step, groups.count)
+        if search is None:
+            return _pairs(distances, groups, start, stop, k, *_candidates(distances, start, stop, k, groups.size))
+        search.look(start, stop)
+        return []
+
     with ThreadPoolExecutor(threads, initializer=distances.alone) as pool:  # numpy and scipy let other threads run while they compute
-        for start, some in zip(starts, pool.map(lambda start: _block(distances, groups, start, start + step, k), starts), strict=True):
+        for start, some in zip(starts, pool.map(work, starts), strict=True):
             pairs += some
             report(Progress("nearest neighbours", min(start + step, groups.count), groups.count))
+    if search is not None:
+        nearest = _nearest(distances, 0, groups.count, groups.size, search.wanted, *search.found())
+        pairs = _pairs(distances, groups, 0, groups.count, k, *nearest)
     return np.concatenate(pairs, axis=1)
 
 
-def _block(distances: Distances, groups: _Groups, start: int, stop: int, k: int) -> list[Ints]:
-    """The pairs of the groups from start to stop."""
-    stop = min(stop, groups.count)
-    row, column, settled = _candidates(distances, start, stop, k, groups.size)
+def _pairs(
+    distances: Distances, groups: _Groups, start: int, stop: int, k: int, row: Ints, column: Ints, settled: npt.NDArray[np.bool_]
+) -> list[Ints]:
+    """The pairs of the groups from start to stop, from those among which their nearest must be."""
     sure = settled[row - start]
     pairs = [np.stack([groups.first[row[sure]], groups.first[column[sure]]])]
     row, column = row[~sure], column[~sure]
@@ -127,11 +144,19 @@ def _candidates(distances: Distances, start: int, stop: int, k: int, size: Ints)
     floor = np.partition(best, best.shape[1] - wanted, axis=1)[:, -wanted]  # at most a row's `wanted`-th largest score
     least = np.nextafter((floor - 2 * slack).astype(np.float32), np.float32(-np.inf))
     row, column = _at_least(scores, best, least)
-    score = scores[row, column].astype(np.float64)
+    return _nearest(distances, start, stop, size, wanted, row + start, column, scores[row, column])
+
+
+def _nearest(
+    distances: Distances, start: int, stop: int, size: Ints, wanted: int, row: Ints, column: Ints, scores: npt.NDArray[np.float32]
+) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Of pairs among which the nearest are, those that may be; and for which groups from start to stop they are all of the nearest."""
+    slack, score, row = distances.slack(start, stop), scores.astype(np.float64), row - start
     order = np.lexsort((column, -score, row))
     row, column, score = row[order], column[order], score[order]
-    begin = np.searchsorted(row, own - start)
-    keep = score >= (score[begin + wanted - 1] - 2 * slack)[row]
+    number = np.bincount(row, minlength=stop - start)
+    last = np.minimum(np.cumsum(number) - number + wanted, len(row)) - 1  # where the `wanted`-th of each row stands, if there are so many
+    keep = score >= np.where(number >= wanted, score[last] - 2 * slack, -np.inf)[row]
     # Under the cosine metric only what is surely or perhaps positive stays, and what is perhaps positive is looked at again.
     keep &= (score > distances.least - slack[row]) & np.isfinite(score)
     doubt = (score <= distances.least + slack[row]) | (size[column] > 1)
@@ -139,6 +164,62 @@ def _candidates(distances: Distances, start: int, stop: int, k: int, size: Ints)
     number = np.bincount(row, minlength=stop - start)
     settled = (number <= wanted) & (size[start:stop] == 1) & (np.bincount(row, weights=doubt, minlength=stop - start) == 0)
     return row + start, column, settled
+
+
+class _Together:
+    """The nearest of all rows at once, where a score is the same both ways and 0 without anything in common: every pair is scored once, for both its rows.
+
+    For every row its largest scores so far are kept; a pair whose score is below all of them is among the nearest of neither, and forgotten.
+
+    Args:
+        distances: between the rows.
+        wanted: how many of the nearest.
+    """
+
+    def __init__(self, distances: Distances, wanted: int) -> None:
+        self._distances, self.wanted, self._lock = distances, wanted, Lock()
+        count = distances.count
+        self._largest = np.full((count, wanted), -np.inf, np.float32)
+        self._least = np.full(count, -np.inf, np.float32)  # no row's `wanted`-th largest score is below it
+        self._slack = 2 * distances.slack(0, count)
+        self._found: list[tuple[Ints, Ints, npt.NDArray[np.float32]]] = []
+
+    def look(self, start: int, stop: int) -> None:
+        """Score the rows from start to stop with each other and with all that come after them."""
+        scores = self._distances.onwards(start, stop)  # [row from start on, row from start to stop]
+        own = np.arange(stop - start)
+        scores[own, own] = -np.inf
+        fresh = np.flatnonzero(np.isneginf(self._least[start:]))
+        if len(fresh) and stop - start >= 2 * self.wanted:  # the first rows: of pairs of columns the larger score, of these the `wanted`-th
+            best = np.maximum(scores[fresh, : (stop - start) // 2], scores[fresh, -((stop - start) // 2) :])
+            floor = np.partition(best, best.shape[1] - self.wanted, axis=1)[:, -self.wanted]
+            self._least[start + fresh] = np.maximum(self._least[start + fresh], floor)
+        least = np.nextafter((self._least - self._slack).astype(np.float32)[start:], np.float32(-np.inf))
+        least = np.maximum(least, np.finfo(np.float32).tiny)  # rows that share nothing are no neighbours
+        later, one = np.divmod(np.flatnonzero(scores >= least[:, None]), stop - start)
+        ahead, other = np.divmod(np.flatnonzero(scores[stop - start :] >= least[None, : stop - start]), stop - start)
+        ahead += stop - start
+        row, column = np.concatenate([later, other]) + start, np.concatenate([one, ahead]) + start
+        self._keep(row, column, np.concatenate([scores[later, one], scores[ahead, other]]))
+
+    def _keep(self, row: Ints, column: Ints, score: npt.NDArray[np.float32]) -> None:
+        order = np.lexsort((-score, row))
+        rows, first, which = np.unique(row[order], return_index=True, return_inverse=True)
+        rank = np.arange(len(row)) - first[which]
+        top = rank < self.wanted
+        new = np.full((len(rows), self.wanted), -np.inf, np.float32)
+        new[which[top], rank[top]] = score[order][top]
+        with self._lock:
+            both = np.concatenate([self._largest[rows], new], axis=1)
+            self._largest[rows] = largest = np.partition(both, self.wanted, axis=1)[:, self.wanted :]
+            self._least[rows] = np.maximum(self._least[rows], largest.min(axis=1))
+            self._found.append((row, column, score))
+
+    def found(self) -> tuple[Ints, Ints, npt.NDArray[np.float32]]:
+        """Pairs among which the nearest of every row are: row, other row, score."""
+        row, column, score = (np.concatenate(part) for part in zip(*self._found, strict=True))
+        near = score >= (self._least - self._slack).astype(np.float32)[row] - np.float32(1e-6)
+        return row[near], column[near], score[near]
 
 
 def _best_of_sets(scores: npt.NDArray[np.float32], wanted: int) -> npt.NDArray[np.float32]:
