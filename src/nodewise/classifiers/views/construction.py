@@ -68,8 +68,8 @@ SPECTRUM = 32
 _DENSE = 1500
 """Nodes up to which the edges' eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
 
-_BLOCK, _COLUMNS = 4096, 32
-"""Rows of a sparse product that one core does at a time, and columns that one core diffuses at a time."""
+_BLOCK, _COLUMNS, _CACHED = 4096, 32, 30_000
+"""Rows of a sparse product that one core does at a time, columns that one core diffuses at a time, and nodes from which it is half as many."""
 
 _NAMES = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers", "nothing")
 """The views in the order in which they stand side by side."""
@@ -256,18 +256,22 @@ def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]
 
     def fill(first: int, end: int) -> None:
         power = x[:, first:end].copy()
-        after, part = np.empty_like(power), np.empty_like(power)
-        sums = {name: alpha * power for name, (alpha, _) in wanted.items()}
+        after, sums = np.empty_like(power), {name: alpha * power for name, (alpha, _) in wanted.items()}
+        part = np.empty_like(power[:_BLOCK])
         for step in range(1, max(steps for _, steps in wanted.values()) + 1):
-            power, after = matrix.alone(power, after), power
-            for name, (alpha, steps) in wanted.items():
-                if step <= steps:
-                    np.multiply(power, np.float32((1 - alpha) ** step * (alpha if step < steps else 1)), out=part)
-                    sums[name] += part
+            shares = [
+                (sums[name], np.float32((1 - alpha) ** step * (alpha if step < steps else 1)))
+                for name, (alpha, steps) in wanted.items()
+                if step <= steps
+            ]
+            for rows, block in matrix.blocks(power, after):
+                for total, share in shares:
+                    total[rows] += np.multiply(block, share, out=part[: len(block)])
+            power, after = after, power
         for name, total in sums.items():
             totals[name][:, first:end] = total
 
-    in_blocks(x.shape[1], _COLUMNS, fill)
+    in_blocks(x.shape[1], _COLUMNS if len(x) <= _CACHED else _COLUMNS // 2, fill)
     for name in wanted:
         yield name, totals.pop(name)
 
@@ -290,11 +294,12 @@ class SparseProduct:
         in_blocks(len(out), _BLOCK, lambda first, end: self._fill(first, z, out))
         return out
 
-    def alone(self, z: Array, out: Array) -> Array:
-        """The same on the thread that asks for it, into memory that is there."""
+    def blocks(self, z: Array, out: Array) -> Iterator[tuple[slice, Array]]:
+        """The same on the thread that asks for it, into memory that is there: which rows are done, and these."""
         for first in self._blocks:
             self._fill(first, z, out)
-        return out
+            rows = slice(first, first + _BLOCK)
+            yield rows, out[rows]
 
     def _fill(self, first: int, z: Array, out: Array) -> None:
         with torch.no_grad():
