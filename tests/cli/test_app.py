@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -215,3 +216,13 @@ def test_python_dash_m_and_the_entry_point_are_the_same_function() -> None:
     except (PackageNotFoundError, ValueError):
         pytest.skip("nodewise is not installed here, only on the path")
     assert entry.load() is main
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_that_wait_sleep_unless_the_user_says_otherwise(given: str | None, expected: str) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "OMP_WAIT_POLICY"} | (
+        {"OMP_WAIT_POLICY": given} if given else {}
+    )
+    code = "import os, sys; from nodewise.cli import main; assert 'torch' not in sys.modules; main(['--version']); print(os.environ['OMP_WAIT_POLICY'])"
+    shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert shown.stdout.split()[-1] == expected

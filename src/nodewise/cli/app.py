@@ -60,6 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0, 1 (failure), 2 (bad input) or 130 (Ctrl-C).
     """
+    # read when torch is imported: threads without work sleep, since on a busy machine those that wait in a loop take the time from those that work
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows '?', it does not end the command
