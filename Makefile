@@ -10,7 +10,7 @@ ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
 # two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo check docs page quick test long kernels clean
+.PHONY: help demo check docs page pages quick test long kernels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make long    the long ones: kills, agreement with references, whole jobs"
 	@echo "make kernels the GPU kernels, in Triton's interpreter on the CPU"
 	@echo "make docs    the documentation site in build/docs; its examples are run"
+	@echo "make pages   the figures in README and docs, anew from benchmarks/results"
 	@echo "make clean   remove .venv and everything that was built"
 
 demo: $(READY)
@@ -57,6 +58,9 @@ kernels: $(READY)
 docs: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
 	@echo "the site is build/docs/index.html"
+
+pages: $(READY)
+	$(BIN)/python benchmarks/pages.py
 
 clean:
 	rm -rf $(VENV) node_modules build dist docs/_generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

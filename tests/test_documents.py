@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import nodewise as nw
+from benchmarks.pages import PAGES
 from nodewise.cli import main
 from nodewise.graph import write_graph
 from tests.small_graphs import random_graph
@@ -78,6 +81,24 @@ def test_an_example_runs(path: Path, tmp_path: Path, clean_environment: dict[str
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+@pytest.mark.long
+def test_the_figures_in_readme_and_docs_are_those_of_the_result_files(tmp_path: Path) -> None:
+    """The pages, made anew in a copy, are the pages that are here."""
+    for name in ("benchmarks", "docs"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("_generated", "images", "__pycache__"))
+    shutil.copy(ROOT / "README.md", tmp_path)
+    (tmp_path / "docs" / "images").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
+    command = [sys.executable, "benchmarks/pages.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    pages = [path.relative_to(tmp_path) for path in (tmp_path / "README.md", *tmp_path.glob("docs/*.md"))]
+    differing = [str(page) for page in pages if (tmp_path / page).read_bytes() != (ROOT / page).read_bytes()]
+    assert differing == [], "make pages writes them"
+    marked = {str(page) for page in pages if re.search(r"<!-- (generated|measured|audit|[a-z-]+:begin)", (ROOT / page).read_text("utf-8"))}
+    assert marked - {*PAGES, "README.md", "docs/departures.md"} == set(), "a page that is made and that nothing here makes"
 
 
 TEXTS = [f"{'offer prize win' if i % 2 else 'meeting notes agenda'} number {i} {'cash' if i % 3 else 'plan'}" for i in range(100)]

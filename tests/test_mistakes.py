@@ -140,6 +140,28 @@ def test_few_runs_are_told_as_few(runs: int) -> None:
     assert not setting.near_best() and all(not test.significant() for test in setting.tests)
 
 
+def test_something_else_in_place_of_a_name_a_file_or_a_table(tmp_path: Path) -> None:
+    policy = nw.load_policy("cora+citeseer")
+    for call, said in (
+        (lambda: nw.load_graph(GRAPH), "it is loaded already, use it as it is"),
+        (lambda: nw.load_graph(3), "a data set's name or a file was expected, received int"),
+        (lambda: nw.load_policy(GRAPH), "a policy's name or file was expected, received Graph"),
+        (lambda: nw.save_policy(GRAPH, tmp_path / "p.safetensors"), "a policy was expected, received Graph"),
+        (lambda: nw.save_policy(tmp_path / "p.safetensors", policy), "a policy was expected, received PosixPath"),
+        (lambda: nw.Session.create(GRAPH, tmp_path / "job.nodewise"), "the file of the session was expected, received Graph"),
+        (lambda: nw.Session.open(GRAPH), "the file of a session was expected, received Graph"),
+        (lambda: nw.knn_graph("wine"), "a table of numbers [nodes, features] was expected, received str"),
+        (lambda: nw.knn_graph(GRAPH), "a table of numbers [nodes, features] was expected, received Graph"),
+        (lambda: nw.Graph.from_networkx(GRAPH), "from_networkx takes a networkx graph, received Graph"),
+        (lambda: nw.Graph.from_pyg(GRAPH), "from_pyg takes a torch_geometric.data.Data with one kind of nodes, received Graph"),
+        (lambda: nw.Graph.from_dataframe(GRAPH), "a data frame or a dict of columns is needed, received Graph"),
+        (lambda: nw.Graph.from_texts("one text"), "received one text, 'one text': give [text, …]"),
+        (lambda: nw.compare([], "random"), "no graph was given to compare on"),
+        (lambda: nw.compare(GRAPH, []), "give at least one strategy"),
+    ):  # fmt: skip
+        assert said in message(call)
+
+
 def test_an_unknown_strategy_or_classifier_says_which_are_there() -> None:
     assert "did you mean 'random'" in message(lambda: nw.evaluate(GRAPH, "randon"))
     assert "did you mean 'gcn'" in message(lambda: nw.evaluate(GRAPH, classifier="gcm"))

@@ -116,6 +116,8 @@ def test_the_help_of_reproduce_says_the_place_of_every_experiment(
         assert f"{name} (" in shown and f"{number}" in shown.split(f"{name} (")[1][:12]
     assert [one.name for one in find_experiments("table1")] == ["same-domain"]
     assert [one.name for one in find_experiments("Figure 2")] == ["budgets", "training-graphs"]
+    assert main(["reproduce", "tabel1"]) == 2
+    assert "unknown experiment 'tabel1': did you mean 'table1'" in capfd.readouterr().err
     assert main(["reproduce", "table9"]) == 2
     assert "unknown experiment 'table9'" in capfd.readouterr().err
 

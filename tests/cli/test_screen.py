@@ -35,6 +35,17 @@ def test_a_table_on_a_terminal_has_a_rule_and_folds_what_is_too_wide() -> None:
     assert "[b]" in text
 
 
+def test_a_table_that_the_terminal_is_too_narrow_for_becomes_a_block_a_row() -> None:
+    shown, out, _ = screen(terminal=True)
+    columns = tuple(f"column-{letter}" for letter in "abcdefgh")
+    shown.table(columns, [("first", 1, None, "x" * 30, 2.5, 3, 4, 5), ("second", *range(7))], title="things")
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert ["column-a", "first"] in lines and ["column-c", "–"] in lines and ["column-d", "x" * 30] in lines and ["column-h", "6"] in lines
+    assert max(map(len, out.getvalue().splitlines())) <= 60 and ["things"] in lines
+    shown.table(("name", "nodes", "edges"), [("cora", 2708, 5278)])
+    assert ["cora", "2708", "5278"] in [line.split() for line in out.getvalue().splitlines()]
+
+
 def test_json_goes_out_as_it_is() -> None:
     shown, out, _ = screen(terminal=True)
     shown.json({"name": "é" * 80, "n": 3})

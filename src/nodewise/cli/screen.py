@@ -74,8 +74,12 @@ class Screen:
             self.err.print(printable(text), style=style, soft_wrap=True)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str = "") -> None:
-        """Writes a table; a column of numbers is set flush right. Without any column names there is no heading."""
+        """Writes a table; a column of numbers is set flush right. Without any column names there is no heading.
+
+        On a terminal that is too narrow for its words every row becomes a block, one line a column.
+        """
         from rich import box
+        from rich.measure import Measurement
         from rich.table import Table
 
         fancy = self.out.is_terminal
@@ -87,7 +91,15 @@ class Screen:
             numeric = bool(cells) and all(cell is None or isinstance(cell, (int, float)) for cell in cells)
             table.add_column(name, justify="right" if numeric else "left", overflow="fold", style="cyan" if position == 0 else "")
         for row in rows:
-            table.add_row(*("–" if cell is None else printable(str(cell)) for cell in row))
+            table.add_row(*map(_shown, row))
+        if fancy and len(columns) > 2 and Measurement.get(self.out, self.out.options.update(width=_UNLIMITED), table).minimum > self.out.width:
+            table = Table(box=None, show_header=False, title=table.title, title_justify="left")
+            table.add_column(style="cyan")
+            table.add_column(overflow="fold")
+            for row in rows:
+                for name, cell in zip(columns, row, strict=True):
+                    table.add_row(name, _shown(cell))
+                table.add_row()
         with self.out.capture() as drawn:
             self.out.print(table)
         self.out.file.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
@@ -112,6 +124,10 @@ class Screen:
                 yield reporter
         else:
             yield LineReporter(self.err)
+
+
+def _shown(cell: Cell) -> str:
+    return "–" if cell is None else printable(str(cell))
 
 
 def printable(text: str) -> str:

@@ -14,6 +14,7 @@ from nodewise.datasets.folder import data_folder, find_local, local_names
 from nodewise.datasets.info import DatasetInfo
 from nodewise.ground.errors import DownloadError, GraphError, InputError, UnknownNameError
 from nodewise.ground.events import Reporter, Silent
+from nodewise.ground.files import as_path
 
 if TYPE_CHECKING:
     from nodewise.graph import Graph
@@ -66,8 +67,12 @@ def load_graph(
         InputError: if the file's features were preprocessed in another way already.
         DownloadError: if a data set is not in the data folder and cannot be fetched; says what to do.
     """
+    from nodewise.graph import Graph
     from nodewise.graph.features import canonical_features, prepared
 
+    if isinstance(name_or_path, Graph):
+        raise InputError("load_graph takes a name or a file, received a Graph: it is loaded already, use it as it is")
+    as_path(name_or_path, "a data set's name or a file")
     canonical_features(features)  # a misspelt preprocessing is told before a long download
     report = reporter or Silent()
     graph = _from_path(Path(name_or_path)) if _is_path(name_or_path) else _by_name(str(name_or_path), data_folder(data_dir), report)

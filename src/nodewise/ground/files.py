@@ -17,10 +17,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from nodewise.ground.errors import GraphError
+from nodewise.ground.errors import GraphError, InputError
 
 __all__ = [
     "UNWRITTEN",
+    "as_path",
     "atomic_file",
     "atomic_folder",
     "check_claim",
@@ -92,6 +93,17 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         raise GraphError(f"the folder {path} cannot be written: {error.strerror or error}; check the path and its permissions") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def as_path(thing: object, what: str) -> Path:
+    """A path that a caller gave.
+
+    Raises:
+        InputError: it is something else, such as a graph in place of its file.
+    """
+    if not isinstance(thing, (str, os.PathLike)):
+        raise InputError(f"{what} was expected, received {type(thing).__name__}: give it as a text or a Path")
+    return Path(thing)
 
 
 def existing_file(path: Path) -> Path:

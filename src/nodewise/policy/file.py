@@ -15,8 +15,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from nodewise.ground.errors import PolicyFileError, UnknownNameError
-from nodewise.ground.files import whole_file
+from nodewise.ground.errors import InputError, PolicyFileError, UnknownNameError
+from nodewise.ground.files import as_path, whole_file
 from nodewise.policy.policy import Policy, PolicySettings
 
 __all__ = ["DEFAULT_POLICY", "FORMAT", "find_policy", "import_released", "load_policy", "save_policy", "shipped_policies"]
@@ -43,7 +43,9 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
     Raises:
         PolicyFileError: there is no such folder, or the file would not be recognised by its ending.
     """
-    path = Path(path)
+    if not isinstance(policy, Policy):
+        raise InputError(f"a policy was expected, received {type(policy).__name__}: give what train_policy or load_policy has given")
+    path = as_path(path, "the file of the policy")
     if path.suffix != ".safetensors" or not path.absolute().parent.is_dir():
         raise PolicyFileError(f"no policy can be written to {str(path)!r}: name a .safetensors file in a folder that is there")
     record = {"format": FORMAT, "settings": json.dumps(policy.settings.as_dict()), "origin": json.dumps(dict(origin or policy.origin))}
@@ -75,7 +77,7 @@ def load_policy(path: str | Path) -> Policy:
         from nodewise.policy.file import shipped_policies
 
         path = shipped_policies().get(path, path)
-    path = Path(path)
+    path = as_path(path, "a policy's name or file")
     if not path.is_file():
         raise PolicyFileError(f"no policy file at {str(path)!r}: give a .safetensors file, or one of the names in 'nodewise policy list'")
     try:

@@ -15,6 +15,7 @@ import numpy as np
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
+from nodewise.ground.files import as_path
 from nodewise.session.asking.query import Answers, Query, valid_person, valid_text
 from nodewise.session.asking.selection import Rules, draft_queries
 from nodewise.session.files.creation import EMBED_LIMIT, Contents, create_log
@@ -116,7 +117,7 @@ class Session:
             InputError: something given is wrong; says what to do.
         """
         log, learns, asks = create_log(
-            Path(path), graph, budget=budget, classes=classes, strategy=strategy, policy=policy, classifier=classifier,
+            as_path(path, "the file of the session"), graph, budget=budget, classes=classes, strategy=strategy, policy=policy, classifier=classifier,
             classifier_settings=classifier_settings, strategy_settings=strategy_settings, seed=seed, audit=audit, redundancy=redundancy,
             release_after=release_after, use_labels=use_labels, candidates=candidates, features=features, source=source,
             embed_limit=embed_limit, reporter=reporter, wait=wait, clock=clock,
@@ -142,7 +143,7 @@ class Session:
         Raises:
             SessionFileError: it is missing, damaged, newer, or its graph has changed; it is left as it is.
         """
-        log = Log.open(path, wait=wait, clock=clock)
+        log = Log.open(as_path(path, "the file of a session"), wait=wait, clock=clock)
         try:
             return cls(log, clock, classifier, strategy, reporter)
         except BaseException:

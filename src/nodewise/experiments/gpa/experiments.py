@@ -265,5 +265,12 @@ def find_experiments(name: str) -> list[Experiment]:
         UnknownNameError: there is none.
     """
     wanted = "".join(name.lower().split()).replace("-", "").replace("fig.", "figure")
-    at = [one for one in EXPERIMENTS.values() if "".join(one.place.lower().split(",")[0].split("(")[0].split()) == wanted]
-    return at or [find_experiment(name)]
+    at = [one for one in EXPERIMENTS.values() if _place(one) == wanted]
+    if not at and name not in EXPERIMENTS:
+        raise UnknownNameError("experiment", name, {*EXPERIMENTS, *map(_place, EXPERIMENTS.values()), "all", "trainings"})
+    return at or [EXPERIMENTS[name]]
+
+
+def _place(experiment: Experiment) -> str:
+    """Where it stands in the paper, as somebody types it: ``"table1"``."""
+    return "".join(experiment.place.lower().split(",")[0].split("(")[0].split())

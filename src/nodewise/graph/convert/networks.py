@@ -35,6 +35,8 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
     Raises:
         GraphError: if there are no nodes, an attribute is missing, or features do not fit together.
     """
+    if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
+        raise GraphError(f"from_networkx takes a networkx graph, received {type(graph).__name__}: give the graph itself")
     nodes = list(graph.nodes)
     if not nodes:
         raise GraphError("the networkx graph has no nodes: a graph needs at least one")

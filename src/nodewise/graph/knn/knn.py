@@ -65,6 +65,10 @@ def knn_graph(
     if metric not in ("cosine", "euclidean"):
         raise UnknownNameError("metric", str(metric), ("cosine", "euclidean"))
     rows: Any = x if sp.issparse(x) else np.asarray(x)
+    if rows.ndim == 0:
+        raise GraphError(
+            f"a table of numbers [nodes, features] was expected, received {type(x).__name__}: give an array, one row for each node"
+        )
     if rows.ndim != 2 or 0 in rows.shape:
         raise GraphError(f"a table must have the shape [nodes, features], with at least one of each, received {list(rows.shape)}")
     size = int(rows.shape[0])
