@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nodewise.evaluation import Comparison, Outcome, Setting, paired_comparison
-from nodewise.evaluation.comparison import Entry, Table, lead_table, long_form, score_table, to_csv, to_latex, to_markdown, to_rows
+from nodewise.evaluation.comparison import Entry, ResultTable, lead_table, long_form, score_table, to_csv, to_latex, to_markdown, to_rows
 from nodewise.evaluation.comparison_files import write_comparison
 from nodewise.evaluation.statistics import rank_strategies
 
@@ -147,7 +147,9 @@ def test_no_lead_is_called_significant_from_two_runs() -> None:
     assert "6 runs or more can tell whether its lead is chance" in score_table(one).notes[0]
 
 
-TABLE = Table("Title", ("name", "a|b", "c_d"), (("x & y", Entry("1 ± 2", "best"), Entry("3", "near")), ("50 %", None, "−4")), ("A note.",))
+TABLE = ResultTable(
+    "Title", ("name", "a|b", "c_d"), (("x & y", Entry("1 ± 2", "best"), Entry("3", "near")), ("50 %", None, "−4")), ("A note.",)
+)
 
 
 def test_tables_as_markdown() -> None:

@@ -12,7 +12,7 @@ from nodewise.classifiers.views.posterior import Posterior
 from nodewise.session import Session
 from nodewise.studio.layout.overview import GraphMap
 from nodewise.studio.work.pictures import Pictures
-from nodewise.studio.work.views import Views
+from nodewise.studio.work.session_page import SessionPage
 from tests.session.jobs import small_job, unlabelled
 from tests.small_graphs import block_graph, with_labels
 
@@ -30,13 +30,13 @@ def test_card_map_and_export_show_one_prediction_in_27_questions(tmp_path: Path)
             session.export(tmp_path / "out.csv")
             with (tmp_path / "out.csv").open(newline="") as file:
                 exported = list(csv.DictReader(file))[query.node]["predicted"]
-            views = Views(session, Pictures(), lambda: None)
-            views.predictions.renew()
-            colours = views.colours(whole)
+            page = SessionPage(session, Pictures(), lambda: None)
+            page.predictions.renew()
+            colours = page.colours(whole)
             shown = {
                 exported,
                 session.predict().names[query.node],
-                views.card(query.node)["predicted"][0][0],
+                page.card(query.node)["predicted"][0][0],
                 colours["classes"][colours["predicted"][query.node]],
             }
             assert shown == {query.guess}

@@ -1,7 +1,7 @@
 """What a comparison found: scores by setting and method with paired tests and ranks, and its tables for people.
 
-A `Table` is one record, written for the terminal, Markdown, LaTeX and CSV; `score_table` and `lead_table` make those of a comparison, `long_form` its rows
-for other programs.
+A `ResultTable` is one record, written for the terminal, Markdown, LaTeX and CSV; `score_table` and `lead_table` make those of a comparison, `long_form` its
+rows for other programs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ __all__ = [
     "Entry",
     "Metric",
     "Outcome",
+    "ResultTable",
     "Setting",
-    "Table",
     "lead_table",
     "learning_curves",
     "long_form",
@@ -223,7 +223,7 @@ def _mean_score(graphs: Mapping[str, Sequence[Setting]], name: str) -> float:
 _NAMES = {"micro_f1": "Micro-F1", "macro_f1": "Macro-F1"}
 
 
-def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> Table:
+def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> ResultTable:
     """Methods by settings, mean and 95 % interval; the best of each setting marked, and what is not significantly worse.
 
     Up to four settings are columns; more are rows, since they would not fit beside each other.
@@ -235,12 +235,12 @@ def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> Table:
     headings = [_heading(comparison, setting) for setting in settings]
     if len(settings) > 4:
         rows = tuple((heading, *row) for heading, row in zip(headings, cells, strict=True))
-        return Table(_NAMES[metric], ("setting", *methods), rows, (note,))
+        return ResultTable(_NAMES[metric], ("setting", *methods), rows, (note,))
     rows = tuple((name, *(row[index] for row in cells)) for index, name in enumerate(methods))
-    return Table(_NAMES[metric], ("strategy", *headings), rows, (note,))
+    return ResultTable(_NAMES[metric], ("strategy", *headings), rows, (note,))
 
 
-def lead_table(comparison: Comparison) -> Table:
+def lead_table(comparison: Comparison) -> ResultTable:
     """The best method of each setting against every other: the difference in points with its interval, and the tests."""
     rows: list[tuple[str, ...]] = []
     for setting in comparison.settings:
@@ -249,7 +249,7 @@ def lead_table(comparison: Comparison) -> Table:
             tests = (f"{100 * test.win_rate:.0f} %", _p(test.corrected_p), _p(test.permutation_p))
             rows.append((_heading(comparison, setting), test.first, test.second, lead, *tests))
     columns = ("setting", "best", "against", "lead in points", "runs won", "p (t, Holm)", "p (sign flips)")
-    return Table("The best against the others", columns, tuple(rows), text_columns=3)
+    return ResultTable("The best against the others", columns, tuple(rows), text_columns=3)
 
 
 def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
@@ -317,7 +317,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Columns, rows and what has to be said below them.
 
     Attributes:
@@ -336,7 +336,7 @@ class Table:
         assert all(len(row) == len(self.columns) for row in self.rows), "every row has a cell for each column"
 
 
-def to_rows(table: Table) -> list[tuple[str | None, ...]]:
+def to_rows(table: ResultTable) -> list[tuple[str | None, ...]]:
     """Rows of plain text, as a terminal or a pipe shows them: ``*`` is the best, ``=`` is not significantly worse."""
     signs = {"": "", "best": " *", "near": " ="}
     return [
@@ -345,7 +345,7 @@ def to_rows(table: Table) -> list[tuple[str | None, ...]]:
     ]
 
 
-def to_markdown(table: Table) -> str:
+def to_markdown(table: ResultTable) -> str:
     """A Markdown table: the best in bold, what is not significantly worse in italics."""
     frames = {"": "{}", "best": "**{}**", "near": "*{}*"}
     lines = [f"**{table.title}**", ""] if table.title else []
@@ -362,7 +362,7 @@ def to_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_latex(table: Table) -> str:
+def to_latex(table: ResultTable) -> str:
     """A LaTeX table for the package booktabs: the best in bold, what is not significantly worse underlined."""
     frames = {"": "{}", "best": r"\textbf{{{}}}", "near": r"\underline{{{}}}"}
     body = [" & ".join(map(_tex, table.columns)) + r" \\", r"\midrule"]

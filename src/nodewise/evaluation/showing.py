@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodewise.evaluation.comparison import Comparison, Entry, Table, learning_curves, long_form, score_table, to_rows
+from nodewise.evaluation.comparison import Comparison, Entry, ResultTable, learning_curves, long_form, score_table, to_rows
 from nodewise.evaluation.plots import colour_of, draw_curves, new_figure, save_figure
 from nodewise.ground.errors import InputError, MissingExtraError
 from nodewise.ground.events import count
@@ -170,7 +170,7 @@ def _kept(figure: Figure, path: str | Path | None) -> Figure:
     return figure
 
 
-def _spoken(table: Table) -> list[str]:
+def _spoken(table: ResultTable) -> list[str]:
     return [note.replace("Marked: the best mean of a setting", "Bold: the best mean of a setting") for note in table.notes]
 
 

@@ -44,14 +44,14 @@ def test_a_report_that_runs_ends_when_it_is_cancelled(tmp_path: Path) -> None:
     session = job(tmp_path, classifier="gcn")
     session.tell(list(range(50)), ["ab"[node % 2] for node in range(50)])
     with running(tmp_path, session) as client:
-        views = client.studio.sessions.get("job").views
+        page = client.studio.sessions.get("job").page
         begun, go_on = threading.Event(), threading.Event()
 
         def wait(event: object, /) -> None:
             begun.set()
             go_on.wait(60)
 
-        views.reports._reporter = wait
+        page.reports._reporter = wait
         answers: list[int] = []
         asking = threading.Thread(target=lambda: answers.append(client.get("/api/v1/report", params={"ticket": "a report"}).status_code))
         asking.start()

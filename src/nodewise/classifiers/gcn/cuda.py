@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.gcn import kernels
+from nodewise.classifiers.gcn import gcn_kernels as kernels
 from nodewise.classifiers.gcn.gcn import Gcn, labelled_loss, train_to_the_end
 from nodewise.contracts import Learner
 from nodewise.graph.sparse_kernels import uniform

@@ -29,7 +29,7 @@ from nodewise.ground.events import Progress, Reporter
 if TYPE_CHECKING:
     from nodewise.classifiers.gcn.cuda import GcnCudaLearner
 
-__all__ = ["CHECK_EVERY", "Field", "Fold", "Gcn", "GcnLearner", "labelled_loss", "train_to_the_end"]
+__all__ = ["CHECK_EVERY", "Field", "Gcn", "GcnLearner", "MatrixPair", "labelled_loss", "train_to_the_end"]
 
 
 @dataclass(frozen=True)
@@ -297,16 +297,16 @@ class _SparseInput:
 
     def __init__(self, graph: GraphTensors, field: Field, runs: int, keep) -> None:  # type: ignore[no-untyped-def]
         assert graph.sparse_x is not None
-        self._fold, order = field.input_entries(graph.sparse_x)
+        self._pair, order = field.input_entries(graph.sparse_x)
         self._order, self._keep = torch.from_numpy(order), keep
 
     def forward(self, w0: torch.Tensor, noise: np.random.Generator) -> torch.Tensor:
-        whole = self._fold.forward
+        whole = self._pair.forward
         self._values = whole.values() * self._keep(noise, tuple(whole.values().shape))
         return csr_product(csr_tensor(whole.crow_indices(), whole.col_indices(), self._values, whole.shape), w0.view(-1, w0.shape[-1]))
 
     def backward(self, back: torch.Tensor) -> torch.Tensor:
-        whole = self._fold.backward
+        whole = self._pair.backward
         return csr_product(
             csr_tensor(whole.crow_indices(), whole.col_indices(), self._values.index_select(0, self._order), whole.shape), back
         )
@@ -388,22 +388,22 @@ class Field:
         index[self.far_run * nodes + self.far_node] = np.arange(len(self.far_run), dtype=np.int32)
         entry, lengths = _row_entries(crow, near_node)
         column = index[np.repeat(near_run * nodes, lengths) + col[entry]]
-        self.first = _fold(lengths, column, values[entry], len(self.far_run))
+        self.first = _pair(lengths, column, values[entry], len(self.far_run))
         index[near_run * nodes + near_node] = np.arange(len(near_run), dtype=np.int32)
         run = np.repeat(np.arange(self._runs), self.queried.shape[1])
         entry, lengths = _row_entries(crow, self.queried.ravel())
         column = index[np.repeat(run * nodes, lengths) + col[entry]]
-        self.second = _fold(lengths, column, values[entry], len(near_run))
+        self.second = _pair(lengths, column, values[entry], len(near_run))
 
-    def input_entries(self, x: Sparse) -> tuple[Fold, np.ndarray]:
+    def input_entries(self, x: Sparse) -> tuple[MatrixPair, np.ndarray]:
         """The far nodes' rows of sparse features, columns counted through all runs, and the transpose's order of entries."""
         entry, lengths = _row_entries(x.crow.numpy(), self.far_node)
         columns = x.shape[1]
         column = (np.repeat(self.far_run * columns, lengths) + x.col.numpy()[entry]).astype(np.int32)
-        return _ordered_fold(lengths, column, x.values.numpy()[entry], self._runs * columns)
+        return _ordered_pair(lengths, column, x.values.numpy()[entry], self._runs * columns)
 
 
-class Fold(NamedTuple):
+class MatrixPair(NamedTuple):
     """A sparse matrix and its transpose, as CSR tensors."""
 
     forward: torch.Tensor
@@ -418,7 +418,7 @@ def _row_entries(crow: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.nda
     return np.repeat(start - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0), lengths
 
 
-def _ordered_fold(lengths: np.ndarray, column: np.ndarray, values: np.ndarray, columns: int) -> tuple[Fold, np.ndarray]:
+def _ordered_pair(lengths: np.ndarray, column: np.ndarray, values: np.ndarray, columns: int) -> tuple[MatrixPair, np.ndarray]:
     crow = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     shape = (len(lengths), columns)
     # scipy transposes in linear time; carrying the positions tells how to reorder values that change every epoch
@@ -426,8 +426,8 @@ def _ordered_fold(lengths: np.ndarray, column: np.ndarray, values: np.ndarray, c
     order = turned.data
     forward = csr_tensor(torch.from_numpy(crow), torch.from_numpy(column), torch.from_numpy(values), shape)
     back = csr_tensor(torch.from_numpy(turned.indptr), torch.from_numpy(turned.indices), torch.from_numpy(values[order]), shape[::-1])
-    return Fold(forward, back), order
+    return MatrixPair(forward, back), order
 
 
-def _fold(lengths: np.ndarray, column: np.ndarray, values: np.ndarray, columns: int) -> Fold:
-    return _ordered_fold(lengths, column, values, columns)[0]
+def _pair(lengths: np.ndarray, column: np.ndarray, values: np.ndarray, columns: int) -> MatrixPair:
+    return _ordered_pair(lengths, column, values, columns)[0]

@@ -12,7 +12,7 @@ from nodewise.datasets.reddit.members import CommentCounts
 from nodewise.datasets.reddit.select import Selected, SelectedGroup
 from nodewise.datasets.reddit.settings import RedditSettings
 
-__all__ = ["BuildReport", "ClassSize", "GroupReport", "Table"]
+__all__ = ["BuildReport", "ClassSize", "GroupReport", "ReportTable"]
 
 Cell = str | int | float | None
 
@@ -69,7 +69,7 @@ class GroupReport:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table to show: a title, the columns' names, and rows."""
 
     title: str
@@ -101,11 +101,11 @@ class BuildReport:
         """The report as a JSON document."""
         return json.dumps({"schema": 1, "nodewise_version": self.version, **_plain(self)}, indent=2) + "\n"
 
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[ReportTable, ...]:
         """The report for a person: the steps, the graphs, the classes."""
         return self._steps(), self._graphs(), self._classes()
 
-    def _steps(self) -> Table:
+    def _steps(self) -> ReportTable:
         posts, comments, picked, fate = self.submissions, self.comments, self.selected, self.comment_counts
         size, ranks = self.settings.group_size, f"{self.settings.first_rank}–{self.settings.last_rank}"
         rows: list[tuple[Cell, ...]] = [
@@ -131,21 +131,21 @@ class BuildReport:
             ("  different words in them", self.vocabulary),
             ("  of these in the GloVe file", self.known_words),
         ]
-        return Table("steps", ("step", "count"), tuple(rows))
+        return ReportTable("steps", ("step", "count"), tuple(rows))
 
-    def _graphs(self) -> Table:
+    def _graphs(self) -> ReportTable:
         columns = ("graph", "from", "to", "posts", "chosen", "users", "nodes", "edges", "classes", "homophily", "degree", "max", "no words")
         rows = tuple(_graph_row(group) for group in self.groups)
-        return Table("graphs", columns, rows)
+        return ReportTable("graphs", columns, rows)
 
-    def _classes(self) -> Table:
+    def _classes(self) -> ReportTable:
         rows = tuple(
             (group.graph, size.rank, size.subreddit, size.posts, size.nodes)
             for group in self.groups
             if group.graph
             for size in group.classes
         )
-        return Table("classes", ("graph", "rank", "subreddit", "posts", "nodes"), rows)
+        return ReportTable("classes", ("graph", "rank", "subreddit", "posts", "nodes"), rows)
 
 
 def _graph_row(group: GroupReport) -> tuple[Cell, ...]:

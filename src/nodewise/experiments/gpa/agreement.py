@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodewise.evaluation.comparison import Entry, Table
+from nodewise.evaluation.comparison import Entry, ResultTable
 
 __all__ = ["Cell", "agreement_table", "compared_cells", "far_table", "lead_counts"]
 
@@ -81,7 +81,7 @@ def _all_cells(records: Sequence[Record]) -> Iterator[Cell]:
                 yield Cell(record["experiment"], graph, one["name"], "micro_f1", score["mean"], score["ci95"], printed)
 
 
-def agreement_table(records: Sequence[Record]) -> Table:
+def agreement_table(records: Sequence[Record]) -> ResultTable:
     """How many cells lie within one and two points of the paper's, by experiment and by method."""
     cells = compared_cells(records)
     rows: list[tuple[Entry | str | None, ...]] = [_row("all", cells)]
@@ -89,7 +89,7 @@ def agreement_table(records: Sequence[Record]) -> Table:
         for name in dict.fromkeys(getattr(cell, kind) for cell in cells):
             rows.append(_row(name, [cell for cell in cells if getattr(cell, kind) == name]))
     columns = ("", *(f"{name}: {what}" for name in _METRICS.values() for what in ("cells", "within 1", "within 2", "farthest")))
-    return Table("", columns, tuple(rows))
+    return ResultTable("", columns, tuple(rows))
 
 
 def _row(name: str, cells: Sequence[Cell]) -> tuple[str, ...]:
@@ -104,17 +104,17 @@ def _row(name: str, cells: Sequence[Cell]) -> tuple[str, ...]:
     return (name, *texts)
 
 
-def far_table(records: Sequence[Record]) -> Table:
+def far_table(records: Sequence[Record]) -> ResultTable:
     """The cells that are farther than two points."""
     rows = [
         (cell.experiment, cell.graph, cell.method, _METRICS[cell.metric], f"{cell.ours:.2f}" + ("" if cell.width is None else f" ± {cell.width:.2f}"),
          f"{cell.paper:.2f}", f"{cell.difference:+.2f}")
         for cell in compared_cells(records) if not cell.near
     ]  # fmt: skip
-    return Table("", ("experiment", "graph", "method", "", "ours", "paper", "difference"), tuple(rows), text_columns=4)
+    return ResultTable("", ("experiment", "graph", "method", "", "ours", "paper", "difference"), tuple(rows), text_columns=4)
 
 
-def lead_counts(records: Sequence[Record]) -> Table:
+def lead_counts(records: Sequence[Record]) -> ResultTable:
     """Where GPA and AGE are told apart: how often each is ahead, by experiment, by AGE's form, and by whether the features are the paper's."""
     counts: dict[tuple[str, str, str], list[int]] = {}
     for record in records:
@@ -127,4 +127,4 @@ def lead_counts(records: Sequence[Record]) -> Table:
                         sure = test["corrected_p"] is not None and test["corrected_p"] < 0.05
                         count[1 if not sure else 0 if test["difference"] > 0 else 2] += 1
     rows = [(*key, *map(str, count)) for key, count in counts.items()]
-    return Table("", ("experiment", "features", "against", "GPA ahead", "neither", "AGE ahead"), tuple(rows), text_columns=3)
+    return ResultTable("", ("experiment", "features", "against", "GPA ahead", "neither", "AGE ahead"), tuple(rows), text_columns=3)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodewise.evaluation.comparison import Entry, Table, to_markdown
+from nodewise.evaluation.comparison import Entry, ResultTable, to_markdown
 from nodewise.ground.events import count
 
 __all__ = ["graph_title", "lead_table", "p_value", "part_table", "record_tables", "render"]
@@ -64,7 +64,7 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
     return "\n".join(lines)
 
 
-def record_tables(record: Record) -> list[Table]:
+def record_tables(record: Record) -> list[ResultTable]:
     """Every table of an experiment, as a terminal shows them."""
     tables = [_dataset_table(record)] if record.get("rows") else []
     for part in record.get("parts", []):
@@ -75,7 +75,7 @@ def record_tables(record: Record) -> list[Table]:
     return tables + ([_sequence_table(record)] if record.get("sequences") else [])
 
 
-def part_table(part: Record) -> Table:
+def part_table(part: Record) -> ResultTable:
     """Graph, budget and method by row; ours, the paper's and the difference by metric."""
     beside = any(result["paper"] for setting in part["settings"] for result in setting["results"])
     several = len({(setting["graph"], setting["budget"]) for setting in part["settings"]}) > len(
@@ -100,10 +100,10 @@ def part_table(part: Record) -> Table:
             rows.append(tuple(cells))
     metrics = [name for title in ("Micro-F1", "Macro-F1") for name in ((title, "paper", "difference") if beside else (title,))]
     columns = ("graph", *(("budget",) if several else ()), "method", *metrics)
-    return Table("", columns, tuple(rows), text_columns=3 if several else 2)
+    return ResultTable("", columns, tuple(rows), text_columns=3 if several else 2)
 
 
-def lead_table(part: Record) -> Table:
+def lead_table(part: Record) -> ResultTable:
     """The lead of one method over every other, with paired tests, and the lead that the paper prints."""
     rows = []
     for setting in part["settings"]:
@@ -119,7 +119,7 @@ def lead_table(part: Record) -> Table:
             ))  # fmt: skip
     columns = ("graph", "budget", "against", "lead in points", "paper's lead", "runs won", "p (paired t, Holm)", "p (sign flips)")
     note = "Micro-F1 on the same splits; Holm's correction is over all rows of this table."
-    return Table(f"The lead of {part['against']}", columns, tuple(rows), (note,), text_columns=3)
+    return ResultTable(f"The lead of {part['against']}", columns, tuple(rows), (note,), text_columns=3)
 
 
 def _trained(part: Record) -> str:
@@ -147,25 +147,25 @@ def _age_told(part: Record) -> str:
     return f"{'; '.join(told)}.\n"
 
 
-def _dataset_table(record: Record) -> Table:
+def _dataset_table(record: Record) -> ResultTable:
     names = ("nodes", "edges", "features", "classes", "budget")
     rows = []
     for row in record["rows"]:
         for who in ("ours", "paper"):
             numbers = [_number(row[who][name]) for name in names]
             rows.append((row["graph"] if who == "ours" else "", who, *numbers, "; ".join(row["reasons"]) if who == "ours" else ""))
-    return Table("", ("graph", "", *names, "differences"), tuple(rows), text_columns=2)
+    return ResultTable("", ("graph", "", *names, "differences"), tuple(rows), text_columns=2)
 
 
-def _statement_table(record: Record) -> Table:
+def _statement_table(record: Record) -> ResultTable:
     rows = [
         (one["what"], "" if one["paper"] is None else str(one["paper"]), "not reached" if one["ours"] is None else str(one["ours"]))
         for one in record["statements"]
     ]
-    return Table("What the text says", ("statement", "paper", "ours"), tuple(rows))
+    return ResultTable("What the text says", ("statement", "paper", "ours"), tuple(rows))
 
 
-def _sequence_table(record: Record) -> Table:
+def _sequence_table(record: Record) -> ResultTable:
     scores = {result["name"]: result["micro_f1"] for result in record["parts"][0]["settings"][0]["results"]}
     rows = [
         (
@@ -186,7 +186,7 @@ def _sequence_table(record: Record) -> Table:
         "classes",
         "the node chosen most often at each step",
     )
-    return Table("What is asked", columns, tuple(rows))
+    return ResultTable("What is asked", columns, tuple(rows))
 
 
 def _closing(classifier: Record) -> str:

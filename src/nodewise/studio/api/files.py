@@ -58,7 +58,7 @@ async def export(
     """
 
     def write(opened: OpenSession, path: Path) -> None:
-        opened.views.predict(lambda: studio.tickets.check(ticket, "the export"))
+        opened.page.predict(lambda: studio.tickets.check(ticket, "the export"))
         if form == "full":
             write_full_table(opened.session, path)
         else:

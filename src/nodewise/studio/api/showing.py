@@ -40,7 +40,7 @@ async def search(
     annotator: Annotator = None,
 ) -> Json:
     """Find nodes by their names."""
-    return Json({"nodes": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).views.search(q, limit, annotator))})
+    return Json({"nodes": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).page.search(q, limit, annotator))})
 
 
 @router.get("/table", response_model=TableResponse, responses=refusals(404, 409))
@@ -60,8 +60,8 @@ async def table(
     query = TableQuery(filter, label, q, sort, descending, offset, limit)
 
     def job() -> dict[str, Any]:
-        views = studio.sessions.get(session).views
-        return views.table.rows(query, annotator)
+        page = studio.sessions.get(session).page
+        return page.table.rows(query, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
 
@@ -84,7 +84,7 @@ async def card(node: NodeId, studio: CurrentStudio, session: SessionName = None,
 
     def job() -> dict[str, Any]:
         opened = studio.sessions.get(session)
-        return opened.views.card(opened.node(node), annotator)
+        return opened.page.card(opened.node(node), annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
 
@@ -124,7 +124,7 @@ async def neighbourhood(
 
     def job() -> dict[str, Any]:
         opened = studio.sessions.get(session)
-        return opened.views.neighbourhood(opened.node(node), hops, limit, annotator)
+        return opened.page.neighbourhood(opened.node(node), hops, limit, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
 
@@ -145,7 +145,7 @@ async def colours(studio: CurrentStudio, session: SessionName = None, annotator:
     drawn = await studio.map(session)
 
     def is_first() -> bool:
-        predictions = studio.sessions.get(session).views.predictions
+        predictions = studio.sessions.get(session).page.predictions
         predictions.want()
         return predictions.kept is None and not predictions.fresh
 
@@ -153,7 +153,7 @@ async def colours(studio: CurrentStudio, session: SessionName = None, annotator:
         await studio.worker.run(Priority.PREDICT, lambda: studio.sessions.get(session).renew())
 
     def job() -> dict[str, Any]:
-        return studio.sessions.get(session).views.colours(drawn, annotator)
+        return studio.sessions.get(session).page.colours(drawn, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
 
@@ -163,7 +163,7 @@ async def report(studio: CurrentStudio, session: SessionName = None, ticket: Tic
     """Whether more labels are worth it. It is made in the background and may be some events old: ``from`` says at which event it was made."""
 
     def job() -> dict[str, Any]:
-        return studio.sessions.get(session).views.reports.latest(lambda: studio.tickets.check(ticket, "the report"))
+        return studio.sessions.get(session).page.reports.latest(lambda: studio.tickets.check(ticket, "the report"))
 
     return Json(await studio.worker.run(Priority.BACKGROUND, job))
 
@@ -179,9 +179,5 @@ async def events(
 ) -> Json:
     """What has happened, the newest first."""
     return Json(
-        {
-            "events": await studio.worker.run(
-                Priority.READ, lambda: studio.sessions.get(session).views.events(limit, before, asks, annotator)
-            )
-        }
+        {"events": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).page.events(limit, before, asks, annotator))}
     )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from nodewise.studio.work.views import Views
+    from nodewise.studio.work.session_page import SessionPage
 
 __all__ = ["Filter", "NodeTable", "Sort", "TableQuery"]
 
@@ -44,17 +44,17 @@ class TableQuery:
 class NodeTable:
     """The table of one session; what it shows an annotator is what they may know."""
 
-    def __init__(self, views: Views) -> None:
-        self._views = views
+    def __init__(self, page: SessionPage) -> None:
+        self._page = page
 
     def rows(self, query: TableQuery, annotator: str | None = None) -> dict[str, Any]:
         """A window of rows, and how many there are in all."""
-        views = self._views
-        session = views.session
-        views.predictions.want()
-        history, kept = session.refresh(), views.predictions.kept
+        page = self._page
+        session = page.session
+        page.predictions.want()
+        history, kept = session.refresh(), page.predictions.kept
         size = session.graph.num_nodes
-        secret = views.kept_from(annotator) | views.undecided()
+        secret = page.kept_from(annotator) | page.undecided()
         numbers = {name: number for number, name in enumerate(session.classes)}
         names = list(numbers)
         label = np.full(size, -1)
@@ -67,7 +67,7 @@ class NodeTable:
             predicted, sure = column[kept.probabilities.argmax(1)], kept.probabilities.max(1).astype(float)
             hidden = list(secret)
             predicted[hidden], sure[hidden] = -1, 0.0
-        when, who = views.last_told()
+        when, who = page.last_told()
         chosen = self._filtered(query, label, predicted, sure, secret)
         if query.label is not None:
             number = numbers.get(query.label, -2)
@@ -75,7 +75,7 @@ class NodeTable:
         nodes = np.flatnonzero(chosen)
         if query.text.strip():
             held = np.zeros(size, bool)
-            held[views.holding(query.text)] = True
+            held[page.holding(query.text)] = True
             nodes = nodes[held[nodes]]
         keys: dict[str, npt.NDArray[Any]] = {
             "node": nodes, "sure": sure[nodes], "label": _by_name(label[nodes], names), "predicted": _by_name(predicted[nodes], names),
@@ -86,10 +86,10 @@ class NodeTable:
         ordered = nodes[order[::-1] if query.descending else order]
         window = ordered[query.offset : query.offset + query.limit].tolist()
         return {
-            "total": len(ordered), "offset": query.offset, "updating": not views.predictions.fresh,
+            "total": len(ordered), "offset": query.offset, "updating": not page.predictions.fresh,
             "rows": [
                 {
-                    "node": node, "name": session.name_of(node), "title": views.caption(node),
+                    "node": node, "name": session.name_of(node), "title": page.caption(node),
                     "label": names[label[node]] if label[node] >= 0 else None, "predicted": names[predicted[node]] if predicted[node] >= 0 else None,
                     "sure": round(float(sure[node]), 4) if predicted[node] >= 0 else None, "bulk": node in history.bulk,
                     "by": None if node in secret else who.get(node), "time": None if node in secret else when.get(node),
@@ -101,7 +101,7 @@ class NodeTable:
     def _filtered(
         self, query: TableQuery, label: npt.NDArray[Any], predicted: npt.NDArray[Any], sure: npt.NDArray[Any], secret: Collection[int]
     ) -> npt.NDArray[np.bool_]:
-        history = self._views.session.refresh()
+        history = self._page.session.refresh()
         if query.filter == "labelled":
             return label >= 0
         if query.filter == "unlabelled":
@@ -124,7 +124,7 @@ class NodeTable:
 
     def _contradicted(self, label: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Labels that the classifier does not come back to, or that most labelled neighbours do not share."""
-        adjacency = self._views.session.graph.adjacency()
+        adjacency = self._page.session.graph.adjacency()
         known, most = label >= 0, int(label.max()) + 1
         if most <= 0:
             return known

@@ -14,7 +14,7 @@ from nodewise.session.log.changes import undoable
 from nodewise.studio.api.failures import ConflictError, ForbiddenError, MissingError, TypoError
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.pictures import Picture, Pictures
-from nodewise.studio.work.views import Views
+from nodewise.studio.work.session_page import SessionPage
 
 if TYPE_CHECKING:
     from nodewise.session import Session
@@ -42,12 +42,12 @@ class OpenSession:
     ) -> None:
         self.name = session.path.name.removesuffix(ENDING)
         self._publish, self._pictures = publish, pictures
-        self._views = Views(session, pictures, give_way)
+        self._page = SessionPage(session, pictures, give_way)
         self._identity = file_identity(session.path)
         self._seen = session.refresh().last
 
     @property
-    def views(self) -> Views:
+    def page(self) -> SessionPage:
         """The session as the page sees it.
 
         Raises:
@@ -55,27 +55,27 @@ class OpenSession:
         """
         if not self.in_place:
             raise ConflictError(
-                f"the file {self._views.session.path.name!r} has been moved, removed or replaced since it was opened: put it back, or open another session"
+                f"the file {self._page.session.path.name!r} has been moved, removed or replaced since it was opened: put it back, or open another session"
             )
-        return self._views
+        return self._page
 
     @property
     def in_place(self) -> bool:
         """Whether the file that was opened still lies where it was."""
-        return file_identity(self._views.session.path) == self._identity
+        return file_identity(self._page.session.path) == self._identity
 
     @property
     def session(self) -> Session:
         """The session itself."""
-        return self.views.session
+        return self.page.session
 
     def describe(self) -> dict[str, str]:
         """Its name, its graph's name and its file's."""
-        return {"name": self.name, "graph": self._views.session.graph.name, "file": self._views.session.path.name}
+        return {"name": self.name, "graph": self._page.session.graph.name, "file": self._page.session.path.name}
 
     def close(self) -> None:
         """Let go of the file."""
-        self._views.session.close()
+        self._page.session.close()
 
     def look(self, watched: bool) -> bool:
         """Tell the pages what other processes have written; whether the predictions are to be made again.
@@ -84,12 +84,12 @@ class OpenSession:
             watched: whether a page of this session is open.
         """
         self._tell_pages()
-        predictions = self.views.predictions
+        predictions = self.page.predictions
         return (watched or predictions.wanted) and predictions.due()
 
     def renew(self) -> None:
         """Make the predictions again, and tell the pages, which then fetch the colours."""
-        if self.views.predictions.renew():
+        if self.page.predictions.renew():
             self._publish({"type": "changed", "session": self.name, "last": self._seen})
 
     def status(self, annotator: str | None = None, predict: bool = True) -> dict[str, Any]:
@@ -99,13 +99,13 @@ class OpenSession:
             annotator: who looks.
             predict: whether predictions are made first, where somebody looks at them and that is quick; a label need not wait for them.
         """
-        session, predictions = self.session, self.views.predictions
+        session, predictions = self.session, self.page.predictions
         if predict and predictions.wanted:
             predictions.want()
         now = session.status().as_dict()
-        for node in self.views.kept_from(annotator):
+        for node in self.page.kept_from(annotator):
             now["disagreements"].pop(session.name_of(node), None)
-        numbers = self.views.class_numbers()
+        numbers = self.page.class_numbers()
         now |= {"classes": list(numbers), "numbers": numbers, "guideline": session.guideline}
         now["descriptions"] = {each.name: each.description for each in session.class_list if each.description}
         return {
@@ -117,7 +117,7 @@ class OpenSession:
         """The next nodes for an annotator, each with its card."""
         queries = self.session.ask(count, annotator)
         self._tell_pages()
-        return [{**query.as_dict(), "card": self.views.card(query.node, query.annotator)} for query in queries]
+        return [{**query.as_dict(), "card": self.page.card(query.node, query.annotator)} for query in queries]
 
     def tell(self, annotator: str, labels: Sequence[tuple[int, str]], new_class: bool, overrule: bool) -> list[int]:
         """Write labels down, all or none.
@@ -166,12 +166,12 @@ class OpenSession:
 
     def disagreements(self, annotator: str | None = None) -> list[dict[str, Any]]:
         """The nodes with differing votes, those that nobody has settled first; each vote with its annotator."""
-        session, views = self.session, self.views
-        history, secret = session.refresh(), views.kept_from(annotator)
+        session, page = self.session, self.page
+        history, secret = session.refresh(), page.kept_from(annotator)
         apart = [node for node, votes in history.votes.items() if len(set(votes.values())) > 1 and node not in secret]
         return [
             {
-                "node": node, "name": session.name_of(node), "title": views.caption(node), "votes": dict(history.votes[node]),
+                "node": node, "name": session.name_of(node), "title": page.caption(node), "votes": dict(history.votes[node]),
                 "label": history.labels[node], "settled_by": history.settled[node][1] if node in history.settled else None,
             }
             for node in sorted(apart, key=lambda node: (node in history.settled, node))
@@ -212,7 +212,7 @@ class OpenSession:
         """Take something back."""
         undone = self.session.undo(event, None if annotator is None else valid_person(annotator))
         self._tell_pages()
-        return self.views.describe(undone)
+        return self.page.describe(undone)
 
     def picture(self, node: int) -> Picture | None:
         """The picture of a node, if there is one that may be shown."""

@@ -100,19 +100,19 @@ class Studio:
         """
         from nodewise.studio.layout.overview import draw_map
 
-        views = await self.worker.run(Priority.READ, lambda: self.sessions.get(name).views)
-        if views.map is not None:
-            return views.map
-        labelled = await self.worker.run(Priority.READ, lambda: list(views.session.labels))
+        page = await self.worker.run(Priority.READ, lambda: self.sessions.get(name).page)
+        if page.map is not None:
+            return page.map
+        labelled = await self.worker.run(Priority.READ, lambda: list(page.session.labels))
 
         def step() -> None:
             self.builder.give_way()
             self.tickets.check(ticket, "drawing the map")
 
         def draw() -> GraphMap:
-            if views.map is None:
-                views.map = draw_map(views.session.graph, labelled, step=step)
-            return views.map
+            if page.map is None:
+                page.map = draw_map(page.session.graph, labelled, step=step)
+            return page.map
 
         return await self.builder.run(Priority.BACKGROUND, draw)
 

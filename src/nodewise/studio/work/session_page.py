@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from nodewise.studio.layout.overview import GraphMap
     from nodewise.studio.work.pictures import Pictures
 
-__all__ = ["Views"]
+__all__ = ["SessionPage"]
 
 
-class Views:
+class SessionPage:
     """One session as the page sees it.
 
     A node of the audit shows no prediction before it has its label, and neither does one that waits for a further opinion: it could sway the
