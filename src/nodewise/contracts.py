@@ -9,6 +9,7 @@ Shapes are told in the words run, node, class, step: everything works on a batch
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -26,8 +27,30 @@ __all__ = ["Classifier", "Learner", "Observation", "Queried", "Strategy"]
 
 
 def _settings(thing: object) -> dict[str, Any]:
-    """A dataclass's fields by name; nothing for any other object."""
-    return {field.name: getattr(thing, field.name) for field in fields(thing)} if is_dataclass(thing) else {}
+    """A dataclass's fields by name; of any other object what its constructor was given, which it keeps under the same name, or that and an underscore.
+
+    Raises:
+        InputError: it keeps one of these nowhere, so that nothing tells it from one that was given another.
+    """
+    if is_dataclass(thing):
+        return {field.name: getattr(thing, field.name) for field in fields(thing)}
+    maker = next(
+        (kind.__dict__["__init__"] for kind in type(thing).__mro__ if "__init__" in kind.__dict__ and kind.__module__ != "typing"), None
+    )
+    if maker is None or maker in (object.__init__, Classifier.__init__, Strategy.__init__):
+        return {}
+    settings: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(maker).parameters.items())[1:]:
+        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            continue
+        kept = next((each for each in (name, f"_{name}") if hasattr(thing, each)), None)
+        if kept is None:
+            raise InputError(
+                f"{type(thing).__name__} is made with {name!r} but keeps no attribute of that name, so results with one value could be taken for those "
+                f"with another: write self.{name} = {name}, make it a dataclass, or give it a method identity()"
+            )
+        settings[name] = getattr(thing, kept)
+    return settings
 
 
 @runtime_checkable
@@ -51,7 +74,7 @@ class Classifier(Protocol):
     recordable: bool = False
 
     def identity(self) -> Mapping[str, Any]:
-        """The settings that results depend on, as JSON can hold them: by default a dataclass's fields."""
+        """The settings that results depend on, as JSON can hold them: by default a dataclass's fields, else what the constructor took."""
         return _settings(self)
 
     def default_features(self, graph: Graph) -> str:
@@ -153,7 +176,7 @@ class Strategy(Protocol):
     stateless: bool = False
 
     def identity(self) -> Mapping[str, Any]:
-        """The settings that its choices depend on, as JSON can hold them: by default a dataclass's fields."""
+        """The settings that its choices depend on, as JSON can hold them: by default a dataclass's fields, else what the constructor took."""
         return _settings(self)
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:

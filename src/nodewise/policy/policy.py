@@ -298,6 +298,13 @@ class Learned(Strategy):
         """A digest of the policy's weights and settings."""
         return {"policy": self.policy.digest()}
 
+    @property
+    def code(self) -> list[Any]:
+        """The state features and the network of somebody's own that it calls: a corrected one gives other choices from the same weights."""
+        settings = self.policy.settings
+        used = [STATE_FEATURES[name] for name in settings.state.features] + [POLICY_NETWORKS[settings.architecture]]
+        return [part for part in used if part is not None and part.__module__ != __name__]
+
     def begin(self, observation: Observation) -> None:
         """Bring the policy to the graph's device and precision."""
         self.policy.to(observation.graph.device, observation.graph.dtype)
