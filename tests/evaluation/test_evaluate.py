@@ -188,6 +188,26 @@ def test_masks_of_pytorch_geometric_are_understood() -> None:
     assert (result.queries[[1, 3]] < 50).any()
 
 
+def test_masks_must_speak_for_every_node_and_be_masks() -> None:
+    graph = block_graph()
+    mask = np.arange(graph.num_nodes) % 3 == 0
+    for wrong in (mask[:20], np.r_[mask, ~mask & False], np.stack([mask[:20], ~mask[:20]], 1)):
+        with pytest.raises(InputError, match=rf"for {len(wrong)} nodes, graph .* has {graph.num_nodes}: give it one entry for every node"):
+            evaluate(graph, "random", runs=1, test_nodes=wrong, **FEW)
+    for kind in (np.int64, np.uint8):
+        with pytest.raises(InputError, match="zeros and ones: a mask holds True and False"):
+            evaluate(graph, "random", runs=1, test_nodes=mask.astype(kind), **FEW)
+
+
+def test_the_default_budget_is_at_most_half_the_pool_that_one_s_own_test_nodes_leave() -> None:
+    graph = block_graph()
+    rest = graph.num_nodes - 6
+    few = {"runs": 1, "device": "cpu", "classifier": "views"}
+    assert evaluate(graph, "random", test_nodes=np.arange(rest), **few).budget == 3
+    assert evaluate(graph, "random", splits=SplitSizes(rest - 2, 2), **few).budget == 3
+    assert nw.compare(graph, "random", test_nodes=np.arange(rest), runs=1, classifiers="views").settings[0].budget == 3
+
+
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [

@@ -341,11 +341,13 @@ class TestNodes:
 
     Attributes:
         columns: node indices, one tuple for all runs, or several: run r uses the (r mod several)-th.
+        mask_length: for how many nodes the mask spoke; None: indices were given.
     """
 
     __test__ = False  # no test of pytest's
 
     columns: tuple[tuple[int, ...], ...]
+    mask_length: int | None = None
 
     @classmethod
     def of(cls, nodes: Any) -> TestNodes:
@@ -355,17 +357,26 @@ class TestNodes:
             InputError: it is none of these, or holds no node.
         """
         array = np.asarray(nodes.cpu() if isinstance(nodes, torch.Tensor) else nodes)
-        if array.dtype == bool and array.ndim in (1, 2):
+        length = len(array) if array.dtype == bool and array.ndim in (1, 2) else None
+        if length is not None:
             columns = [np.flatnonzero(column) for column in np.atleast_2d(array.T)]
         elif array.ndim == 1 and (array.dtype.kind in "iu" or not len(array)):
             columns = [np.unique(array)]
+            if len(array) > 2 and set(columns[0].tolist()) <= {0, 1}:
+                raise InputError(
+                    f"test nodes are {len(array)} zeros and ones: a mask holds True and False, as {array.dtype} they would be nodes 0 and 1"
+                )
         else:
             raise InputError(
                 f"test nodes must be a mask [node], a mask [node, split] or node indices, got {array.dtype} of shape {list(array.shape)}"
             )
         if any(not len(column) for column in columns) or any(column[0] < 0 for column in columns):
             raise InputError("test nodes must be at least one node, by indices from 0 on: an empty or negative one was given")
-        return cls(tuple(tuple(column.tolist()) for column in columns))
+        return cls(tuple(tuple(column.tolist()) for column in columns), length)
+
+    def pool_size(self, labelled: npt.NDArray[np.int64]) -> int:
+        """How many nodes of those that are labelled may be asked, in the split with the fewest."""
+        return min(len(np.setdiff1d(labelled, column)) for column in self.columns)
 
     def identity(self) -> dict[str, Any]:
         """As a chunk's key holds it."""
@@ -416,6 +427,11 @@ def draw_splits(graph: GraphTensors, runs: int, seed: int, first_run: int = 0, s
 
 
 def _given(graph: GraphTensors, known: npt.NDArray[np.int64], runs: int, first_run: int, nodes: TestNodes) -> Splits:
+    if nodes.mask_length not in (None, graph.num_nodes):
+        raise InputError(
+            f"the mask of test nodes is for {nodes.mask_length} nodes, graph {graph.name!r} has {graph.num_nodes}: give it one entry for every node, "
+            "[node] or [node, split]"
+        )
     columns = [np.intersect1d(np.array(column), known) for column in nodes.columns]
     last = max(max(column) for column in nodes.columns)
     if last >= graph.num_nodes:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nodewise.classifiers import notes_on_features
 from nodewise.contracts import Classifier, Strategy
-from nodewise.datasets import as_graph, default_budget, load_graph
+from nodewise.datasets import as_graph, load_graph
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
-from nodewise.evaluation.evaluate import check_counts, choose_classifier, policy_name, warn_of_flat_scores
+from nodewise.evaluation.evaluate import check_counts, choose_classifier, policy_name, simulated_budget, warn_of_flat_scores
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Player, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
@@ -334,7 +334,7 @@ class _Play:
             planned: chunks that somebody plays already; those of this contest are added.
         """
         graph = self._contest.load()
-        self._budgets = self._contest.budgets or (default_budget(graph, simulated=True),)
+        self._budgets = self._contest.budgets or (simulated_budget(graph, self._contest.splits),)
         self._splits = self._contest.splits or default_splits(graph)
         told: set[str] = set()
         for given in self._contest.classifiers:

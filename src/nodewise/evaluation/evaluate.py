@@ -160,13 +160,12 @@ def evaluate(
     graph = as_graph(graph)
     remarks = notes_on_features(learns, graph, features)
     graph = prepared(graph, features, learns.default_features(graph))
-    held_out = default_splits(graph) if splits is None and test_nodes is None else splits
-    if test_nodes is not None:
-        if splits is not None:
-            raise InputError("both splits and test_nodes were given: sizes of random test sets, or test nodes of your own")
-        held_out = TestNodes.of(test_nodes)  # type: ignore[assignment]
+    if splits is not None and test_nodes is not None:
+        raise InputError("both splits and test_nodes were given: sizes of random test sets, or test nodes of your own")
+    given: SplitSizes | TestNodes | None = splits if test_nodes is None else TestNodes.of(test_nodes)
+    held_out = default_splits(graph) if given is None else given
     if budget is None:  # a graph without classes is refused by the splits, which say more
-        budget = default_budget(graph, simulated=True) if graph.num_classes else 1
+        budget = simulated_budget(graph, given) if graph.num_classes else 1
     begin = time.perf_counter()
     player, reference = Player(), GraphReference.of(graph)
     player.hold(graph, reference)
@@ -206,6 +205,16 @@ def choose_classifier(classifier: str | Classifier | None, strategy: Strategy, s
         name, own = strategy.policy.classifier
         return make_classifier(name, {**own, **(settings or {})}, imports=False)
     return make_classifier(classifier, settings)
+
+
+def simulated_budget(graph: Graph, held_out: SplitSizes | TestNodes | None = None) -> int:
+    """The default budget of a graph; where a caller says what is held out, at most half of the pool that this leaves."""
+    budget = default_budget(graph, simulated=True)
+    if held_out is None or graph.y is None:
+        return budget
+    labelled = np.flatnonzero(graph.y >= 0)
+    pool = held_out.pool_size(labelled) if isinstance(held_out, TestNodes) else len(labelled) - held_out.test - held_out.validation
+    return max(1, min(budget, pool // 2))
 
 
 def check_counts(runs: int, budget: int | None, seed: int) -> None:

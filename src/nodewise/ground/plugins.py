@@ -243,7 +243,7 @@ def _neighbours(name: str, file: Path) -> set[Path]:
         return {file}
     dotted = file.stem if name == "__main__" else name
     depth = dotted.count(".") + (file.stem == "__init__")
-    root, installed, top = file.parents[depth], _is_installed(file), dotted.partition(".")[0]
+    root, installed, top = file.parents[min(depth, len(file.parents) - 1)], _is_installed(file), dotted.partition(".")[0]
     files: set[Path] = set()
     waiting = [(dotted, file)]
     while waiting:
@@ -265,8 +265,8 @@ def _neighbours(name: str, file: Path) -> set[Path]:
                 start = ".".join([*above, *([node.module] if node.module else [])])
                 names = [start, *(f"{start}.{alias.name}" for alias in node.names)]
             for wanted in names:
-                parts = wanted.split(".")
-                if parts[0] == "nodewise" or (installed and parts[0] != top):
+                parts = [part for part in wanted.split(".") if part]
+                if not parts or parts[0] == "nodewise" or (installed and parts[0] != top):
                     continue
                 for length in range(1, len(parts) + 1):  # a package's own file runs before its modules'
                     base = root.joinpath(*parts[:length])
