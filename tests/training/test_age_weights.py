@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from nodewise.classifiers import Gcn
+from nodewise.datasets import default_budget
 from nodewise.environment import draw_splits
 from nodewise.evaluation import GraphReference, Player, Task
 from nodewise.evaluation.task import _digest
@@ -103,6 +104,11 @@ def test_a_killed_search_goes_on_with_nothing_done_twice(tmp_path: Path) -> None
 def test_another_search_in_the_same_folder_is_played_for_itself(tmp_path: Path) -> None:
     search_age_weights(block_graph(), **{**SMALL, "runs": 1}, store=tmp_path)
     assert search_age_weights(block_graph(), **SMALL, seed=4, store=tmp_path) == search_age_weights(block_graph(), **SMALL, seed=4)
+
+
+def test_a_name_stands_for_its_graph_and_the_default_budget_fits_the_pool() -> None:
+    few = {"classifier": "views", "runs": 1, "parts": 1, "basefs": (0.9,), "basef_runs": 1, "device": "cpu"}
+    assert search_age_weights("karate", **few).budget == default_budget("karate") == 9
 
 
 def test_bad_input_is_refused() -> None:

@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-_MEMORY = 4e9
+RUNS_MEMORY = 4e9
 """Bytes that the runs of a chunk may take together."""
 
 
@@ -151,7 +151,7 @@ def runs_at_once(graph: GraphTensors, classifier: Classifier, strategy: Strategy
     """
     most = 50 if (device or graph.device.type).startswith("cuda") else 10
     size = classifier.bytes_per_run(graph, budget) + strategy.bytes_per_run(graph, budget)
-    return max(1, min(most, int(_MEMORY // max(1, size))))
+    return max(1, min(most, int(RUNS_MEMORY // max(1, size))))
 
 
 def default_splits(graph: Graph) -> SplitSizes | None:

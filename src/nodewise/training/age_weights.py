@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from nodewise.classifiers import make_classifier
 from nodewise.contracts import Classifier
-from nodewise.evaluation.evaluate import check_counts
-from nodewise.evaluation.task import ChunkStore, GraphReference, Player, Task, default_splits
+from nodewise.datasets import as_graph
+from nodewise.evaluation.evaluate import check_counts, simulated_budget
+from nodewise.evaluation.task import RUNS_MEMORY, ChunkStore, GraphReference, Player, Task, default_splits
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
@@ -72,19 +73,19 @@ def weight_grid(parts: int = 10) -> tuple[Weights, ...]:
     return tuple((a / parts, b / parts, (parts - a - b) / parts) for a in range(parts + 1) for b in range(parts + 1 - a))
 
 
-def search_age_weights(graph: Graph, *, budget: int | None = None, **options: Any) -> AgeSearch:
+def search_age_weights(graph: Graph | str | Path, *, budget: int | None = None, **options: Any) -> AgeSearch:
     """Finds the parameters with which AGE does best on a labelled graph at one budget; see `search_age_budgets`.
 
     Args:
-        graph: the source graph.
-        budget: queries in each run; five a class by default.
+        graph: the source graph, or its name or file.
+        budget: queries in each run; by default as `evaluate` has it.
         options: as `search_age_budgets` takes them.
     """
     return next(iter(search_age_budgets(graph, None if budget is None else (budget,), **options).values()))
 
 
 def search_age_budgets(
-    graph: Graph,
+    graph: Graph | str | Path,
     budgets: Sequence[int] | None = None,
     *,
     classifier: str | Classifier = "gcn",
@@ -101,8 +102,8 @@ def search_age_budgets(
     """Finds the parameters with which AGE does best on a labelled graph. Only validation nodes are scored; test nodes are never read.
 
     Args:
-        graph: the source graph.
-        budgets: queries in each run; five a class by default. All are played in one go.
+        graph: the source graph, or its name or file.
+        budgets: queries in each run; by default one, as `evaluate` has it. All are played in one go.
         classifier: what learns from the labels, by name or as an object.
         runs: runs of each triple, on the same splits for all triples.
         parts: the grid's steps are 1 / parts.
@@ -117,9 +118,10 @@ def search_age_budgets(
     Returns:
         What was found, by budget.
     """
+    graph = as_graph(graph)
     if graph.y is None or not (graph.y >= 0).any():
         raise InputError(f"source graph {graph.name!r} has no labels: weights are searched on graphs whose labels are known")
-    chosen = (5 * graph.num_classes,) if budgets is None else tuple(sorted(set(budgets)))
+    chosen = (simulated_budget(graph),) if budgets is None else tuple(sorted(set(budgets)))
     more = 5 * runs if basef_runs is None else basef_runs
     for budget in chosen:
         check_counts(runs, budget, seed)
@@ -189,4 +191,4 @@ class _Games:
 def _batch_size(graph: GraphTensors, classifier: Classifier, budget: int, wanted: int) -> int:
     """As many games as are wanted, fewer on the CPU and where they would need over 4 GB; it depends on graph and device alone."""
     most = wanted if graph.device.type == "cuda" else min(wanted, 22)
-    return max(1, min(most, int(4e9 // classifier.bytes_per_run(graph, budget))))
+    return max(1, min(most, int(RUNS_MEMORY // max(1, classifier.bytes_per_run(graph, budget)))))
