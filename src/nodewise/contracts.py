@@ -108,7 +108,7 @@ class Learner(Protocol):
     num_classes: int
 
     def reset(self, seed: int) -> None:
-        """Forget all labels; everything random from here on follows from the seed."""
+        """Forget all labels, and the classes that came by `add_classes`; everything random from here on follows from the seed."""
         ...
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
@@ -212,6 +212,8 @@ class Queried(NamedTuple):
 
 class Observation(Protocol):
     """What a strategy may see when it chooses: everything but labels that were not queried. Costly parts are computed when first asked for.
+
+    Its tensors are those that everybody uses: a strategy changes none of them in place.
 
     Attributes:
         graph: the graph's matrices, without labels.

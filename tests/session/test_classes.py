@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError
 from nodewise.session import Session
 from nodewise.session.log.log import Draft, Log
@@ -167,3 +168,11 @@ def test_a_file_of_the_first_form_goes_on_as_if_nothing_had_happened(tmp_path: P
         session.tell_bulk([1, 2], "sea", "bob")
     with Session.open(path) as session:
         assert session.labels[56] == session.labels[1] == "sea" and int.from_bytes(path.read_bytes()[60:64], "big") == 2
+
+
+def test_a_learner_that_miscounts_its_classes_is_told_by_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = small_job(tmp_path / "job", classifier="views")
+    monkeypatch.setattr(ViewsLearner, "num_classes", 9)
+    with pytest.raises(InputError, match=r"classifier 'views' has 9 classes where 2 are known: reset\(\) must forget those that came"):
+        session.tell(0, "a")
+        session.predict()

@@ -103,6 +103,17 @@ def narrow(learner: MeansLearner, names: Sequence[str]) -> None:
     return
 
 
+def swollen(learner: MeansLearner, names: Sequence[str]) -> None:
+    """Classes that came stay after a reset."""
+    learner.first += len(names)
+    MeansLearner.add_classes(learner, names)
+
+
+def shifted(learner: MeansLearner, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+    MeansLearner.add(learner, nodes, labels.clone())
+    labels.zero_()
+
+
 def test_what_keeps_the_contract_passes() -> None:
     check_classifier(Means())
     check_classifier(Means(steps=1))
@@ -126,6 +137,8 @@ def test_what_keeps_the_contract_passes() -> None:
         ),
         ({"restore": stuck}, r"restore\(\) brings the predictions of the snapshot back"),
         ({"add_classes": narrow}, "num_classes counts the classes that came|raised"),
+        ({"add_classes": swollen}, r"reset\(\) forgets the classes that came, and knows those of the start; num_classes is 5"),
+        ({"add": shifted}, r"changes nothing that it is given, here the labels of add\(\)"),
         ({"leave_one_out": lambda learner: torch.ones(3, 6, 3)}, r"leave_one_out\(\) gives probabilities"),
         ({"leave_one_out": lambda learner: torch.ones(3, 3)}, r"leave_one_out\(\) is \[run, label, class\]"),
         ({"embedding": lambda learner: learner.x}, r"embedding\(\) is \[run, node, width\]"),

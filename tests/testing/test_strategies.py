@@ -108,6 +108,19 @@ class Doubled(Margin):
         return self.scores(observation).masked_fill(~observation.pool, -torch.inf).argmax(1, keepdim=True).expand(-1, count)
 
 
+class Shrinking(Margin):
+    def scores(self, observation: Observation) -> torch.Tensor:
+        observation.labelled[:, -1] = True
+        return super().scores(observation)
+
+
+class Counted(Margin):
+    """Changes the degrees that every other strategy reads."""
+
+    def begin(self, observation: Observation) -> None:
+        observation.graph.degree += 1
+
+
 class Vague(Margin):
     stateless = "yes"  # type: ignore[assignment]
 
@@ -139,6 +152,8 @@ def test_what_keeps_the_contract_passes() -> None:
         (Spending, "with reads_budget = False"),
         (First, "another order"),
         (Doubled, r"batch\(\) gives different nodes"),
+        (Shrinking, "changes nothing that it is given, here labelled"),
+        (Counted, "changes nothing that it is given, here graph.degree"),
         (Vague, "stateless is True or False; got 'yes'"),
         (Peeking, "it raised AttributeError"),
     ],

@@ -14,7 +14,7 @@ from nodewise.graph.features import canonical_features
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Silent
-from nodewise.testing.promises import Suite, close, odd_graphs, reordered, small_graph
+from nodewise.testing.promises import Suite, close, graph_parts, odd_graphs, reordered, small_graph
 
 __all__ = ["check_classifier"]
 
@@ -50,6 +50,7 @@ class _ClassifierSuite(Suite):
             ("it answers what it needs and prefers", self._preferences),
             ("its learners give numbers of the right shape and kind", self._numbers),
             ("it works on any graph", self._odd),
+            ("it leaves what it is given as it is", self._given),
             ("the same seed gives the same result", self._seed),
             ("runs do not see each other's labels", self._runs),
             ("a snapshot is come back to as if nothing had happened", self._snapshot),
@@ -138,6 +139,19 @@ class _ClassifierSuite(Suite):
 
             self.attempt(f"it works on {name}", play)
 
+    def _given(self) -> None:
+        for features in ("dense", "sparse"):
+            graph = self._tensors(small_graph(features))
+            nodes = torch.cat([_nodes(graph, step) for step in range(2)], 1)
+            labels = graph.y[nodes]
+            with self.untouched({**graph_parts(graph), "the nodes of add()": nodes, "the labels of add()": labels}):
+                learner = self._started(graph)
+                learner.add(nodes, labels)
+                learner.fit()
+                learner.logits(), learner.embedding(), learner.leave_one_out()
+                learner.finish()
+                learner.logits()
+
     def _seed(self) -> None:
         graph = self._tensors(small_graph())
         learner = self._started(graph)
@@ -200,6 +214,12 @@ class _ClassifierSuite(Suite):
             self.expect(learner.num_classes == count, "num_classes counts the classes that came", f"got {learner.num_classes}, not {count}")
             self.expect(tuple(learner.logits().shape) == (1, graph.num_nodes, count), "logits() has a column for each class that came")
             self.expect(torch.isfinite(learner.logits()).all(), "logits() is finite after classes came")
+        learner.reset(7)
+        self.expect(
+            learner.num_classes == 1 and learner.logits().shape[-1] == 1,
+            "reset() forgets the classes that came, and knows those of the start",
+            f"num_classes is {learner.num_classes}",
+        )
         if kept is not None:
             learner.restore(kept)
             self.expect(learner.num_classes == 2 and learner.logits().shape[-1] == 2, "restore() brings back the classes that there were")

@@ -16,7 +16,7 @@ from nodewise.contracts import Classifier, Strategy
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 
-__all__ = ["ContractError", "Suite", "close", "odd_graphs", "reordered", "small_graph", "with_labels"]
+__all__ = ["ContractError", "Suite", "close", "graph_parts", "odd_graphs", "reordered", "small_graph", "with_labels"]
 
 
 class ContractError(AssertionError):
@@ -67,12 +67,30 @@ class Suite:
         self.expect(same, "a pickled copy has the same name and identity")
 
     @contextmanager
+    def untouched(self, given: dict[str, torch.Tensor]) -> Iterator[None]:
+        """What it is given, tensors by what they are called, is as before: others are given the same ones."""
+        before = {name: tensor.clone() for name, tensor in given.items()}
+        yield
+        for name, tensor in given.items():
+            self.expect(torch.equal(tensor, before[name]), f"it changes nothing that it is given, here {name}: work on a copy")
+
+    @contextmanager
     def own_randomness(self) -> Iterator[None]:
         """All randomness follows from the seed: the global states of torch and numpy stay as they are."""
         before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
         yield
         same = torch.equal(torch.get_rng_state(), before) and bool((np.random.get_state()[1] == numpy_before).all())  # type: ignore[index]  # noqa: NPY002
         self.expect(same, "it leaves the global random states of torch and numpy alone")
+
+
+def graph_parts(graph: GraphTensors) -> dict[str, torch.Tensor]:
+    """The tensors of a graph that all strategies and learners share, by what they are called."""
+    parts = {"graph.degree": graph.degree, "graph.adjacency": graph.adjacency.values, "graph.norm": graph.norm.values}
+    if graph.dense_x is not None:
+        parts["graph.dense_x"] = graph.dense_x
+    if graph.sparse_x is not None:
+        parts["graph.sparse_x"] = graph.sparse_x.values
+    return parts
 
 
 def close(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -14,7 +14,7 @@ from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.strategies import make_strategy
-from nodewise.testing.promises import Suite, odd_graphs, reordered, small_graph, with_labels
+from nodewise.testing.promises import Suite, graph_parts, odd_graphs, reordered, small_graph, with_labels
 
 __all__ = ["check_strategy"]
 
@@ -58,6 +58,7 @@ class _StrategySuite(Suite):
             ("runs do not see each other", self._runs),
             ("labels that were not asked change nothing", self._unasked),
             ("it leaves the learner as it is", self._learner),
+            ("it leaves what it is shown as it is", self._shown),
             ("where it does not read the budget, a shorter episode is the beginning of a longer one", self._budget),
             ("where it is stateless, it may begin anew before every query", self._stateless),
             ("where it is recordable, a step does not depend on its number in Python", self._recordable),
@@ -168,6 +169,18 @@ class _StrategySuite(Suite):
             before = environment.learner.logits().clone()
             self._strategy.scores(environment.observe())
             self.expect(torch.equal(environment.learner.logits(), before), "choosing leaves the learner's predictions as they are")
+            self._step(environment)
+
+    def _shown(self) -> None:
+        graph = self._tensors(small_graph())
+        environment = self._begun(graph)
+        for _ in range(2):
+            seen, queried = environment.observe(), environment.queried
+            shown = {"pool": seen.pool, "labelled": seen.labelled, "queried.nodes": queried.nodes, "queried.labels": queried.labels}
+            with self.untouched({**graph_parts(graph), **shown}):
+                environment.begin(self._strategy)
+                self._strategy.scores(seen)
+                self._strategy.batch(environment.observe(), 2)
             self._step(environment)
 
     def _budget(self) -> None:

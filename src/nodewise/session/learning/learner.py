@@ -17,6 +17,7 @@ from nodewise.contracts import Classifier, Learner, Observation, Queried, Strate
 from nodewise.environment import Environment, choose
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, one_thread
+from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent, Warned, listening
 from nodewise.session.asking.selection import changed_code, stored_classifier, stored_strategy
 from nodewise.session.files.creation import SessionSettings
@@ -263,6 +264,11 @@ class SessionLearner:
         if fresh and (self._grows or not set(fresh) <= set(self._settings.classes)):
             self.learner.add_classes(fresh)
         self._classes = (*self._classes, *fresh)
+        if self.learner.num_classes != max(1, len(self._classes)):
+            raise InputError(
+                f"the classifier {self.classifier.name!r} has {self.learner.num_classes} classes where {len(self._classes)} are known: reset() "
+                "must forget those that came by add_classes(), and num_classes count them; nodewise.testing.check_classifier looks for this"
+            )
 
     def _number(self, name: str) -> int:
         if name not in self._classes:
