@@ -43,11 +43,11 @@ def fitted_plainly(views: GraphViews, nodes: np.ndarray, labels: np.ndarray, cla
                 scale = np.clip((out * wanted).sum() / max((out**2).sum(), 1e-6), 0.2, 8)
                 scale = 1 + (scale - 1) * count / (count + 10)
                 predicted = centres - 1 / classes + scale * out
-                losses.append(_loss(4 * predicted, labels))
+                losses.append(_loss((2.5 + np.log(max(1, classes - 1))) * predicted, labels))
                 outs.append(predicted)
                 centre = _centre(targets, shares)
                 means.append(centre - 1 / classes + scale * (_predict(x, nodes, targets, slice(None), ridge, shares) - centre))
-    table, sharpness = np.array(losses), 15 * min(1, count / 10)  # [member, label]
+    table, sharpness = np.array(losses), 8 * min(1, count / 10)  # [member, label]
     weights = _softmax(-sharpness * table.mean(1))
     without = (table.sum(1, keepdims=True) - table) / max(1, count - 1)
     left_out = np.einsum("ml,mlc->lc", _softmax(-sharpness * without), np.array(outs))

@@ -74,6 +74,9 @@ _BLOCK, _COLUMNS, _CACHED = 4096, 32, 30_000
 _NAMES = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers", "nothing")
 """The views in the order in which they stand side by side."""
 
+_CENTRED_BEFORE = ("farther", "farthest")
+"""Views whose features are centred before they are diffused, too: from far away all nodes look alike but for their degree, if they have a common part."""
+
 Array = npt.NDArray[Any]
 Product = Callable[[Array], Array]
 
@@ -138,7 +141,7 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
     With P the symmetric propagation D^-1/2 (A + I) D^-1/2, W the random walk with loops and N the mean over neighbours:
 
     - ``near``, ``far``, ``farther``, ``farthest``: features diffused by P, z ← (1 − α) P z + α x, with α 0.1, 0.05, 0.02 and 0.005 in 10, 20, 40 and 100
-      steps; ``walk``: by W, as ``near``;
+      steps, the last two of features less their means; ``walk``: by W, as ``near``;
     - ``own``: the features; ``two hops``: N N x; ``layers``: own, one and two hops side by side;
     - ``spectrum``: leading eigenvectors of (D + d̄)^-1/2 A (D + d̄)^-1/2, d̄ the mean degree, times their eigenvalues;
     - ``role``: cosines of the ranks of the node's degree, of its neighbours' mean degree and of theirs.
@@ -218,8 +221,9 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Ar
     scale = sp.diags(size**-0.5)
     symmetric = SparseProduct(scale @ loops @ scale)
     del loops
-    series = {"near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)}
-    yield from _diffused(symmetric, x, series, apart)
+    yield from _diffused(symmetric, x, {"near": (0.1, 10), "far": (0.05, 20)}, apart)
+    x -= x.mean(0, dtype=np.float64).astype(x.dtype)  # in place: nothing else is made of it
+    yield from _diffused(symmetric, x, {"farther": (0.02, 40), "farthest": (0.005, 100)}, apart)
 
 
 def _apart(adjacency: sp.csr_matrix) -> Array:
@@ -243,7 +247,7 @@ def _diffused(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, in
 
         sums = diffuse_large(matrix, x, wanted, apart, dict(diffuse(matrix.part(apart), x[apart], wanted)))
     for name, total in sums:
-        yield name, _narrow(_centred(total), WIDTH)
+        yield name, _narrow(_centred(_unit(total)) if name in _CENTRED_BEFORE else _centred(total), WIDTH)
 
 
 def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:

@@ -95,7 +95,8 @@ class CudaPosterior(Posterior):
         kernels.absorb[(self.runs, len(RIDGES), views)](
             self.views.columns, self.nodes, self._labels, self.count, nodes, labels, told, self._ridges, self._inverse, self.covariance,
             self._of_targets, self._of_ones, self._diagonal, self._scale, self._loss,
-            self.runs, views, len(RIDGES), self.room, width, leading, self.classes, posterior._SHRINK, posterior._NOTHING, posterior._LOSS_SCALE,
+            self.runs, views, len(RIDGES), self.room, width, leading, self.classes, posterior._SHRINK, posterior._NOTHING,
+            posterior.loss_scale(self.classes),
             LABELS=sizes["LABELS"], CLASSES=sizes["CLASSES"], LEADING=kernels.triton.next_power_of_2(leading), PART=16,
             num_warps=4 if sizes["LABELS"] <= 64 else 8,
         )  # fmt: skip

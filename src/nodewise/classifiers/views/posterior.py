@@ -7,13 +7,14 @@ A *member* is ridge regression on one view with one strength r of the prior and 
 - left out of its own fit, label i is predicted as y_i − [Q (Y − p)]_i / Q_ii, exactly as a fit without it would.
 
 Centres are the even one, 1/C, and the labels' smoothed shares, which are counted without label i in its own leave-one-out prediction. Predictions are stretched
-by the factor that fits the leave-one-out ones best, and members weighed by softmax(−15 · leave-one-out loss). Labels come one by one: Q grows by
+by the factor that fits the leave-one-out ones best, and members weighed by softmax(−8 · leave-one-out loss). Labels come one by one: Q grows by
 bordering, Q ← Q + s u uᵀ with u = Q k − e and s = 1 / (zᵀz + r − kᵀ Q k), k the new row's products with the labelled ones. The buffers keep
 their place, so that a GPU can record a step.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,14 +25,14 @@ import torch
 from nodewise.classifiers.views.construction import LEADING, GraphViews
 from nodewise.ground.compute import in_blocks
 
-__all__ = ["DUAL_LIMIT", "FIRST_RIDGE", "RIDGES", "Fit", "LeftOut", "Members", "Posterior"]
+__all__ = ["DUAL_LIMIT", "FIRST_RIDGE", "RIDGES", "Fit", "LeftOut", "Members", "Posterior", "loss_scale"]
 
 RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 FIRST_RIDGE = 1
 """Which of them is taken before the first label, when nothing speaks for any."""
 
-_SHARPNESS, _RAMP, _LOSS_SCALE = 15.0, 10.0, 4.0
+_SHARPNESS, _RAMP, _VOTE = 8.0, 10.0, 2.5
 _SHRINK, _NOTHING = 10.0, 1e-6  # leave-one-out predictions that are only rounding, as that of the only label, are not stretched by it
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
 _USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
@@ -130,6 +131,11 @@ class Members(NamedTuple):
         loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -2) * self.targets).sum((-1, -2))  # [temperature, run]
         prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
         return LeftOut(predictions.transpose(1, 2), grid[(loss + prior[:, None]).argmin(0)])
+
+
+def loss_scale(classes: int) -> float:
+    """What predictions are multiplied by in the leave-one-out loss: a full vote then has the same odds against all other classes, however many there are."""
+    return _VOTE + math.log(max(1, classes - 1))
 
 
 def _sharpness(count: torch.Tensor) -> torch.Tensor:
@@ -346,7 +352,7 @@ class Posterior:
         scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(_NOTHING)).clamp(0.2, 8.0)
         scale = 1 + (scale - 1) * count / (count + _SHRINK)
         predicted = torch.addcmul(centre - even, scale[..., None, None], out)
-        loss = -(torch.log_softmax(_LOSS_SCALE * predicted, -2) * targets).sum(-2)
+        loss = -(torch.log_softmax(loss_scale(self.classes) * predicted, -2) * targets).sum(-2)
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
         weights = torch.softmax(-(whole_loss / count * _sharpness(count)).flatten(0, 2), 0).view_as(whole_loss)
         return Members(targets, count, of_targets, of_ones, predicted, scale, loss, weights, share, self._temperatures)
