@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodewise.ground import errors
+from nodewise.ground import compute, errors
 from nodewise.ground.compute import derive_seed, numpy_generator, resolve_device
 from nodewise.ground.errors import InputError, MissingExtraError, NodewiseError, UnknownNameError
 from nodewise.ground.events import Event, Note, Progress, Silent, Warned
@@ -97,3 +97,25 @@ def test_a_gpu_by_number() -> None:
     many = torch.cuda.device_count()
     with pytest.raises(InputError, match=f"there are {many} GPUs"):
         resolve_device(f"cuda:{many}")
+
+
+def test_blocks_cover_every_row_once_whatever_the_threads_and_blocks_may_have_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for threads in (1, 3):
+        monkeypatch.setattr(compute, "cores", lambda threads=threads: threads)
+        done = np.zeros((10, 7), np.int64)
+
+        def outer(first: int, end: int, done: np.ndarray = done) -> None:
+            def inner(left: int, right: int) -> None:
+                done[first:end, left:right] += 1
+
+            compute.in_blocks(7, 2, inner)
+
+        compute.in_blocks(10, 3, outer)
+        assert (done == 1).all()
+
+    def fails(first: int, end: int) -> None:
+        if first == 3:
+            raise ValueError(f"row {first}")
+
+    with pytest.raises(ValueError, match="row 3"):
+        compute.in_blocks(10, 3, fails)

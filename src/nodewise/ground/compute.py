@@ -7,7 +7,9 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from threading import local
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,16 +113,33 @@ def in_blocks(count: int, size: int, work: Callable[[int, int], None]) -> None:
         size: rows of a block.
         work: told the first row of a block and the one after its last.
     """
-    import torch
-
     bounds = [(first, min(first + size, count)) for first in range(0, count, size)]
     threads = min(cores(), len(bounds))
-    if threads <= 1:
+    if threads <= 1 or getattr(_WORKER, "works", False):  # a block's own blocks would wait for a thread for ever
         for first, end in bounds:
             work(first, end)
         return
-    with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        list(pool.map(lambda pair: work(*pair), bounds))
+    list(_workers(cores()).map(lambda pair: work(*pair), bounds))
+
+
+_WORKER = local()
+
+
+@cache
+def _workers(count: int) -> ThreadPoolExecutor:
+    """Threads that stay: new ones would have to get all their memory anew, which takes longer than a session's blocks."""
+    return ThreadPoolExecutor(count, "nodewise-block", _begin_worker)
+
+
+def _begin_worker() -> None:
+    import torch
+
+    _WORKER.works = True
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # threads do not survive a fork
 
 
 def derive_seed(seed: int, *path: int | str) -> int:
