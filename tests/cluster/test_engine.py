@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -112,8 +114,9 @@ def test_the_result_is_the_local_one_for_names_files_and_graphs_in_memory(cluste
 
 
 @pytest.mark.long
-def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: Path) -> None:
+def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     marks, killed = tmp_path / "marks", []
+    told: list[Event] = []
 
     def kill(event: Event, /) -> None:
         """After the first chunk a worker, after the third a whole machine, each while it is at a chunk."""
@@ -131,9 +134,12 @@ def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: 
             os.kill(process, signal.SIGKILL)
         killed.append(mark)
 
-    there = marked(marks, 0.5, store=ChunkStore(tmp_path / "chunks"), engine=RayEngine(cluster.address), reporter=kill)
+    engine = RayEngine(cluster.address, reporter=told.append)
+    there = marked(marks, 0.5, store=ChunkStore(tmp_path / "chunks"), engine=engine, reporter=kill)
     assert len(killed) == 2 and not any((marks / f"{mark}.ended").exists() for mark in killed)  # the kills hit running work
     assert len(list(marks.glob("*.begun"))) >= 6 + 2 and len(cluster.machines) == 2  # which was begun again
+    assert "worker died" in str(told) and "begun again, 5 times at most" in str(told)
+    assert capfd.readouterr().out == ""  # where results stand, maybe as JSON
     assert_same(there, marked(tmp_path / "local", 0.0))
 
 
@@ -240,6 +246,16 @@ def test_a_graph_that_workers_cannot_read_is_named(cluster: Any, tmp_path: Path)
 def test_a_cluster_out_of_reach(address: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         compare(small(), ["random"], classifiers=["gcn"], budgets=4, runs=2, device="cpu", engine=RayEngine(address))
+
+
+def test_something_else_that_listens_is_no_cluster() -> None:
+    """Ray itself tries for a quarter of an hour."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as dashboard:
+        Thread(target=dashboard.serve_forever, daemon=True).start()
+        address = f"127.0.0.1:{dashboard.server_port}"
+        with pytest.raises(ClusterError, match=f"what listens at '{address}' is no Ray cluster"):
+            compare(small(), ["random"], classifiers=["gcn"], budgets=4, runs=2, device="cpu", engine=RayEngine(address))
+        dashboard.shutdown()
 
 
 def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

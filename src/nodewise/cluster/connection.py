@@ -6,7 +6,7 @@ import io
 import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
@@ -14,6 +14,9 @@ from nodewise.cluster.versions import Versions
 from nodewise.ground.errors import ClusterError, InputError, MissingExtraError
 
 __all__ = ["check_machines", "connected", "import_ray"]
+
+_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+"""How a gRPC client opens a connection: HTTP/2's preface and empty settings."""
 
 _PATIENCE = 10.0
 """Seconds for a connection to the head node."""
@@ -29,6 +32,7 @@ def import_ray() -> Any:
         MissingExtraError: it is not installed.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that we start tells nobody
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")  # else its layers write to the terminal by themselves
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's coming default, which spares a warning
     try:
         import ray
@@ -39,7 +43,7 @@ def import_ray() -> Any:
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[Any]:
+def connected(address: str | None, told: Callable[[str], object] | None = None) -> Iterator[Any]:
     """Ray's module while there is a connection.
 
     A connection that the caller has made before is used and left open.
@@ -47,6 +51,7 @@ def connected(address: str | None) -> Iterator[Any]:
     Args:
         address: ``HOST:PORT`` of a head node, ``ray://HOST:PORT``, or ``"auto"`` for a cluster that this machine belongs to; None: what the
             environment variable ``RAY_ADDRESS`` names, else a cluster of this machine alone, which ends with the work.
+        told: called, from a thread of Ray's, with what the cluster tells meanwhile: that a worker died, that it is out of memory.
 
     Raises:
         ClusterError: there is no cluster at the address, or its Ray or Python differ.
@@ -71,26 +76,64 @@ def connected(address: str | None) -> Iterator[Any]:
         where = "a Ray cluster of this machine could not be started" if wanted is None else f"no Ray cluster answers at {wanted!r}"
         raise ClusterError(f"{where} ({reason[:300]}): see ray status on its head node, or use --engine local") from None
     try:
-        yield ray
+        with _heard(ray, told):
+            yield ray
     finally:
         with suppress(Exception):  # the work is done, or given up for a reason that must not be hidden
             ray.shutdown()
 
 
+@contextmanager
+def _heard(ray: Any, told: Callable[[str], object] | None) -> Iterator[None]:
+    """Takes what the cluster tells, which Ray would print on standard output, among the results, whatever it is asked to log."""
+    worker, name = ray._private.worker, "print_to_stdstream"
+    prints = getattr(worker, name, None)
+
+    def hear(data: Mapping[str, Any], *_: object, **__: object) -> None:
+        if told is not None:
+            for line in data.get("lines", ()):
+                told(str(line))
+
+    if prints is not None:
+        setattr(worker, name, hear)
+    try:
+        yield
+    finally:
+        if prints is not None:
+            setattr(worker, name, prints)
+
+
 def _check_reach(address: str) -> None:
-    """Refuses an address that nothing listens at: Ray itself would try for minutes."""
+    """Refuses an address that nothing, or something else than Ray, listens at: Ray itself would try for minutes."""
     if address in ("auto", "local"):
         return
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdigit() or not host:
         raise InputError(f"--address must be HOST:PORT, ray://HOST:PORT or auto, got {address!r}")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE) as connection:
+            if os.environ.get("RAY_USE_TLS", "0") in ("", "0") and not _speaks_grpc(connection):
+                raise ClusterError(
+                    f"what listens at {address!r} is no Ray cluster: give the port of its head node, 6379 if ray start --head was given no "
+                    "other, not that of its dashboard"
+                )
     except (OSError, OverflowError) as error:
         raise ClusterError(
             f"no Ray cluster answers at {address!r} ({error}): is ray start --head running there, and the port open? Without --address, a "
             "cluster of this machine alone is used"
         ) from None
+
+
+def _speaks_grpc(connection: socket.socket) -> bool:
+    """Whether the other side answers a gRPC client with settings, as every gRPC server does at once."""
+    answer = b""
+    try:
+        connection.sendall(_GREETING)
+        while len(answer) < 4 and (more := connection.recv(64)):
+            answer += more
+    except OSError:  # silent for too long, or hung up
+        return False
+    return len(answer) >= 4 and answer[3] == 4  # three bytes of length, then the kind of frame: settings
 
 
 def check_machines(ray: Any) -> None:

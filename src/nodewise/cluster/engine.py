@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from nodewise.cluster.connection import check_machines, connected, import_ray
@@ -49,6 +50,7 @@ class RayEngine:
     reporter: Reporter = field(default_factory=Silent)
     _graphs: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
     _open: ExitStack | None = field(default=None, init=False, repr=False)
+    _heard: SimpleQueue[str] = field(default_factory=SimpleQueue, init=False, repr=False)
 
     def __post_init__(self) -> None:
         share = self.gpus_per_task
@@ -107,8 +109,8 @@ class RayEngine:
         if first is None:
             return  # everything is stored: no cluster is needed
         if self._open is not None and not import_ray().is_initialized():
-            self._open.enter_context(connected(self.address))
-        with connected(self.address) as ray:
+            self._open.enter_context(connected(self.address, self._heard.put))
+        with connected(self.address, self._heard.put) as ray:
             check_machines(ray)
             room = self._room(ray)
             remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_task, max_retries=RETRIES, retry_exceptions=False)(play_packed)
@@ -122,6 +124,7 @@ class RayEngine:
                     if not pending:
                         return
                     ready, _ = ray.wait(list(pending), num_returns=1, timeout=1.0)
+                    self._tell_heard()
                     for answer in ready:
                         task = pending.pop(answer)
                         yield task, _chunks(ray, answer, task)
@@ -131,6 +134,14 @@ class RayEngine:
                 ):  # what Ray says of work that is dropped must not hide why it is: Ctrl-C would end with another code
                     for answer in pending:
                         ray.cancel(answer, force=True)
+
+    def _tell_heard(self) -> None:
+        """Reports the first sentence of what the cluster told; the rest stands in Ray's own logs."""
+        while not self._heard.empty():
+            first = self._heard.get().strip().split("\n")[0].split(". ")[0].rstrip(".")
+            if not first.startswith("Task "):  # that it is begun again, beside what happened
+                lost = any(word in first for word in ("died", "dead", "killed"))
+                self.reporter(Warned(f"Ray tells: {first}" + f"; the chunks it was at are begun again, {RETRIES} times at most" * lost))
 
     def _room(self, ray: Any) -> int:
         """How many tasks Ray is given at a time: enough for every core or GPU to have its next one."""
