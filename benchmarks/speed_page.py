@@ -81,6 +81,30 @@ def closed_form(record: dict[str, Any], title: str) -> str:
     return "\n".join(lines)
 
 
+def made(record: dict[str, Any]) -> str:
+    """How long views take to be made."""
+    before = record.get("commit_before")
+    head = ["graph", "nodes", "features", "time", "processor time"] + ([f"time, commit {before}", "processor time"] if before else [])
+    lines = ["## Making views", "", f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+    for row in record["rows"]:
+        now = row["now"]
+        cells = [row["graph"], f"{now['nodes']:,}", f"{now['features']:,}", f"{now['wall']:.1f} s", f"{now['cpu']:.1f} s"]
+        cells += [f"{row['before']['wall']:.1f} s", f"{row['before']['cpu']:.1f} s"] if "before" in row else []
+        lines.append(f"| {' | '.join(cells)} |")
+    machine, load = record["machine"], [row["load_before"] for row in record["rows"]]
+    lines += [
+        "",
+        f"Once a graph, `benchmarks/views_made.py`; {machine['cpu']}, {machine['cores']} cores, load {min(load)} to {max(load)}; commit {machine['commit']}.",
+    ]
+    if drawn := [row for row in record["rows"] if "largest_difference" in row]:
+        largest = max(row["largest_difference"] for row in drawn)
+        lines[-1] += (
+            f" With {drawn[0]['draws']} draws of the first block, inner products of rows in the reduced features differ by at most {largest:.0e} "
+            f"({', '.join(row['graph'] for row in drawn)})."
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     parts = [OPENING.strip()]
     for name, title in (("engine-cpu", "Two CPU cores"), ("engine-gpu", "One GPU")):
@@ -91,6 +115,9 @@ def main() -> None:
         record = read(name)
         if record:
             parts.append(closed_form(record, title))
+    views = read("views-made")
+    if views:
+        parts.append(made(views))
     training = read("training-time")
     if training:
         parts.append(
