@@ -92,7 +92,11 @@ class Screen:
             table.add_column(name, justify="right" if numeric else "left", overflow="fold", style="cyan" if position == 0 else "")
         for row in rows:
             table.add_row(*map(_shown, row))
-        if fancy and len(columns) > 2 and Measurement.get(self.out, self.out.options.update(width=_UNLIMITED), table).minimum > self.out.width:
+        if (
+            fancy
+            and len(columns) > 2
+            and Measurement.get(self.out, self.out.options.update(width=_UNLIMITED), table).minimum > self.out.width
+        ):
             table = Table(box=None, show_header=False, title=table.title, title_justify="left")
             table.add_column(style="cyan")
             table.add_column(overflow="fold")

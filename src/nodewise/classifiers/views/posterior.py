@@ -194,7 +194,8 @@ class Posterior:
         if classes is not None and max(1, classes) != self.classes:
             self.classes = max(1, classes)
             self.targets = self._zeros(self.runs, self.room, self.classes)
-        for buffer in (self.nodes, self.mask, self.targets, self.rows, self.count):
+        filled = self._filled()  # the rest is zero: a budget of thousands costs nothing until it is used
+        for buffer in (self.nodes[:, :filled], self.mask[:, :filled], self.targets[:, :filled], self.rows[:, :, :filled], self.count):
             buffer.zero_()
         if self._keeps:
             self._start_covariance()
@@ -258,7 +259,8 @@ class Posterior:
     def add_many(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         """Many labels at once, to a posterior without any: int64 [run, label] each. What is asked for is then solved as a whole."""
         count = nodes.shape[1]
-        self.nodes[:, :count], self.rows[:, :, :count], self.mask[:, :count] = nodes, self._rows(nodes), 1
+        self.nodes[:, :count], self.mask[:, :count] = nodes, 1
+        self.rows[:, :, :count] = self.views.columns[nodes].movedim(-2, 0)
         self.targets[:, :count].scatter_(2, labels[..., None], 1.0)
         self.count.fill_(count)
         self._keeps = False

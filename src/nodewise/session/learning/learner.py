@@ -384,7 +384,7 @@ class SessionEnvironment(Environment):
         """Many nodes' labels at once."""
         if not labels:
             return
-        nodes, numbers = torch.tensor(labels).T
+        nodes, numbers = (torch.tensor(column) for column in zip(*labels, strict=True))
         self.labelled[0, nodes] = True
         self.pool[0, nodes] = False
         self._asked += nodes.tolist()
