@@ -195,3 +195,15 @@ def test_a_class_that_comes_later_is_learned() -> None:
     posterior.add(torch.tensor([59]), torch.tensor([2]))
     more = np.append(nodes, 59), np.append(labels, 2)
     torch.testing.assert_close(probabilities(posterior), probabilities(told(views, *more, 3)), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_many_labels_are_solved_on_a_gpu_as_on_a_cpu(device: str) -> None:
+    views = random_views(nodes=400, views=4, columns=20)
+    nodes, labels = torch.arange(300).repeat(2, 1), torch.arange(300).remainder(3).repeat(2, 1)
+    fits = []
+    for place in ("cpu", device):
+        made = Posterior(views.to(torch.device(place), torch.float32), 2, 3, 300)
+        made.add_many(nodes.to(place), labels.to(place))
+        fits.append(made.fit().coefficients.cpu())
+    torch.testing.assert_close(fits[0], fits[1], atol=1e-4, rtol=1e-3)

@@ -303,7 +303,11 @@ class Posterior:
         def fill(first: int, end: int) -> None:
             parts[first] = self._solved_whole(rows[first:end], both)
 
-        in_blocks(len(rows), size, fill)
+        if self._device.type == "cpu":
+            in_blocks(len(rows), size, fill)
+        else:  # a GPU needs no threads, and two of them may not load its solvers at once
+            for first in range(0, len(rows), size):
+                fill(first, first + size)
         stacked = torch.cat([parts[first] for first in sorted(parts)])
         return stacked[..., :-2, :], stacked[..., -2:-1, :], stacked[..., -1:, :]
 
