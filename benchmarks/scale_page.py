@@ -247,8 +247,8 @@ What is different where a graph is large:
   A query says of how many candidates it is the best. Where few nodes may be asked, these are looked at. A GPU looks at all nodes.
 - **A session** of such a graph computes predictions for the nodes that are looked at, and tells shares of all nodes from 2,048 of them. Predictions of all nodes
   are computed when they are asked for, in blocks, on all cores. The studio's map shows 4,000 nodes and says so.
-- **Before views are made**, it is told about how long that will take and how much memory, if it is more than ten seconds: by `evaluate`, `session new` and the
-  studio. Where the memory is not there, the graph is refused with what would be enough and how much of it would fit.
+- **Before views are made**, it is told about how long that will take and how much memory, if it is more than ten seconds: by `evaluate`, `compare`, `session new` and
+  the studio (on Ray, a worker that lacks the memory ends the command with the same words). Where the memory is not there, the graph is refused with what would be enough and how much of it would fit.
 - **Features on the disk**: dense features that do not shrink are kept uncompressed in a graph's npz, and where they would take more than half of the memory
   that is free they are read from there as they are needed (views reduce them in blocks).
 """

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodewise.classifiers.views import views
 from nodewise.datasets import synthetic_graph
 from nodewise.environment import SplitSizes
 from nodewise.evaluation import evaluate
@@ -21,7 +22,7 @@ from nodewise.evaluation.compare import Contest, Method, compare
 from nodewise.evaluation.task import ChunkStore
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Event, Progress
+from nodewise.ground.events import Event, Note, Progress
 from nodewise.policy import Policy
 
 
@@ -198,3 +199,16 @@ def test_methods_as_the_command_line_writes_them(text: str, name: str, strategy:
 def test_methods_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(InputError, match=text.split(":")[0]):
         Method.of(text)
+
+
+def test_what_the_classifier_makes_first_is_told_before_and_only_where_there_is_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(views, "_LEAST_NODES", 10)
+    monkeypatch.setattr(views, "_WORTH_TELLING", 0.0)
+    for told in (1, 0):
+        events: list[Event] = []
+        compare(small(), ["random"], budgets=4, runs=2, device="cpu", store=ChunkStore(tmp_path / "chunks"), reporter=events.append)
+        assert sum(isinstance(event, Note) and "views of 120 nodes" in event.message for event in events) == told
+        assert any(isinstance(event, Progress) and "view" in event.task for event in events) == bool(told)

@@ -356,6 +356,8 @@ class _Play:
                 for task in tasks:
                     if id(task) in there:
                         self.tell(task)
+                if fresh and isinstance(self._engine, LocalEngine):  # what takes long is told, and how far it is
+                    self._engine.player.tensors(fresh[0].graph, self._device).prepared_by(classifier, self._report)
                 yield from fresh
         self._sizing = Player()
 
