@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,3 +120,16 @@ def test_blocks_cover_every_row_once_whatever_the_threads_and_blocks_may_have_bl
 
     with pytest.raises(ValueError, match="row 3"):
         compute.in_blocks(10, 3, fails)
+
+
+@pytest.mark.parametrize(("kind", "line"), [("", "0::/slurm/job_7/step_0"), ("memory", "5:cpu,memory:/slurm/job_7/step_0")])
+def test_a_limit_on_a_group_around_the_process_counts(kind: str, line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "own").write_text(f"3:freezer:/elsewhere\n{line}\n")
+    for folder, limit in (("slurm", "max"), ("slurm/job_7", "3000000"), ("slurm/job_7/step_0", "max")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "most").write_text(f"{limit}\n")
+        (tmp_path / folder / "now").write_text("1200000\n")
+        (tmp_path / folder / "memory.stat").write_text("anon 900000\nfiles 200000\n")
+    monkeypatch.setattr(compute, "_OWN_CGROUPS", tmp_path / "own")
+    monkeypatch.setattr(compute, "_CGROUPS", ((kind, tmp_path, "most", "now", "files"),))
+    assert compute.free_memory() == 3_000_000 - 1_200_000 + 200_000

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["cores", "derive_seed", "free_memory", "in_blocks", "numpy_generator", "one_thread", "resolve_device"]
 
 _CGROUPS = (
-    (Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
-    (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ("", Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
+    ("memory", Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
 """Where a container tells the memory that it may take, takes, and takes for files that it can let go of, in both forms that Linux has."""
+
+_OWN_CGROUPS = Path("/proc/self/cgroup")
+"""Which group this process is in: a batch system such as Slurm sets its limit on an inner one."""
 
 
 def resolve_device(name: str | torch.device = "auto") -> torch.device:
@@ -89,15 +92,27 @@ def cores() -> int:
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take: what the machine has free, or less where a container sets a limit; None where nobody tells."""
-    limits = []
+    """Bytes that this process may still take: what the machine has free, or less where a container or a batch system sets a limit; None where nobody tells."""
+    found = []
     with suppress(OSError, ValueError, KeyError):
-        limits.append(1024 * _figures(Path("/proc/meminfo"))["MemAvailable:"])
-    for folder, limit, used, let_go in _CGROUPS:
-        with suppress(OSError, ValueError, KeyError):
-            most, now = (int((folder / name).read_text()) for name in (limit, used))
-            limits.append(most - now + _figures(folder / "memory.stat")[let_go])
-    return max(0, min(limits)) if limits else None
+        found.append(1024 * _figures(Path("/proc/meminfo"))["MemAvailable:"])
+    for kind, root, limit, used, let_go in _CGROUPS:
+        for folder in _own_groups(kind, root):
+            with suppress(OSError, ValueError, KeyError):
+                most, now = (int((folder / name).read_text()) for name in (limit, used))
+                found.append(most - now + _figures(folder / "memory.stat")[let_go])
+    return max(0, min(found)) if found else None
+
+
+def _own_groups(kind: str, root: Path) -> list[Path]:
+    """The folder of the group that this process is in, and of all around it."""
+    with suppress(OSError, ValueError):
+        for line in _OWN_CGROUPS.read_text().splitlines():
+            _, kinds, path = line.split(":", 2)
+            if kind in kinds.split(","):
+                inner = root / path.lstrip("/")
+                return [root, inner, *(folder for folder in inner.parents if root in folder.parents)]
+    return [root]
 
 
 def _figures(path: Path) -> dict[str, int]:
