@@ -32,7 +32,6 @@ def import_ray() -> Any:
         MissingExtraError: it is not installed.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that we start tells nobody
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")  # else its layers write to the terminal by themselves
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's coming default, which spares a warning
     try:
         import ray
