@@ -82,7 +82,17 @@ def write_gallery(examples: Path, folder: Path) -> None:
         titles = list(pool.map(lambda script: _page(script, folder), scripts))
     contents = [f"{script.stem}" for script in scripts]
     index = ["# Examples", "", "Each is a whole script, run when this site was built, on data that comes along.", ""]
-    index += [f"- [{title}]({script.stem}.md)" for script, title in zip(scripts, titles, strict=True)]
+    for script, title in zip(scripts, titles, strict=True):
+        index += [f"## [{title}]({script.stem}.md)", ""]
+        for picture in sorted((folder / script.stem).glob("*.png"))[:1]:
+            index += [
+                f"```{{image}} {script.stem}/{picture.name}",
+                f":alt: {title}",
+                ":width: 360px",
+                f":target: {script.stem}.html",
+                "```",
+                "",
+            ]
     index += ["", "```{toctree}", ":hidden:", "", *contents, "```", ""]
     (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
 

@@ -9,7 +9,6 @@ import nodewise as nw
 graph = nw.load_graph("digits")
 print(graph)
 
-strategies = ["random", "centrality"]
-table = nw.compare(graph, strategies, classifiers="gcn", budgets=[10, 20, 30], runs=6)
+table = nw.compare(graph, ["gain", "random"], budgets=[10, 20, 30], runs=6)
 print(table)
 table.plot("curves.png")

@@ -29,4 +29,6 @@ def encode(batch: list[str]) -> np.ndarray:
 
 graph = nw.Graph.from_texts(texts, labels, encoder=encode, k=6, name="notes")
 print(graph)
-print(nw.evaluate(graph, "random", budget=9, runs=5))
+table = nw.compare(graph, ["gain", "random"], budgets=[3, 6, 9], runs=6)
+print(table)
+table.plot("texts.png")

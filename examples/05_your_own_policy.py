@@ -13,4 +13,6 @@ print({key: again.origin[key] for key in ("episode", "nodewise_version")})
 print([source["name"] for source in again.origin["source_graphs"]])
 
 print(nw.evaluate("breast-cancer", again, budget=6, runs=4))
-print(nw.evaluate("breast-cancer", "policy", budget=6, runs=4))
+shipped = nw.evaluate("breast-cancer", "policy", budget=6, runs=4)
+print(shipped)
+shipped.plot("shipped.png")

@@ -55,14 +55,14 @@ def test_what_is_no_graph_is_told_by_its_kind(thing: Any) -> None:
         assert "a graph was expected" in said and type(thing).__name__ in said and "Graph" in said
 
 
-def test_graphs_of_other_libraries_are_taken_or_told_how_to_be() -> None:
+def test_graphs_of_other_libraries_are_taken_and_those_without_labels_told() -> None:
     networkx = pytest.importorskip("networkx")
-    other = networkx.karate_club_graph()
-    for thing in (GRAPH.to_pyg(), GRAPH.to_networkx(), other):
-        try:
-            nw.evaluate(thing, "random", budget=3, runs=1)
-        except InputError as error:
-            assert "from_pyg" in str(error) or "from_networkx" in str(error) or "label" in str(error)  # noqa: PT017
+    expected = nw.evaluate(GRAPH, "random", budget=3, runs=2).micro_f1
+    for thing in (GRAPH.to_pyg(), GRAPH.to_networkx()):
+        assert np.array_equal(nw.evaluate(thing, "random", budget=3, runs=2).micro_f1, expected)
+    path = networkx.path_graph(30)
+    for call in (lambda: nw.evaluate(path), lambda: nw.compare(path), lambda: nw.train_policy([path])):
+        assert "has no labels" in message(call)
 
 
 @pytest.mark.parametrize("thing", [GRAPH, "wine", Path("wine.npz"), 3], ids=lambda thing: type(thing).__name__)

@@ -7,7 +7,7 @@ import pytest
 from nodewise.cli import main
 
 FIXED = {
-    "demo": [],
+    "demo": ["--json"],
     "datasets": ["NAME", "--json", "--data-dir"],
     "convert": ["SOURCE", "OUT", "--knn", "--text", "--images", "--metric", "--label", "--features", "--data-dir"],
     "train": ["GRAPH", "--out", "--budget", "--episodes", "--batch", "--features", "--seed", "--device", "--resume", "--data-dir"],
@@ -16,7 +16,7 @@ FIXED = {
         *("--runs", "--seed", "--device", "--json", "--data-dir"),
     ],
     "compare": ["GRAPH", "--strategies", "--budgets", "--classifiers", "--features", "--runs", "--out", "--engine", "--data-dir"],
-    "reproduce": ["EXPERIMENT", "--runs", "--quick", "--out"],
+    "reproduce": ["EXPERIMENT", "--runs", "--quick", "--out", "--json"],
     "session new": ["FILE", "GRAPH", "--budget", "--classes", "--strategy", "--policy", "--classifier", "--seed", "--audit"],
     "session ask": ["FILE", "-k", "--json"],
     "session tell": ["FILE", "NODE", "LABEL", "--annotator"],

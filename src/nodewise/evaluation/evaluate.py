@@ -164,8 +164,8 @@ def evaluate(
         raise InputError("both splits and test_nodes were given: sizes of random test sets, or test nodes of your own")
     given: SplitSizes | TestNodes | None = splits if test_nodes is None else TestNodes.of(test_nodes)
     held_out = default_splits(graph) if given is None else given
-    if budget is None:  # a graph without classes is refused by the splits, which say more
-        budget = simulated_budget(graph, given) if graph.num_classes else 1
+    if budget is None:
+        budget = simulated_budget(graph, given)
     begin = time.perf_counter()
     player, reference = Player(), GraphReference.of(graph)
     player.hold(graph, reference)
@@ -209,6 +209,8 @@ def choose_classifier(classifier: str | Classifier | None, strategy: Strategy, s
 
 def simulated_budget(graph: Graph, held_out: SplitSizes | TestNodes | None = None) -> int:
     """The default budget of a graph; where a caller says what is held out, at most half of the pool that this leaves."""
+    if not graph.num_classes:
+        return 1  # the splits refuse such a graph, and say more
     budget = default_budget(graph, simulated=True)
     if held_out is None or graph.y is None:
         return budget

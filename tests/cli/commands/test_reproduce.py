@@ -30,7 +30,11 @@ def test_an_experiment_writes_its_files_and_shows_its_tables(data: Path, tmp_pat
     assert "the node chosen most often at each step" in shown and "84.13" in shown
     assert str(out / "case-study.png") in shown
     assert "warning: case-study: AGE, fixed weights is left out" in told and f"--only age-cora,age-citeseer --policies {policies}" in told
-    assert json.loads((out / "case-study.json").read_text())["experiment"] == "case-study"
+    record = json.loads((out / "case-study.json").read_text())
+    assert record["experiment"] == "case-study"
+    assert main([*command, "--device", "cpu", "--json"]) == 0
+    (printed,) = json.loads(capfd.readouterr().out)["experiments"]
+    assert {**printed, "seconds": 0} == {**record, "seconds": 0}
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodewise.cli.command import add_command
-from nodewise.cli.options import DeviceOption, RunsOption, SeedOption
+from nodewise.cli.options import DeviceOption, JsonOption, RunsOption, SeedOption, check_json
 from nodewise.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def demo(
     runs: RunsOption = 30,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
+    json: JsonOption = None,
 ) -> None:
     """Try nodewise on an embedded graph; needs no network.
 
@@ -44,11 +45,13 @@ def demo(
 
     if out.suffix.lower() not in (".png", ".svg", ".pdf") or not out.absolute().parent.is_dir():
         raise InputError(f"--out got {str(out)!r}: give a .png, .svg or .pdf file in a folder that is there")
+    check_json(json)
     graph = load_graph(GRAPH)
-    screen.line(
-        f"{graph.name}: {graph.num_nodes} handwritten digits, each joined to the pictures nearest to it; "
-        f"the policy {DEFAULT_POLICY} was trained on other graphs, gain and views need no training"
-    )
+    if str(json) != "-":
+        screen.line(
+            f"{graph.name}: {graph.num_nodes} handwritten digits, each joined to the pictures nearest to it; "
+            f"the policy {DEFAULT_POLICY} was trained on other graphs, gain and views need no training"
+        )
     with screen.reporting() as reporter:
         results = {
             classifier: run(
@@ -56,8 +59,12 @@ def demo(
             )
             for classifier, strategies in CONTESTANTS.items()
         }
-    _show(screen, results)
     _draw(results, out)
+    if json is not None:
+        screen.json({"schema": 1, "picture": str(out), "comparisons": [result.as_dict() for result in results.values()]}, json)
+    if str(json) == "-":
+        return
+    _show(screen, results)
     screen.line(f"picture: {out}")
 
 

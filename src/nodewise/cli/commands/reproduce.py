@@ -16,7 +16,9 @@ from nodewise.cli.options import (
     DeviceOption,
     EngineOption,
     GpusOption,
+    JsonOption,
     SeedOption,
+    check_json,
     open_engine,
     read_closing,
     read_names,
@@ -76,6 +78,7 @@ def reproduce(
     engine: EngineOption = "local",
     address: AddressOption = None,
     gpus_per_task: GpusOption = 0.0,
+    json: JsonOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Redo the paper's tables and figures, theirs beside ours.
@@ -96,6 +99,8 @@ def reproduce(
         resolve_device(device)
         _train(screen, policies, device, only, jobs, minutes, data_dir)
         return
+    check_json(json)
+    records = []
     names = list(EXPERIMENTS) if experiment == "all" else [one.name for one in find_experiments(experiment)]
     make_folder(out, "--out")
     settings: dict[str, Any] = {"runs": runs, "quick": quick, "policies": policies, "data_dir": data_dir, "device": device, "seed": seed}
@@ -109,7 +114,7 @@ def reproduce(
         used.device(device)
         for name in names:
             try:
-                _run(screen, name, out, tables=len(names) == 1, settings={**settings, "engine": used})
+                records.append(_run(screen, name, out, str(json) != "-", len(names) == 1, {**settings, "engine": used}))
             except InputError as error:
                 if len(names) == 1:
                     raise
@@ -117,16 +122,21 @@ def reproduce(
             except KeyboardInterrupt:
                 complain(f"nodewise reproduce: interrupted; what is finished lies in {out}, and the same command goes on from there")
                 raise typer.Exit(130) from None
+    if json is not None:
+        screen.json({"schema": 1, "experiments": records}, json)
 
 
-def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str, Any]) -> None:
+def _run(screen: Screen, name: str, out: Path, shown: bool, tables: bool, settings: dict[str, Any]) -> dict[str, Any]:
+    """Plays one experiment, tells of it if it is to be shown, and returns its record."""
     from nodewise.evaluation.comparison import to_rows
     from nodewise.experiments.gpa import EXPERIMENTS
     from nodewise.experiments.gpa import reproduce as run
     from nodewise.experiments.gpa.rendering import record_tables
 
     with screen.reporting() as reporter:
-        record = run(name, out, reporter=reporter, **settings)
+        record: dict[str, Any] = run(name, out, reporter=reporter, **settings)
+    if not shown:
+        return record
     if tables:
         for table in record_tables(record):
             if table.title:
@@ -134,6 +144,7 @@ def _run(screen: Screen, name: str, out: Path, tables: bool, settings: dict[str,
             screen.table(table.columns, to_rows(table), title=table.title)
     written = [str(path) for ending in ("json", "md", "png") if (path := out / f"{name}.{ending}").is_file()]
     screen.line(f"{name} ({EXPERIMENTS[name].place}): {record['seconds']:.0f} s, written {', '.join(written)}")
+    return record
 
 
 def _train(
