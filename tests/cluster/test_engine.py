@@ -258,6 +258,18 @@ def test_something_else_that_listens_is_no_cluster() -> None:
         dashboard.shutdown()
 
 
+def test_a_cluster_with_too_few_gpus_waits_and_a_machine_alone_does_not() -> None:
+    told: list[Event] = []
+    for share, resources, lacking in ((0.5, {"CPU": 2.0}, "no GPU"), (2, {"GPU": 1.0}, "1 GPU")):
+        engine = RayEngine(gpus_per_task=share, reporter=told.append)
+        there: Any = SimpleNamespace(cluster_resources=lambda: resources)  # noqa: B023
+        assert engine._room(there) > 0
+        assert f"the cluster has {lacking} for --gpus-per-task {share}: the work waits" in str(told.pop())
+        engine._alone = True
+        with pytest.raises(ClusterError, match=f"this machine has {lacking} for .*leave it out to use cores"):
+            engine._room(there)
+
+
 def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     for share in (-1, 1.5, float("nan")):
         with pytest.raises(InputError, match="gpus-per-task"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack, suppress
@@ -50,6 +51,7 @@ class RayEngine:
     reporter: Reporter = field(default_factory=Silent)
     _graphs: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
     _open: ExitStack | None = field(default=None, init=False, repr=False)
+    _alone: bool = field(default=False, init=False, repr=False)
     _heard: SimpleQueue[str] = field(default_factory=SimpleQueue, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -108,7 +110,10 @@ class RayEngine:
         first = next(waiting, None)
         if first is None:
             return  # everything is stored: no cluster is needed
-        if self._open is not None and not import_ray().is_initialized():
+        there_before = import_ray().is_initialized()
+        if not there_before:
+            self._alone = not (self.address or os.environ.get("RAY_ADDRESS"))
+        if self._open is not None and not there_before:
             self._open.enter_context(connected(self.address, self._heard.put))
         with connected(self.address, self._heard.put) as ray:
             check_machines(ray)
@@ -146,10 +151,13 @@ class RayEngine:
     def _room(self, ray: Any) -> int:
         """How many tasks Ray is given at a time: enough for every core or GPU to have its next one."""
         there = ray.cluster_resources()
-        if self.gpus_per_task and there.get("GPU", 0) < min(1.0, self.gpus_per_task):
-            self.reporter(
-                Warned(f"the cluster has no GPU for --gpus-per-task {self.gpus_per_task:g}: the work waits until a machine with one joins")
-            )
+        if self.gpus_per_task and (gpus := there.get("GPU", 0)) < self.gpus_per_task:
+            lacking = f"{f'{gpus:g}' if gpus else 'no'} GPU for --gpus-per-task {self.gpus_per_task:g}"
+            if self._alone:
+                raise ClusterError(
+                    f"this machine has {lacking}, and is the whole cluster: leave it out to use cores, or name a cluster with --address"
+                )
+            self.reporter(Warned(f"the cluster has {lacking}: the work waits until a machine with more joins"))
         slots: float = there.get("GPU", 0) / self.gpus_per_task if self.gpus_per_task else there.get("CPU", 0)
         return max(_LEAST_AHEAD, 4 * math.ceil(slots))
 
