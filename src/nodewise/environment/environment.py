@@ -135,7 +135,16 @@ class Environment:
 
     def score(self, nodes: torch.Tensor) -> Scores:
         """Micro and Macro-F1 of the learners as they are now on given nodes, int64 [run, node]."""
-        return f1_scores(self.learner.logits().argmax(-1).gather(1, nodes), self.graph.y[nodes], self.graph.num_classes)
+        logits = self.learner.logits()
+        wanted = (self.runs, self.graph.num_nodes, max(1, self.graph.num_classes))
+        if not isinstance(logits, torch.Tensor) or logits.shape != wanted:
+            got = f"of shape {list(logits.shape)}" if isinstance(logits, torch.Tensor) else f"as {type(logits).__name__}"
+            raise InputError(
+                f"{type(self.learner).__name__} gave logits {got}: they must be a tensor [run, node, class], here {list(wanted)}"
+            )
+        if logits.device.type == "cpu" and bool(logits.isnan().any()):
+            raise InputError(f"{type(self.learner).__name__} gave logits that are not numbers: nodes without a prediction cannot be scored")
+        return f1_scores(logits.argmax(-1).gather(1, nodes), self.graph.y[nodes], self.graph.num_classes)
 
     def uniform(self, purpose: str, shape: tuple[int, ...]) -> torch.Tensor:
         """Uniform numbers in [0, 1) that follow from the seed, the step and the purpose."""
@@ -291,9 +300,12 @@ def rollout(
 def step(environment: Environment, strategy: Strategy) -> None:
     """One query of every run: observe, choose, ask, fit."""
     scores = strategy.scores(environment.observe())
-    if scores.shape != environment.pool.shape or not scores.is_floating_point():
+    if not isinstance(scores, torch.Tensor) or scores.shape != environment.pool.shape or not scores.is_floating_point():
+        got = (
+            f"of shape {list(scores.shape)} and kind {scores.dtype}" if isinstance(scores, torch.Tensor) else f"as {type(scores).__name__}"
+        )
         raise InputError(
-            f"strategy {strategy.name!r} gave scores of shape {list(scores.shape)} and kind {scores.dtype}: "
+            f"strategy {strategy.name!r} gave scores {got}: "
             f"they must be floating-point numbers [run, node], here {list(environment.pool.shape)}"
         )
     if scores.device.type == "cpu" and bool(scores.masked_fill(~environment.pool, 0).isnan().any()):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nodewise.classifiers import notes_on_features
+from nodewise.classifiers import make_classifier, notes_on_features
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, load_graph
 from nodewise.environment import SplitSizes, TestNodes
@@ -121,7 +121,10 @@ class Contest:
             raise InputError(f"runs and budgets must be at least 1, got {self.runs} and {list(self.budgets)}")
         names = [method.name for method in self.methods]
         if not names or len(set(names)) < len(names):
-            raise InputError(f"give at least one strategy, and each only once, got {', '.join(names) or 'none'}")
+            raise InputError(
+                f"give at least one strategy, and each only once, got {', '.join(names) or 'none'}; two with other settings are told apart by names of "
+                "your own: Method(strategy, name=…) of nodewise.evaluation"
+            )
 
 
 def compare(
@@ -337,7 +340,7 @@ class _Play:
         self._budgets = self._contest.budgets or (simulated_budget(graph, self._contest.splits),)
         self._splits = self._contest.splits or default_splits(graph)
         told: set[str] = set()
-        for given in self._contest.classifiers:
+        for given, label in zip(self._contest.classifiers, _classifier_labels(self._contest.classifiers), strict=True):
             self._jobs.append([])
             for method in self._contest.methods:
                 strategy = method.make()
@@ -348,7 +351,7 @@ class _Play:
                         told.add(remark)
                         self._report(Note(remark))
                 tasks = self._shared_tasks(ready, classifier, strategy)
-                self._jobs[-1].append(_Job(method, strategy, classifier.name, ready.features, tasks))
+                self._jobs[-1].append(_Job(method, strategy, label or classifier.name, ready.features, tasks))
                 lacking = {id(task) for task in tasks if any(self._store.load(task.key(budget)) is None for budget in task.budgets)}
                 fresh = [task for task in tasks if id(task) in lacking and not {task.key(b).path for b in task.budgets} <= planned]
                 planned |= {task.key(budget).path for task in fresh for budget in task.budgets}
@@ -415,6 +418,23 @@ class _Play:
                 total // len(self._budgets),
             )
         )
+
+
+def _classifier_labels(given: Sequence[str | Classifier | None]) -> list[str | None]:
+    """What each classifier is called in the results: its name, with its settings where another has the same name; None where the strategy chooses it.
+
+    Raises:
+        InputError: two are the same.
+    """
+    made = [None if one is None else make_classifier(one) for one in given]
+    names = [one.name for one in made if one is not None]
+    labels = [
+        None if one is None else " ".join([one.name, *(f"{k}={v}" for k, v in one.identity().items() if names.count(one.name) > 1)])
+        for one in made
+    ]
+    if len(set(labels)) < len(labels):
+        raise InputError(f"give each classifier only once, got {', '.join(names)}")
+    return labels
 
 
 def _joined(method: Method, strategy: Strategy, chunks: Sequence[Chunk]) -> Outcome:

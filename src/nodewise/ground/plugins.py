@@ -60,7 +60,12 @@ def find_plugin(kind: str, name: str, registry: Mapping[str, Any], group: str, *
         return registry[name]
     for point in entry_points(group=group):
         if point.name == name:
-            return point.load()
+            try:
+                return point.load()
+            except Exception as error:
+                raise InputError(
+                    f"the {kind} {name!r} of an installed package could not be imported ({_said(error)}): mend {point.value!r}, or uninstall the package"
+                ) from error
     if ":" in name and not imports:
         raise InputError(
             f"the file names the {kind} {name!r}, which is somebody's own: opening a file imports no code, so give it, as in {kind}=…"
@@ -74,7 +79,7 @@ def own_object(kind: str, thing: Any, settings: Mapping[str, Any] | None = None)
     Raises:
         InputError: settings were given, too; they go with names.
     """
-    made = thing() if isinstance(thing, type) else thing
+    made = _made(kind, thing.__name__, thing, {}) if isinstance(thing, type) else thing
     if settings:
         raise InputError(f"the {kind} {getattr(made, 'name', made)!r} is an object already: its settings are its own, got {dict(settings)}")
     return made
@@ -104,7 +109,22 @@ def _imported(kind: str, name: str, registry: Mapping[str, Any], group: str) -> 
         raise InputError(
             f"the {kind} {name!r} could not be imported ({error}): it must read package.module:Name, and lie on Python's path"
         ) from None
+    except Exception as error:  # what somebody's own file raises while it is imported
+        raise InputError(f"the {kind} {name!r} could not be imported ({_said(error)}): mend the file") from error
     return thing
+
+
+def _said(error: Exception) -> str:
+    """An error of somebody else's code in a line: its kind, what it says and where it was raised."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    where = (
+        f", {Path(frames[-1].filename).name} line {frames[-1].lineno}"
+        if frames and not isinstance(error, (ImportError, SyntaxError))
+        else ""
+    )
+    return f"{type(error).__name__}: {error}{where}"
 
 
 def _made(kind: str, name: str, maker: Any, settings: Mapping[str, Any]) -> Any:
