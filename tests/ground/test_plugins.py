@@ -13,7 +13,7 @@ import pytest
 
 from nodewise.contracts import Strategy
 from nodewise.evaluation.task import code_of
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.policy import Policy, PolicySettings
 from nodewise.policy.policy import POLICY_NETWORKS, STATE_FEATURES, StateSettings
 from nodewise.strategies import Learned
@@ -163,3 +163,11 @@ def test_what_a_plain_class_was_made_with_is_its_identity() -> None:
     assert Bare().identity() == {}
     with pytest.raises(InputError, match=r"made with 'weight' but keeps no attribute of that name.*identity\(\)"):
         Lost(2.0).identity()
+
+
+@pytest.mark.parametrize("name", ["entrpy", "mine:progress"])
+def test_an_unknown_state_feature_is_told_how_it_becomes_known(name: str) -> None:
+    with pytest.raises(
+        UnknownNameError, match=f"unknown state feature '{name}'.*registered by the file that makes it, which you import first"
+    ):
+        StateSettings((name,))

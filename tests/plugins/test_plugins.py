@@ -23,6 +23,7 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Event, Warned
 from nodewise.policy import load_policy
+from nodewise.policy.policy import POLICY_NETWORKS, STATE_FEATURES
 from nodewise.strategies import list_strategies, make_strategy
 from nodewise.testing import check_classifier, check_strategy
 from nodewise.training import search_age_weights
@@ -30,7 +31,7 @@ from tests.small_graphs import block_graph
 from tests.test_documents import ROOT, blocks
 
 PAGE = ROOT / "docs" / "plugins.md"
-FILE, SUITES, USE = blocks(PAGE, "python")
+FILE, SUITES, USE, PARTS = blocks(PAGE, "python")
 SHORT: dict[str, Any] = {"runs": 3, "seed": 1, "device": "cpu"}
 OFFERED = """[nodewise.classifiers]
 diffused = mine:Diffused
@@ -104,6 +105,39 @@ def test_the_page_s_python_runs(folder: Path) -> None:
         (name, budget) for name in ("gcn", "diffused") for budget in (6, 9)
     }
     assert space["policy"].origin["training"]["classifier"] == {"name": "diffused", "settings": {"ridge": 0.1}}
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """State features and networks that a test registers are forgotten after it."""
+    kept = [(registry, dict(registry)) for registry in (STATE_FEATURES, POLICY_NETWORKS)]
+    yield
+    for registry, before in kept:
+        for name in set(registry) - set(before):
+            del registry[name]  # type: ignore[attr-defined]
+
+
+def test_the_page_s_state_feature_and_network(folder: Path, registries: None) -> None:
+    space: dict[str, Any] = {}
+    exec(PARTS, space)
+    policy = space["policy"]
+    assert policy.settings.architecture == "plain" and policy.settings.state.features[-1] == "progress"
+    assert nw.evaluate("wine", policy, budget=4, runs=2, device="cpu").classifier == "gcn"
+
+
+def test_an_installed_package_s_state_feature_and_network_on_the_command_line(
+    installed: Path, registries: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (installed / "parts.py").write_text(PARTS.partition("shape =")[0].replace("@register", "# "))
+    with (installed / "mine-1.0.dist-info" / "entry_points.txt").open("a") as file:
+        file.write("\n[nodewise.state_features]\nprogress = parts:progress\n\n[nodewise.policy_networks]\nplain = parts:Plain\n")
+    options = ["--architecture", "plain", "--state", "entropy,progress", "--classifier", "diffused", "--set", "ridge=0.7"]
+    assert main(["train", "wine", "--budget", "3", "--episodes", "2", "--batch", "2", "--out", "own.safetensors", *options, "--quiet"]) == 0
+    policy = load_policy("own.safetensors")
+    assert policy.settings.architecture == "plain" and policy.settings.state.features == ("entropy", "progress")
+    assert policy.origin["training"]["classifier"] == {"name": "diffused", "settings": {"ridge": 0.7}}
+    assert main(["train", "wine", "--out", "no.safetensors", "--architecture", "plian"]) == 2
+    assert "unknown policy architecture 'plian': did you mean 'plain'?" in capfd.readouterr().err
 
 
 def test_evaluate(mine: ModuleType) -> None:

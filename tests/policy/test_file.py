@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import PolicyFileError, UnknownNameError
 from nodewise.policy import DEFAULT_POLICY, Policy, PolicySettings, find_policy, import_released, load_policy, save_policy, shipped_policies
-from nodewise.policy.policy import PAPER_FEATURES, StateSettings
+from nodewise.policy.policy import PAPER_STATE_FEATURES, StateSettings
 from tests.small_graphs import random_graph
 
 ORIGIN = {"source_graphs": [{"name": "somewhere", "average_degree": 3.9}], "episode": 7}
@@ -250,7 +250,7 @@ def test_a_released_state_dict_is_a_policy(hidden: int, zipped: bool, tmp_path: 
     file = tmp_path / "released.pkl"
     torch.save(released(hidden), file, _use_new_zipfile_serialization=zipped)
     policy = import_released(file)
-    assert policy.settings.state.features == PAPER_FEATURES
+    assert policy.settings.state.features == PAPER_STATE_FEATURES
     assert (policy.settings.architecture, policy.settings.hidden, policy.settings.state.kl_scaling) == ("gcn", hidden, "max")
     assert policy.origin["imported_from"] == "released.pkl"
     graph = GraphTensors(random_graph())

@@ -16,7 +16,7 @@ from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, PolicyFileError, UnknownNameError
 from nodewise.policy import Policy, PolicySettings, load_policy, register_policy_network, save_policy
-from nodewise.policy.policy import PAPER_FEATURES, POLICY_NETWORKS, STATE_FEATURES, StateSettings, register_state_feature, state
+from nodewise.policy.policy import PAPER_STATE_FEATURES, POLICY_NETWORKS, STATE_FEATURES, StateSettings, register_state_feature, state
 from nodewise.training import train_policy
 from tests.environment.fixed import environment_of
 from tests.learners import learner
@@ -269,9 +269,9 @@ def test_labelled_marks_what_was_asked_in_each_run() -> None:
 def test_the_paper_s_five_stand_in_the_released_policies_order() -> None:
     observation = environment_of(EDGES, [PREDICTED]).observe()
     whole = state(observation, StateSettings())
-    assert PAPER_FEATURES == ("entropy", "degree", "kl_from_neighbours", "kl_to_neighbours", "labelled")
+    assert PAPER_STATE_FEATURES == ("entropy", "degree", "kl_from_neighbours", "kl_to_neighbours", "labelled")
     assert whole.shape == (1, 4, 5)
-    for place, name in enumerate(PAPER_FEATURES):
+    for place, name in enumerate(PAPER_STATE_FEATURES):
         assert torch.equal(whole[..., place], column(name, observation))
 
 
@@ -282,7 +282,7 @@ def test_features_can_be_left_out() -> None:
     with pytest.raises(UnknownNameError, match="unknown state feature 'entropi': did you mean 'entropy'?"):
         StateSettings().without(["entropi"])
     with pytest.raises(InputError, match="at least one"):
-        StateSettings().without(PAPER_FEATURES)
+        StateSettings().without(PAPER_STATE_FEATURES)
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ __all__ = [
     "StrategyOption",
     "check_json",
     "open_engine",
+    "read_classifier_settings",
     "read_names",
     "read_numbers",
     "read_plugin_settings",
@@ -215,6 +216,13 @@ def read_plugin_settings(
             raise InputError(f"--set got {key!r}: say classifier.{key} or strategy.{key}; {both}")
         given[takers[0]][key] = value
     return given["classifier"], given["strategy"]
+
+
+def read_classifier_settings(texts: list[str] | None) -> dict[str, Any]:
+    """The settings of a command's classifier that ``--set`` gives, where there is no strategy to choose: ``classifier.hidden=32`` or ``hidden=32``."""
+    from nodewise.ground.plugins import read_settings
+
+    return {key.removeprefix("classifier."): value for key, value in read_settings(texts or []).items()}
 
 
 def read_closing(text: str | None) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.plugins import find_plugin
 
 __all__ = [
-    "PAPER_FEATURES",
+    "PAPER_STATE_FEATURES",
     "POLICY_NETWORKS",
     "STATE_FEATURES",
     "Learned",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-PAPER_FEATURES = ("entropy", "degree", "kl_from_neighbours", "kl_to_neighbours", "labelled")
+PAPER_STATE_FEATURES = ("entropy", "degree", "kl_from_neighbours", "kl_to_neighbours", "labelled")
 """The paper's five, in the released policies' order."""
 
 
@@ -49,7 +49,7 @@ class StateSettings:
             ``"none"`` leaves it as it is (the paper).
     """
 
-    features: tuple[str, ...] = PAPER_FEATURES
+    features: tuple[str, ...] = PAPER_STATE_FEATURES
     degree_alpha: float = 20.0
     kl_scaling: Literal["max", "none"] = "max"
 
@@ -292,7 +292,7 @@ class Learned(Strategy):
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         # whether its choices depend on how many queries there will be: the paper's five state features do not
-        self.reads_budget = not set(policy.settings.state.features) <= set(PAPER_FEATURES)
+        self.reads_budget = not set(policy.settings.state.features) <= set(PAPER_STATE_FEATURES)
 
     def identity(self) -> dict[str, Any]:
         """A digest of the policy's weights and settings."""

@@ -8,7 +8,7 @@ from nodewise.datasets import dataset_info, default_budget
 from nodewise.experiments.gpa import EXPERIMENTS, TRAININGS, Part, Row, find_experiment, paper_statement, paper_tables
 from nodewise.experiments.gpa.trainings import AGE_SOURCES, find_training, missing_command
 from nodewise.ground.errors import UnknownNameError
-from nodewise.policy.policy import PAPER_FEATURES
+from nodewise.policy.policy import PAPER_STATE_FEATURES
 from nodewise.strategies import STRATEGIES
 
 PARTS = [(experiment.name, part) for experiment in EXPERIMENTS.values() for part in experiment.parts]
@@ -74,7 +74,7 @@ def test_trainings_are_the_papers() -> None:
     for training in TRAININGS.values():
         assert training.episodes == paper_statement("policy.episodes") and training.batch == paper_statement("policy.batch")
     settings = find_training("cora+citeseer").settings((default_budget("cora"), default_budget("citeseer")), ("raw", "row+center"))
-    assert settings.budgets == (35, 30) and settings.policy.state.features == PAPER_FEATURES and settings.policy.hidden == 8
+    assert settings.budgets == (35, 30) and settings.policy.state.features == PAPER_STATE_FEATURES and settings.policy.hidden == 8
     assert find_training("cora+citeseer-mlp").settings((35, 30), ()).policy.architecture == "mlp"
     without = find_training("reddit1+2-without-kl").settings((50, 50), ()).policy.state.features
     assert without == ("entropy", "degree", "labelled")

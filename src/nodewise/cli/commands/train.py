@@ -18,7 +18,9 @@ from nodewise.cli.options import (
     GraphsArgument,
     JsonOption,
     SeedOption,
+    SettingsOption,
     check_json,
+    read_classifier_settings,
     read_names,
     read_numbers,
 )
@@ -45,7 +47,16 @@ def train(
     batch: Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Runs simulated together in one episode.")] = 5,
     features: FeaturesOption = None,
     classifier: Annotated[str, typer.Option("--classifier", metavar="NAME", help="What learns from the labels.")] = "gcn",
-    architecture: Annotated[Literal["gcn", "mlp"], typer.Option("--architecture", help="The policy's network.")] = "gcn",
+    settings: SettingsOption = None,
+    architecture: Annotated[
+        str, typer.Option("--architecture", metavar="NAME", help="The policy's network: gcn, mlp, or one that an installed package offers.")
+    ] = "gcn",
+    state: Annotated[
+        str | None,
+        typer.Option(
+            "--state", metavar="A,…", help="State features by name, an installed package's, too.", show_default="the paper's five"
+        ),
+    ] = None,
     without: Annotated[
         str | None, typer.Option("--without", metavar="A,…", help="State features to leave out, joined by commas.", show_default=False)
     ] = None,
@@ -88,14 +99,15 @@ def train(
     from nodewise.datasets import default_budget
     from nodewise.ground.compute import resolve_device
     from nodewise.ground.errors import InputError
-    from nodewise.policy import PolicySettings
-    from nodewise.policy.policy import StateSettings
+    from nodewise.policy import PAPER_STATE_FEATURES, PolicySettings, StateSettings
     from nodewise.training import TrainingSettings, tensorboard_log, train_policy
 
     check_json(json)
     resolve_device(device)  # a device that is not there is told before any graph is read
-    learns = make_classifier(classifier)
-    state = StateSettings(kl_scaling=kl_scaling).without(read_names(without, "--without") if without else ())
+    learns = make_classifier(classifier, read_classifier_settings(settings))
+    reads = StateSettings(read_names(state, "--state") if state else PAPER_STATE_FEATURES, kl_scaling=kl_scaling)
+    reads = reads.without(read_names(without, "--without") if without else ())
+    shape = PolicySettings(architecture=architecture, state=reads)
     if not resume and not force:
         _keep_finished(screen, out)
     given = read_numbers(budget, "--budget") if budget else ()
@@ -104,14 +116,13 @@ def train(
     with screen.reporting() as reporter, nullcontext() if tensorboard is None else tensorboard_log(tensorboard) as each_episode:
         loaded = [load_labelled(name, features, data_dir, reporter) for name in graphs]
         budgets = given * len(graphs) if len(given) == 1 else given or tuple(default_budget(one, simulated=True) for one in loaded)
-        settings = TrainingSettings(
-            budgets=budgets, episodes=episodes, batch=batch, reward=reward, seed=seed,
-            policy=PolicySettings(architecture=architecture, state=state), features=() if features is None else (features,),
-            classifier=learns,
+        training = TrainingSettings(
+            budgets=budgets, episodes=episodes, batch=batch, reward=reward, seed=seed, policy=shape,
+            features=() if features is None else (features,), classifier=learns,
         )  # fmt: skip
         try:
             policy = train_policy(
-                loaded, settings, out=out, resume=resume, keep_every=keep_every, device=device, reporter=reporter, each_episode=each_episode
+                loaded, training, out=out, resume=resume, keep_every=keep_every, device=device, reporter=reporter, each_episode=each_episode
             )
         except KeyboardInterrupt:
             complain("nodewise train: interrupted; the same command with --resume goes on from the last whole episode")

@@ -128,9 +128,9 @@ class Explainer:
         classes: ClassList,
         name_of: Callable[[int], str] = str,
     ) -> None:
-        from nodewise.policy.policy import PAPER_FEATURES
+        from nodewise.policy.policy import PAPER_STATE_FEATURES
 
-        self._features = PAPER_FEATURES
+        self._features = PAPER_STATE_FEATURES
         self._learner, self._allowed, self._strategy, self._classes, self._name_of = learner, allowed, strategy, classes, name_of
         with one_thread():
             self._scores = learner.scores().numpy()
