@@ -66,12 +66,12 @@ class Classifier(Protocol):
     Attributes:
         name: what it is called on the command line and in results.
         trained: whether it learns by epochs, so that a session's closing epochs take time; otherwise it follows from the labels alone.
-        recordable: whether its learners on a GPU do the same device work in every step, so that a step may be recorded once and replayed.
+
+    It may have a method ``foresee(graph, reporter)``, which tells before a session is made what this graph will take.
     """
 
     name: str
     trained: bool = True
-    recordable: bool = False
 
     def identity(self) -> Mapping[str, Any]:
         """The settings that results depend on, as JSON can hold them: by default a dataclass's fields, else what the constructor took."""
@@ -103,9 +103,12 @@ class Learner(Protocol):
 
     Attributes:
         num_classes: how many classes there are now; at least 1, so that there is something to predict.
+        recordable: whether on a GPU every step does the same device work, so that it may be recorded once and replayed: `add` and `fit` keep their
+            tensors' storage and ask the host for nothing.
     """
 
     num_classes: int
+    recordable: bool = False
 
     def reset(self, seed: int) -> None:
         """Forget all labels, and the classes that came by `add_classes`; everything random from here on follows from the seed."""

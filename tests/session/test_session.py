@@ -288,6 +288,20 @@ def test_the_policy_lies_in_the_session(tmp_path: Path) -> None:
     assert copy.ask().node == session.ask().node
 
 
+def test_a_policy_as_a_strategy_lies_in_the_session_like_the_policy_itself(tmp_path: Path) -> None:
+    from nodewise.policy import Policy
+    from nodewise.strategies import Learned
+
+    nodes = []
+    for name, given in (("one", Policy(seed=5)), ("two", Learned(Policy(seed=5)))):
+        with small_job(tmp_path / name, strategy=given) as session:
+            assert (session.settings.strategy, session.settings.policy, session.settings.classifier) == ("policy", "given", "gcn")
+            session.tell(0, "a")
+        with Session.open(tmp_path / name) as again:
+            nodes.append(again.ask().node)
+    assert nodes[0] == nodes[1]
+
+
 def test_a_large_graph_lies_beside_and_a_changed_one_is_refused(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job", embed_limit=100)
     beside = tmp_path / "job.graph.npz"

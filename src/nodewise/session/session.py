@@ -95,8 +95,8 @@ class Session:
             graph: what to label, or its name or path.
             budget: labels to ask for; by default the paper's for its graphs, else five a class.
             classes: the classes, if known; those of the graph by default. More may come.
-            strategy: how nodes are chosen: a name, a strategy of your own or a policy; by default the shipped policy, or AGE on graphs unlike those
-                that it was trained on.
+            strategy: how nodes are chosen: a name, a strategy of your own or a policy; by default ``"policy"`` where a policy is given, else the
+                default one.
             policy: which policy: a shipped name, a file or a `Policy`.
             classifier: what learns: a name or a classifier of your own; by default the one that the policy was trained with, else the default one.
             classifier_settings, strategy_settings: what these are made with, where they are given by name.

@@ -117,7 +117,7 @@ def train_policy(
     """Train a policy on labelled source graphs.
 
     Args:
-        graphs: a list of source graphs, or of their names or files; their features as they are to be used.
+        graphs: a list of source graphs, or of their names or files; features that were not preprocessed get the classifier's own default.
         settings: how to train; or give its fields as keyword arguments. Budgets are by default the paper's for its graphs, else five a class.
         out: the policy file. Beside it are kept the last policy, the log (JSON lines) and, while training lasts, a checkpoint.
         resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed. A training that has

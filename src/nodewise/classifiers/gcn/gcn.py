@@ -44,7 +44,6 @@ class Gcn(Classifier):
 
     name = "gcn"
     trained = True
-    recordable = True
 
     hidden: int = 64
     dropout: float = 0.2

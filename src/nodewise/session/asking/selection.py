@@ -256,8 +256,10 @@ def choose_strategy(
         UnknownNameError: there is no such strategy or policy.
     """
     from nodewise.policy import DEFAULT_POLICY, Policy, find_policy
-    from nodewise.strategies import DEFAULT_STRATEGY, make_strategy
+    from nodewise.strategies import DEFAULT_STRATEGY, Learned, make_strategy
 
+    if isinstance(strategy, Learned):
+        strategy = strategy.policy
     if isinstance(strategy, Policy):
         strategy, policy = "policy", strategy
     if isinstance(strategy, str) and strategy.startswith("policy:") and policy is None:
