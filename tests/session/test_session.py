@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from nodewise.classifiers.gcn.gcn import GcnLearner
+from nodewise.contracts import Observation, Strategy
 from nodewise.graph import Graph, read_graph, write_graph
 from nodewise.ground.errors import InputError, SessionError, SessionFileError, UnknownNameError
 from nodewise.ground.events import Event, Warned
@@ -300,6 +305,70 @@ def test_a_policy_as_a_strategy_lies_in_the_session_like_the_policy_itself(tmp_p
         with Session.open(tmp_path / name) as again:
             nodes.append(again.ask().node)
     assert nodes[0] == nodes[1]
+
+
+class Odd(Strategy):
+    """Gives what the test asks for."""
+
+    name, stateless = "odd", True
+
+    def __init__(self, gives: str) -> None:
+        self.gives = gives
+
+    def scores(self, observation: Observation) -> Any:
+        noise = observation.noise
+        return {"nan": noise * torch.nan, "flat": noise[0], "nothing": None}.get(self.gives, noise)
+
+    def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
+        return {"twice": torch.tensor([[1, 1]]), "outside": torch.tensor([[1, 10**6]])}.get(self.gives)
+
+
+@pytest.mark.parametrize(
+    ("gives", "said"),
+    [
+        ("nan", "'odd' gave scores that are not numbers"),
+        ("flat", r"'odd' gave scores of shape \[60\]"),
+        ("nothing", "'odd' gave scores as NoneType"),
+        ("twice", r"'odd' gave a batch that cannot be asked: \[1, 1\]"),
+        ("outside", r"'odd' gave a batch that cannot be asked: \[1, 1000000\]"),
+    ],
+)
+def test_what_a_strategy_gives_that_cannot_be_asked_is_told(tmp_path: Path, gives: str, said: str) -> None:
+    with small_job(tmp_path / "job", strategy=Odd(gives)) as session, pytest.raises(InputError, match=said):
+        session.ask(2)
+
+
+def test_predictions_that_are_no_numbers_are_told_and_leave_the_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with small_job(tmp_path / "job", classifier="gcn", strategy="random") as session:
+        session.tell(0, "a")
+        right = GcnLearner.logits
+        monkeypatch.setattr(GcnLearner, "logits", lambda learner: right(learner) * torch.nan)
+        with pytest.raises(InputError, match="GcnLearner gave logits that are not numbers"):
+            session.ask()
+        with pytest.raises(InputError, match="GcnLearner gave logits that are not numbers"):
+            session.predict()
+        monkeypatch.undo()
+    with Session.open(tmp_path / "job") as again:
+        assert again.history == [(0, "a")] and again.ask().node >= 0
+
+
+def test_an_event_that_could_not_be_read_again_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with small_job(tmp_path / "job", strategy="random") as session:
+        module = import_module("nodewise.session.session")
+        drafts = module.draft_queries
+
+        def spoilt(*arguments: Any) -> Any:
+            waiting, new, lack = drafts(*arguments)
+            return waiting, [replace(draft, body={**draft.body, "score": "high"}) for draft in new], lack
+
+        monkeypatch.setattr(module, "draft_queries", spoilt)
+        with pytest.raises(
+            SessionError, match="nothing was written to the session 'job': what was to be could not be read again, its score"
+        ):
+            session.ask()
+        monkeypatch.undo()
+        assert session.ask().node >= 0
+    Session.open(tmp_path / "job").close()
 
 
 def test_a_large_graph_lies_beside_and_a_changed_one_is_refused(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ __all__ = [
     "Splits",
     "TestNodes",
     "break_ties",
+    "checked_logits",
+    "checked_scores",
     "choose",
     "draw_splits",
     "f1_scores",
@@ -135,15 +137,7 @@ class Environment:
 
     def score(self, nodes: torch.Tensor) -> Scores:
         """Micro and Macro-F1 of the learners as they are now on given nodes, int64 [run, node]."""
-        logits = self.learner.logits()
-        wanted = (self.runs, self.graph.num_nodes, max(1, self.graph.num_classes))
-        if not isinstance(logits, torch.Tensor) or logits.shape != wanted:
-            got = f"of shape {list(logits.shape)}" if isinstance(logits, torch.Tensor) else f"as {type(logits).__name__}"
-            raise InputError(
-                f"{type(self.learner).__name__} gave logits {got}: they must be a tensor [run, node, class], here {list(wanted)}"
-            )
-        if logits.device.type == "cpu" and bool(logits.isnan().any()):
-            raise InputError(f"{type(self.learner).__name__} gave logits that are not numbers: nodes without a prediction cannot be scored")
+        logits = checked_logits(self.learner, (self.runs, self.graph.num_nodes, max(1, self.graph.num_classes)))
         return f1_scores(logits.argmax(-1).gather(1, nodes), self.graph.y[nodes], self.graph.num_classes)
 
     def uniform(self, purpose: str, shape: tuple[int, ...]) -> torch.Tensor:
@@ -207,7 +201,7 @@ class EnvironmentObservation:
     @cached_property
     def logits(self) -> torch.Tensor:
         """The learner's output: [run, node, class]."""
-        return self.learner.logits()
+        return checked_logits(self.learner, (self.runs, self.graph.num_nodes, self.num_classes))
 
     @cached_property
     def _packed(self) -> torch.Tensor:
@@ -299,21 +293,45 @@ def rollout(
 
 def step(environment: Environment, strategy: Strategy) -> None:
     """One query of every run: observe, choose, ask, fit."""
-    scores = strategy.scores(environment.observe())
-    if not isinstance(scores, torch.Tensor) or scores.shape != environment.pool.shape or not scores.is_floating_point():
+    scores = checked_scores(strategy, strategy.scores(environment.observe()), environment.pool)
+    environment.query(choose(scores, environment.pool))
+    environment.learner.fit()
+
+
+def checked_scores(strategy: Strategy, scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
+    """The scores that a strategy gave, if they are some.
+
+    Raises:
+        InputError: they have another shape or kind, or are not numbers.
+    """
+    if not isinstance(scores, torch.Tensor) or scores.shape != pool.shape or not scores.is_floating_point():
         got = (
             f"of shape {list(scores.shape)} and kind {scores.dtype}" if isinstance(scores, torch.Tensor) else f"as {type(scores).__name__}"
         )
         raise InputError(
-            f"strategy {strategy.name!r} gave scores {got}: "
-            f"they must be floating-point numbers [run, node], here {list(environment.pool.shape)}"
+            f"strategy {strategy.name!r} gave scores {got}: they must be floating-point numbers [run, node], here {list(pool.shape)}"
         )
-    if scores.device.type == "cpu" and bool(scores.masked_fill(~environment.pool, 0).isnan().any()):
+    if scores.device.type == "cpu" and bool(scores.masked_fill(~pool, 0).isnan().any()):
         raise InputError(
             f"strategy {strategy.name!r} gave scores that are not numbers for nodes of the pool: each needs one, -inf for 'never'"
         )
-    environment.query(choose(scores, environment.pool))
-    environment.learner.fit()
+    return scores
+
+
+def checked_logits(learner: Learner, shape: tuple[int, int, int]) -> torch.Tensor:
+    """A learner's logits, if they are some: [run, node, class].
+
+    Raises:
+        InputError: they have another shape, or are not numbers.
+    """
+    logits = learner.logits()
+    name = type(learner).__name__
+    if not isinstance(logits, torch.Tensor) or logits.shape != shape:
+        got = f"of shape {list(logits.shape)}" if isinstance(logits, torch.Tensor) else f"as {type(logits).__name__}"
+        raise InputError(f"{name} gave logits {got}: they must be a tensor [run, node, class], here {list(shape)}")
+    if logits.device.type == "cpu" and bool(logits.isnan().any()):
+        raise InputError(f"{name} gave logits that are not numbers: every node needs a prediction, before the first label as well")
+    return logits
 
 
 def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:

@@ -175,7 +175,7 @@ class Session:
                 if not waiting and not drafts:
                     raise SessionError(f"there is nothing to ask {who!r}: {lack}")
                 try:
-                    self._log.append(drafts, seen=history.last) if drafts else None
+                    self._log.append(drafts, seen=history.last, wrong=self._wrong) if drafts else None
                     break
                 except MovedOnError:
                     if attempt == _ATTEMPTS - 1:
@@ -552,15 +552,19 @@ class Session:
         """The meaning of what has been read of the log; refuses events that nodewise would not have written."""
         if self._history.last != self._log.last:
             for event in self._log.events[self._history.last :]:
-                if wrong := check_event(event, self.graph.num_nodes):
+                if wrong := self._wrong(event):
                     raise damaged(self.path, f"event {event.id} is not one that nodewise writes: {wrong}")
             self._history = extend_history(self._history, self._log.events, self._start)
         return self._history
 
+    def _wrong(self, event: Event) -> str:
+        """What is wrong with an event that nodewise would not write; empty where nothing is."""
+        return check_event(event, self.graph.num_nodes)
+
     def _change(self, decide: Callable[[History], Sequence[Draft]]) -> Sequence[Event]:
         """Append what is decided on the log as it is then: nobody writes in between."""
         with self._lock:
-            events = self._log.append(lambda: decide(self._extend()))
+            events = self._log.append(lambda: decide(self._extend()), wrong=self._wrong)
             self._extend()
             return events
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import torch
 
 from nodewise.contracts import Classifier, Learner, Observation, Queried, Strategy
-from nodewise.environment import Environment, choose
+from nodewise.environment import Environment, checked_logits, checked_scores, choose
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, one_thread
 from nodewise.ground.errors import InputError
@@ -138,7 +138,8 @@ class SessionLearner:
             if self._scores is None:
                 if self._strategy.stateless:
                     self.environment.begin(self._strategy)
-                self._scores = self._strategy.scores(self.observation)[0]
+                scores = self._strategy.scores(self.observation)
+                self._scores = checked_scores(self._strategy, scores, self.environment.pool)[0]
             return self._scores
 
     def batch(self, count: int, allowed: torch.Tensor, waiting: Sequence[int] = ()) -> list[int] | None:
@@ -159,7 +160,14 @@ class SessionLearner:
             seen.pool, seen.labelled = allowed[None], seen.labelled.clone()
             seen.labelled[0, list(waiting)] = True
             nodes = self._strategy.batch(seen, count)
-            return None if nodes is None else nodes[0].tolist()
+            if nodes is None:
+                return None
+            chosen: list[int] = nodes[0].tolist()
+            if len(set(chosen)) < len(chosen) or any(not 0 <= node < len(allowed) or not allowed[node] for node in chosen):
+                raise InputError(
+                    f"strategy {self._strategy.name!r} gave a batch that cannot be asked: {chosen}; batch() must give different nodes of the pool"
+                )
+            return chosen
 
     def set_budget(self, budget: int) -> None:
         """The budget as the strategy sees it. Strategies that carry something keep the first one, which they have begun with."""
@@ -179,7 +187,7 @@ class SessionLearner:
         with one_thread():
             if self._looks_at_few and (self._seen is None or "_packed" not in self._seen.__dict__):
                 if self._all is None:
-                    self._all = torch.softmax(self.learner.logits()[0], -1)
+                    self._all = torch.softmax(self._logits(), -1)
                 return self._all
             return self.observation.probabilities[0]
 
@@ -206,9 +214,12 @@ class SessionLearner:
                 return self._trained_anew(reporter)
             try:
                 self.learner.finish(reporter)
-                return torch.softmax(self.learner.logits()[0], -1)
+                return torch.softmax(self._logits(), -1)
             finally:
                 self.learner.restore(kept)
+
+    def _logits(self) -> torch.Tensor:
+        return checked_logits(self.learner, (1, self.tensors.num_nodes, self.learner.num_classes))[0]
 
     def forget_snapshots(self) -> None:
         """Drop the cache; nothing but time depends on it."""
@@ -219,7 +230,7 @@ class SessionLearner:
         twin = SessionLearner(self.tensors, self._settings, self.classifier, self._strategy, self._given, self.environment.candidates, 0)
         twin.follow(self._history)
         twin.learner.finish(reporter)
-        return torch.softmax(twin.learner.logits()[0], -1)
+        return torch.softmax(twin._logits(), -1)
 
     def _start(self, given: tuple[Label, ...]) -> None:
         self._given, self._history, self._classes = given, (), ()

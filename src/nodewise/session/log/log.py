@@ -160,17 +160,23 @@ class Log:
             limit_steps(self._connection, self.path)
             return self._read_on()
 
-    def append(self, drafts: Sequence[Draft] | Callable[[], Sequence[Draft]], seen: int | None = None) -> list[Event]:
+    def append(
+        self,
+        drafts: Sequence[Draft] | Callable[[], Sequence[Draft]],
+        seen: int | None = None,
+        wrong: Callable[[Event], str] | None = None,
+    ) -> list[Event]:
         """Write events, all or none. When this returns they are on the disk.
 
         Args:
             drafts: what happened; or a function that gives it, called when all events have been read and nobody else can write.
             seen: the last event that the caller knew of when deciding.
+            wrong: says what is wrong with an event that could not be read again; empty where nothing is.
 
         Raises:
             MovedOnError: there are events after ``seen``; nothing was written.
             SessionFileError: the file is no longer the one that was opened: another was put in its place, or copied over it. Nothing was written.
-            SessionError: the file cannot be written; nothing of it is in the log.
+            SessionError: the file cannot be written, or an event is wrong; nothing of it is in the log.
         """
         with self._lock, _translated(self.path, "written", self._wait):
             connection = self._connection
@@ -193,6 +199,10 @@ class Log:
                 for number, draft in enumerate(drafts, self.last + 1):
                     body = json.dumps(dict(draft.body), sort_keys=True)
                     event = Event(number, float(self._clock()), draft.annotator, draft.kind, json.loads(body))
+                    if wrong is not None and (fault := wrong(event)):
+                        raise SessionError(
+                            f"nothing was written to the session {self.path.name!r}: what was to be could not be read again, {fault}"
+                        )
                     chain = _link(chain, event, body)
                     events.append(event)
                     rows.append((event.id, event.at, event.annotator, event.kind, body, chain))
