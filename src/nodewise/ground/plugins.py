@@ -67,7 +67,10 @@ def find_plugin(kind: str, name: str, registry: Mapping[str, Any], group: str, *
                     f"the {kind} {name!r} of an installed package could not be imported ({_said(error)}): mend {point.value!r}, or uninstall the package"
                 ) from error
     if not imports and kind not in ("classifier", "strategy"):
-        hint = f"One of your own is registered by the file that makes it, which you import first, or is an installed package's entry point of {group!r}."
+        hint = (
+            "Since opening a file imports no code, one of your own is registered by the file that makes it, which you import first, or is an "
+            f"installed package's entry point of {group!r}."
+        )
         raise UnknownNameError(kind, name, list_plugins(registry, group), hint)
     if ":" in name and not imports:
         raise InputError(
