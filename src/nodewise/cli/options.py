@@ -41,6 +41,7 @@ __all__ = [
     "read_names",
     "read_numbers",
     "read_plugin_settings",
+    "read_settings_of_each",
     "with_json_value",
 ]
 
@@ -191,30 +192,56 @@ def read_plugin_settings(
     Raises:
         InputError: neither or both know a key.
     """
+    classifiers, strategies = read_settings_of_each(texts, [classifier], [strategy or ("policy" if policy else None)])
+    return classifiers[0], strategies[0]
+
+
+def read_settings_of_each(
+    texts: list[str] | None, classifiers: Sequence[str | None], strategies: Sequence[str | None]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The settings of several classifiers and strategies that ``--set`` gives, each those that it knows.
+
+    A key may say whom it is for, as in ``classifier.hidden=32``; else it goes to those of the two kinds that know it.
+
+    Args:
+        texts: ``key=value`` each.
+        classifiers, strategies: by name; None: the default.
+
+    Raises:
+        InputError: nobody knows a key, or both classifiers and strategies do.
+    """
     from nodewise.classifiers import CLASSIFIERS, DEFAULT_CLASSIFIER
     from nodewise.classifiers import GROUP as CLASSIFIER_GROUP
     from nodewise.ground.plugins import plugin_settings, read_settings
     from nodewise.strategies import DEFAULT_STRATEGY, STRATEGIES
     from nodewise.strategies import GROUP as STRATEGY_GROUP
 
-    given: dict[str, dict[str, Any]] = {"classifier": {}, "strategy": {}}
+    given: dict[str, list[dict[str, Any]]] = {"classifier": [{} for _ in classifiers], "strategy": [{} for _ in strategies]}
     if not texts:
         return given["classifier"], given["strategy"]
-    asks = (strategy or ("policy" if policy else DEFAULT_STRATEGY)).partition(":")
+    asks = [(name or DEFAULT_STRATEGY).partition(":") for name in strategies]
     known = {
-        "classifier": plugin_settings("classifier", classifier or DEFAULT_CLASSIFIER, CLASSIFIERS, CLASSIFIER_GROUP),
-        "strategy": plugin_settings("strategy", asks[0] if asks[0] in STRATEGIES else "".join(asks), STRATEGIES, STRATEGY_GROUP),
+        "classifier": [plugin_settings("classifier", name or DEFAULT_CLASSIFIER, CLASSIFIERS, CLASSIFIER_GROUP) for name in classifiers],
+        "strategy": [
+            plugin_settings("strategy", one[0] if one[0] in STRATEGIES else "".join(one), STRATEGIES, STRATEGY_GROUP) for one in asks
+        ],
     }
     for key, value in read_settings(texts).items():
         kind, dot, name = key.partition(".")
-        if dot and kind in given:
-            given[kind][name] = value
-            continue
-        takers = [kind for kind, names in known.items() if key in names]
-        if len(takers) != 1:
-            both = "; ".join(f"the {kind} knows {', '.join(sorted(names)) or 'none'}" for kind, names in known.items())
-            raise InputError(f"--set got {key!r}: say classifier.{key} or strategy.{key}; {both}")
-        given[takers[0]][key] = value
+        if not dot or kind not in given:
+            takers, name = [kind for kind, sets in known.items() if any(key in names for names in sets)], key
+            if len(takers) != 1:
+                both = "; ".join(f"the {kind} knows {', '.join(sorted(set().union(*sets))) or 'none'}" for kind, sets in known.items())
+                raise InputError(f"--set got {key!r}: say classifier.{key} or strategy.{key}; {both}")
+            kind = takers[0]
+        alone = len(known[kind]) == 1  # which is told by name if it does not know the key
+        if not alone and not any(name in names for names in known[kind]):
+            raise InputError(
+                f"--set got {key!r}: no {kind} here knows {name!r}; they know {', '.join(sorted(set().union(*known[kind]))) or 'none'}"
+            )
+        for settings, names in zip(given[kind], known[kind], strict=True):
+            if alone or name in names:
+                settings[name] = value
     return given["classifier"], given["strategy"]
 
 

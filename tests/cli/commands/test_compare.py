@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import nodewise as nw
+from nodewise.classifiers import Gcn
 from nodewise.cli import main
+from nodewise.evaluation import Method
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -75,12 +78,30 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(
         (["--strategies", "random", "--closing-epochs", "x"], "--closing-epochs got 'x'"),
         (["--strategies", "random", "--budgets", "90"], "more than the pool's"),
         (["--strategies", "random", "--device", "tpu"], "unknown device"),
+        (["--strategies", "random,centrality", "--set", "mesure=degree"], "--set got 'mesure': say classifier.mesure or strategy.mesure"),
+        (["--strategies", "random,age", "--set", "strategy.measure=degree"], "no strategy here knows 'measure'; they know basef"),
     ],
 )
 def test_bad_input_is_one_line_and_2(wrong: list[str], expected: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "karate", *wrong, "--quiet"]) == 2
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1 and err.startswith("nodewise compare: ") and expected in err
+
+
+def test_settings_go_to_whoever_knows_them(capfd: pytest.CaptureFixture[str]) -> None:
+    options = ["--strategies", "random,centrality", "--classifiers", "views,gcn", "--set", "measure=pagerank", "--set", "hidden=4"]
+    assert main(["compare", "karate", *options, "--budgets", "3", "--runs", "2", "--json", "-", "--quiet"]) == 0
+    by_name = json.loads(capfd.readouterr().out)
+    table = nw.compare(
+        "karate",
+        ["random", Method("centrality", settings={"measure": "pagerank"})],
+        classifiers=["views", Gcn(hidden=4)],
+        budgets=3,
+        runs=2,
+    )
+    for one, other in zip(by_name["settings"], table.as_dict()["settings"], strict=True):
+        assert one["classifier"] == other["classifier"]
+        assert [(row["name"], row["micro_f1"]) for row in one["results"]] == [(row["name"], row["micro_f1"]) for row in other["results"]]
 
 
 def test_a_graph_without_labels_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -22,11 +22,13 @@ from nodewise.cli.options import (
     JsonOption,
     RunsOption,
     SeedOption,
+    SettingsOption,
     check_json,
     open_engine,
     read_closing,
     read_names,
     read_numbers,
+    read_settings_of_each,
 )
 from nodewise.cli.screen import Screen
 
@@ -63,6 +65,7 @@ def compare(
             show_default="each policy's own, else the default",
         ),
     ] = None,
+    settings: SettingsOption = None,
     closing: ClosingOption = None,
     features: FeaturesOption = None,
     runs: RunsOption = 100,
@@ -81,7 +84,7 @@ def compare(
     """Compare strategies on the same splits, with paired tests.
 
     A strategy is a name; policy:NAME|FILE is one of several policies, age:0.2/0.3/0.5 is AGE with fixed weights, package.module:Name is your own,
-    as for classifiers.
+    as for classifiers. --set gives a setting to each of them that knows it.
     With --out, every finished chunk of runs is kept: after a kill the same command goes on where it was. With --engine ray, chunks are played
     side by side on a Ray cluster; the scores are the same.
     """
@@ -94,13 +97,17 @@ def compare(
     from nodewise.strategies import DEFAULT_STRATEGY
 
     check_json(json)
-    methods = tuple(Method(name) for name in (read_names(strategies, "--strategies") if strategies else ("random", DEFAULT_STRATEGY)))
+    asked = read_names(strategies, "--strategies") if strategies else ("random", DEFAULT_STRATEGY)
+    names = read_names(classifiers, "--classifiers") if classifiers else ()
+    learn_with, ask_with = read_settings_of_each(settings, names, asked)
+    methods = tuple(Method(name, settings=own) for name, own in zip(asked, ask_with, strict=True))
     for method in methods:
         method.make()
-    names = read_names(classifiers, "--classifiers") if classifiers else ()
     if closing is not None and not (names or ("gcn",)) == ("gcn",):
         raise InputError(f"--closing-epochs is the GCN's: use it with --classifiers gcn alone, got {', '.join(names)}")
-    learners: tuple[Classifier | None, ...] = tuple(make_classifier(name, read_closing(closing)) for name in names) or (None,)
+    learners: tuple[Classifier | None, ...] = tuple(
+        make_classifier(name, {**read_closing(closing), **own}) for name, own in zip(names, learn_with, strict=True)
+    ) or (None,)
     if closing is not None and not names:
         learners = (make_classifier("gcn", read_closing(closing)),)
     wanted = read_numbers(budgets, "--budgets") if budgets else ()
