@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -166,14 +166,11 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
 
 @contextmanager
 def _threads(nodes: int) -> Iterator[None]:
-    """Dense products of ordinary graphs on one thread, sparse ones in blocks on all cores.
+    """numpy's library on one thread, and torch as well but for the dense products of large graphs; sparse products are done in blocks on all cores.
 
-    Threads of numpy's library and of torch that wait for each other between small products cost more than they bring, many times more on a busy machine.
+    Threads that wait for each other between small products cost more than they bring, many times more on a busy machine.
     """
-    if nodes >= LARGE:
-        yield
-        return
-    with one_thread(), threadpool_limits(1, user_api="blas"):
+    with threadpool_limits(1, user_api="blas"), nullcontext() if nodes >= LARGE else one_thread():
         yield
 
 
