@@ -3,7 +3,7 @@
     python benchmarks/cluster.py
 
 One worker and two take turns, all warmed up, and the median of the neighbours' ratios counts: what else the machine does falls on both. The overhead is
-the time between a worker's chunks that none of them says it took.
+the time between a worker's chunks that none of them says it took. The memory is the most that one worker took, times their number.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,22 @@ from ray.cluster_utils import Cluster
 from nodewise.cluster import RayEngine
 from nodewise.datasets import synthetic_graph
 from nodewise.evaluation import compare, write_json
+
+
+def worker_memory() -> float:
+    """Gigabytes that one of this process's Ray workers has taken at most."""
+    parents, highest = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, KeyError):  # it ended meanwhile
+            told = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+            parents[int(folder.name)] = int(told["PPid"])
+            if (folder / "cmdline").read_text().startswith(("ray::play_packed", "ray::IDLE")):
+                highest[int(folder.name)] = int(told["VmHWM"].split()[0]) / 1e6
+
+    def ours(process: int) -> bool:
+        return process == os.getpid() or (process in parents and ours(parents[process]))
+
+    return max(memory for process, memory in highest.items() if ours(process))
 
 
 def main() -> None:
@@ -47,7 +64,11 @@ def main() -> None:
                     reporter=lambda event: came.append(time.perf_counter()),
                 )  # fmt: skip
                 between = (came[-1] - came[0]) / (chunks - 1)
-                return {"seconds_a_chunk": between, "seconds_inside": found.settings[0].outcomes["random"].seconds / chunks}
+                return {
+                    "seconds_a_chunk": between,
+                    "seconds_inside": found.settings[0].outcomes["random"].seconds / chunks,
+                    "memory_gb": workers * worker_memory(),
+                }
 
             play(2, 6)
             for _ in range(given.turns):

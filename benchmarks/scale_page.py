@@ -6,8 +6,11 @@ python benchmarks/scale_page.py
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = RESULTS.parent.parent / "docs"
@@ -58,7 +61,7 @@ CLUSTER = """## A Ray cluster
   same kind of processor and the same torch. Before any work, one worker on every machine tells its versions: another Python, another nodewise, or the
   same version with other source files is refused by name; a machine that joins later is asked with its first chunk.
 - **GPUs.** `--gpus-per-task 0.5` lets two chunks share a GPU. The machine that runs the command needs none.
-- **Memory.** Every worker holds a graph of its own. Where a graph is large, start Ray with fewer cores a machine (`ray start --num-cpus=4`).
+- **Memory.** Every worker holds a graph of its own and its views, makes these if the machine has not kept them, and takes up to 4 GB for a chunk's runs. Where a graph is large, start Ray with fewer cores a machine (`ray start --num-cpus=4`).
 
 Of machines that you have: [ray-cluster.yaml](cluster/ray-cluster.yaml), `ray up docs/cluster/ray-cluster.yaml`. On Kubernetes:
 [kuberay.yaml](cluster/kuberay.yaml). Under Slurm, a cluster for the time of one job: [slurm.sh](cluster/slurm.sh).
@@ -111,7 +114,25 @@ def cluster_part(record: dict[str, Any]) -> str:
     )
 
 
-def curves_part(record: dict[str, Any]) -> str:
+def core_hours(record: dict[str, Any]) -> str:
+    """What chunks cost, in what is paid for."""
+    seconds = float(np.median([turn["one"]["seconds_a_chunk"] for turn in record["turns"]]))
+    return (
+        f"A chunk of `benchmarks/cluster.py` (ten runs of 20 queries with a GCN on 1,000 nodes) took {seconds:.1f} s on one worker there, Ray included: a thousand of them are "
+        f"about {1000 * seconds / 3600:.1f} core hours, on however many workers.\n"
+    )
+
+
+def workers_row(record: dict[str, Any]) -> str:
+    """The curve against Ray workers: a chunk's time with one and with two."""
+    turn = record["turns"][int(np.argmin(np.abs(np.array(record["ratios"]) - record["ratio"])))]  # the one that counts
+    one, two = (turn[name]["seconds_a_chunk"] for name in ("one", "two"))
+    memory = [turn[name].get("memory_gb", 0) for name in ("one", "two")]
+    told = f"{memory[0]:.2f} … {memory[1]:.2f} GB" if memory[0] else ""
+    return f"| workers (Ray), a chunk | 1 … 2 | 2 |  | {one:.2f} … {two:.2f} s, exponent {-math.log2(record['ratio']):.2f} |  |  | {told} |"
+
+
+def curves_part(record: dict[str, Any], cluster: dict[str, Any] | None) -> str:
     curves, usual = record["curves"], record["usual"]
     clocks = {(curve["clock"], curve["threads"]) for curve in curves.values()}
     told = " and ".join(
@@ -143,9 +164,20 @@ def curves_part(record: dict[str, Any]) -> str:
             + " | ".join(cells)
             + f" | {peaks[0]:.2f} … {peaks[1]:.2f} GB |"
         )
+    if cluster is not None:
+        lines.append(workers_row(cluster))
     machine = next(iter(curves.values()))["machine"]
     load = max(point["load_average"] for curve in curves.values() for point in curve["points"])
-    lines += ["", f"{machine['cpu']}; load at most {load:.1f}; torch {machine['torch']}; commit {machine['commit']}.", ""]
+    lines += [
+        "",
+        f"{machine['cpu']}; load at most {load:.1f}; torch {machine['torch']}; commit {machine['commit']}."
+        + (
+            f" Workers: a chunk of `benchmarks/cluster.py` on {cluster['machine']['cpu']}, load {cluster['load_average']:.1f}; −1 would be twice as fast with two."
+            if cluster
+            else ""
+        ),
+        "",
+    ]
     if "nodes" in curves and "local nodes" in curves:
         exponents = [curves[name].get("exponents", {}).get("views") for name in ("nodes", "local nodes")]
         if None not in exponents:
@@ -305,7 +337,7 @@ def main() -> None:
         parts.append(cluster_part(cluster))
         if (training := read("training-time")) is not None:
             parts.append(train_part(training, cluster))
-    parts += [COSTS, LARGE]
+    parts += [COSTS, *([] if cluster is None else [core_hours(cluster)]), LARGE]
     if (sampling := read("sampling")) is not None:
         parts.append(sampling_part(sampling))
     if (million := read("million")) is not None and "parts" in million:
@@ -316,7 +348,7 @@ def main() -> None:
         parts.append(texts_part(texts))
     if (scale := read("scale")) is not None and "clock" in next(iter(scale["curves"].values())):
         draw(scale, DOCS / "figures" / "scale.png")
-        parts.append(curves_part(scale))
+        parts.append(curves_part(scale, cluster))
     parts.append(BILLION)
     (DOCS / "scale.md").write_text("\n".join(part.rstrip("\n") + "\n" for part in parts), encoding="utf-8")
 
