@@ -1,14 +1,13 @@
 """The page on the closed form: its tables from the result files, and these from the lines that `closed_form.py` writes.
 
-python benchmarks/closed_form_page.py [--lines lines.jsonl …] [--curves log …]     # to results/closed-form*.json, then the page
+python benchmarks/closed_form_page.py [--lines lines.jsonl …]     # to results/closed-form.json, then the page and its picture
 
-Lines hold every run: intervals and paired leads come from them. Curves are the means that `closed_form.py` prints, of a run at more budgets.
+Lines hold every run: intervals and paired leads come from them.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import re
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nodewise.evaluation.plots import new_figure, save_figure
 from nodewise.evaluation.statistics import rank_strategies
 from nodewise.ground.files import write_json
 
@@ -36,6 +36,7 @@ def summary(files: list[Path]) -> dict[str, Any]:
     """Means with 95 % intervals by graph, budget and strategy, and the paired leads of gain over random choice."""
     lines = {(line["graph"], line["strategy"]): line for file in files for line in map(json.loads, file.read_text().splitlines())}
     graphs: dict[str, Any] = {}
+    machine = lines["cora", "gain"]["machine"]
     for name in DOMAINS:
         own = {strategy: line for (graph, strategy), line in lines.items() if graph == name}
         if "gain" not in own:
@@ -58,25 +59,22 @@ def summary(files: list[Path]) -> dict[str, Any]:
                 "labels": int(budget), "micro_f1": {s: interval(values) for s, values in scores.items()}, "macro_f1_gain": interval(macro),
                 "lead": interval(scores["gain"] - scores["random"]), "runs": {s: len(values) for s, values in scores.items()},
             }  # fmt: skip
+        if len(budgets) > 1:
+            areas = {s: area(own[s]) for s in ("gain", "random")}
+            record["area"] = {**{s: interval(values) for s, values in areas.items()}, "lead": interval(areas["gain"] - areas["random"])}
+            record["curve"] = {s: {str(b): round(float(np.mean(own[s]["budgets"][str(b)]["micro_f1"])), 2) for b in budgets} for s in areas}
+        if own["gain"]["machine"] != machine:
+            record["machine"] = own["gain"]["machine"]
         graphs[name] = record
-    machine = next(iter(lines.values()))["machine"]
     return {"schema": 1, "machine": machine, "seed": next(iter(lines.values()))["seed"], "classifier": "views", "graphs": graphs}
 
 
-def curves(logs: list[Path]) -> dict[str, Any]:
-    """The means that were printed, by graph, strategy and number of labels."""
-    found: dict[str, Any] = {}
-    for line in (line for log in logs for line in log.read_text().splitlines()):
-        told = re.fullmatch(r"(\S+) (\S+) views (\{.*\}) [0-9.]+ s", line)
-        if told and told[1] in DOMAINS:
-            found.setdefault(told[1], {})[told[2]] = ast.literal_eval(told[3])
-    return {name: found[name] for name in DOMAINS if {"gain", "random"} <= set(found.get(name, ()))}
-
-
-def area(curve: dict[str, float]) -> float:
-    """The mean Micro-F1 over the number of labels, from the first budget to the last: the area under the curve, by trapezia."""
-    counts = sorted(map(int, curve))
-    return float(np.trapezoid([curve[str(count)] for count in counts], counts) / (counts[-1] - counts[0]))
+def area(line: dict[str, Any]) -> np.ndarray:
+    """The mean Micro-F1 of each run over the number of labels, from the first budget to the last: the area under the curve, by trapezia."""
+    counts = sorted(map(int, line["budgets"]))
+    scores = np.array([line["budgets"][str(count)]["micro_f1"] for count in counts])
+    result: np.ndarray = np.trapezoid(scores, counts, axis=0) / (counts[-1] - counts[0])
+    return result
 
 
 def rows_at(result: dict[str, Any], per: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -103,39 +101,27 @@ def budget_table(result: dict[str, Any]) -> str:
     ]
     for per in PER_CLASS:
         rows = list(rows_at(result, per))
-        leads, bound = {name: at["lead"][0] for name, _, at in rows}, "not measured"
-        means = [np.mean([at["micro_f1"][s][0] for _, _, at in rows]) for s in ("gain", "random")] if rows else []
-        if rows:
-            worst = min(rows, key=lambda row: sum(row[2]["lead"]))
-            bound = f"{sum(worst[2]['lead']):+.2f} ({worst[0]})"
-        else:  # printed means alone
-            at_once = {
-                name: [own[s].get(str(int(per) * min(map(int, own[s])))) for s in ("gain", "random")] for name, own in read_curves().items()
-            }
-            both = {name: values for name, values in at_once.items() if None not in values}
-            leads, means = {name: a - b for name, (a, b) in both.items()}, list(np.mean(list(both.values()), axis=0))
+        leads = {name: at["lead"][0] for name, _, at in rows}
+        means = [np.mean([at["micro_f1"][s][0] for _, _, at in rows]) for s in ("gain", "random")]
+        worst = min(rows, key=lambda row: sum(row[2]["lead"]))
         halves = {half: np.mean([leads[name] for name in leads if HALF[name] == half]) for half in ("developed_on", "reported_on")}
         out.append(
             f"| {per} | {len(leads)} | {means[0]:.1f} | {means[1]:.1f} | {np.mean(list(leads.values())):+.2f} | {halves['developed_on']:+.2f} "
-            f"| {halves['reported_on']:+.2f} | {bound} |"
+            f"| {halves['reported_on']:+.2f} | {sum(worst[2]['lead']):+.2f} ({worst[0]}) |"
         )
     return "\n".join(out)
-
-
-def read_curves() -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((RESULTS / "closed-form-curves.json").read_text())["graphs"]
-    return record
 
 
 def area_table(result: dict[str, Any]) -> str:
     """The mean over the whole curve instead of one budget: people stop where they like."""
     out = ["| | graphs | mean of gain | mean of random | mean lead | lowest lead |", "| --- | ---: | ---: | ---: | ---: | --- |"]
     for title, half in (("all", None), ("developed on", "developed_on"), ("reported on", "reported_on")):
-        areas = {name: [area(own[s]) for s in ("gain", "random")] for name, own in read_curves().items() if half in (None, HALF[name])}
-        leads = {name: gain - random for name, (gain, random) in areas.items()}
-        worst, means = min(leads, key=leads.__getitem__), np.mean(list(areas.values()), axis=0)
+        areas = {name: own["area"] for name, own in result["graphs"].items() if "area" in own and half in (None, HALF[name])}
+        gain, random, lead = (np.mean([one[what][0] for one in areas.values()]) for what in ("gain", "random", "lead"))
+        worst = min(areas, key=lambda name: areas[name]["lead"][0])
         out.append(
-            f"| {title} | {len(areas)} | {means[0]:.1f} | {means[1]:.1f} | {means[0] - means[1]:+.2f} | {leads[worst]:+.2f} ({worst}) |"
+            f"| {title} | {len(areas)} | {gain:.1f} | {random:.1f} | {lead:+.2f} "
+            f"| {areas[worst]['lead'][0]:+.2f} ± {areas[worst]['lead'][1]:.2f} ({worst}) |"
         )
     return "\n".join(out)
 
@@ -191,13 +177,13 @@ def paper_table(result: dict[str, Any]) -> str:
 
 
 def rank_table(result: dict[str, Any]) -> str:
-    """Average ranks over domains of the strategies that were played on every graph at five labels a class, of an earlier state."""
-    graphs = json.loads((RESULTS / "closed-form-strategies.json").read_text())["graphs"]
+    """Average ranks over domains of the strategies at five labels a class."""
+    graphs = {name: at["micro_f1"] for name, _, at in rows_at(result, "5")}
     means: dict[str, list[float]] = {}
     for strategy in sorted(set.intersection(*(set(scores) for scores in graphs.values()))):
         by_domain: dict[str, list[float]] = {}
         for name, scores in graphs.items():
-            by_domain.setdefault(DOMAINS[name], []).append(scores[strategy])
+            by_domain.setdefault(DOMAINS[name], []).append(scores[strategy][0])
         means[strategy] = [float(np.mean(values)) for values in by_domain.values()]
     ranking = rank_strategies(means)
     order = sorted(means, key=lambda name: ranking.ranks[name])
@@ -230,6 +216,22 @@ def search_tables() -> str:
     return "\n".join(out)
 
 
+def draw_curves(result: dict[str, Any]) -> None:
+    """Micro-F1 over the number of labels on the paper's graphs."""
+    figure = new_figure(10.5, 2.6)
+    for number, name in enumerate(PAPER_GRAPHS):
+        axis = figure.add_subplot(1, len(PAPER_GRAPHS), number + 1)
+        for strategy, style in (("gain", "o-"), ("random", "s--")):
+            curve = result["graphs"][name]["curve"][strategy]
+            axis.plot([int(count) for count in curve], list(curve.values()), style, markersize=3, label=strategy)
+        axis.set_title(name, fontsize=9)
+        axis.set_xlabel("labels", fontsize=8)
+        axis.tick_params(labelsize=7)
+    figure.axes[0].set_ylabel("Micro-F1", fontsize=8)
+    figure.axes[0].legend(fontsize=7)
+    save_figure(figure, PAGE.parent / "figures" / "closed-form.png")
+
+
 def readme_block(result: dict[str, Any]) -> str:
     rows = list(rows_at(result, "5"))
     lead = np.mean([at["lead"][0] for _, _, at in rows])
@@ -245,18 +247,9 @@ def readme_block(result: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=Path, nargs="*")
-    parser.add_argument("--curves", type=Path, nargs="*", help="what closed_form.py printed")
-    parser.add_argument("--commit", help="that the curves were measured at")
     given = parser.parse_args()
     if given.lines:
         write_json(RESULTS / "closed-form.json", summary(given.lines), compact=True)
-    if given.curves:
-        told = {
-            "schema": 1,
-            "about": "Micro-F1 by number of labels, means of 100 runs on one GPU; single runs were not kept",
-            "commit": given.commit,
-        }
-        write_json(RESULTS / "closed-form-curves.json", {**told, "graphs": curves(given.curves)}, compact=True)
     result = json.loads((RESULTS / "closed-form.json").read_text())
     parts = {
         "main": main_table,
@@ -267,6 +260,7 @@ def main() -> None:
         "calibration": calibration_words,
         "behind": behind_words,
     }
+    draw_curves(result)
     text = PAGE.read_text(encoding="utf-8")
     for name, make in parts.items():
         text = filled(text, name, make(result))

@@ -18,19 +18,17 @@ graph = nw.Graph.from_dataframe(frame, k=8)
 print(graph)
 
 with nw.Session.create("wine.nodewise", graph, budget=12, classes=list(data.target_names)) as session:
-    right = []
     while not session.done:
         query = session.ask()
         session.tell(query.node, answers[query.node])
-        pairs = zip(session.predict().names, answers, strict=True)
-        right.append(sum(one == other for one, other in pairs) / len(answers))
-    print(*session.stop_report().words, sep="\n")
+    report = session.stop_report()
+    print(*report.words, sep="\n")
     session.export("labels.csv")
 
 result = pd.read_csv("labels.csv")
 print(result[result["label"].notna()].iloc[:4, :4].to_string(index=False))
 
 figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
-axes.plot(range(1, 13), [100 * share for share in right], marker="o")
-axes.set(xlabel="labels", ylabel="predicted right, %", title="178 bottles of wine, as the key tells")
-figure.savefig("right.png", dpi=150)
+axes.plot([point.labels for point in report.curve], [100 * point.confidence for point in report.curve], marker="o")
+axes.set(xlabel="labels", ylabel="mean probability of the likeliest class, %", title="How sure the predictions are")
+figure.savefig("sure.png", dpi=150)

@@ -192,10 +192,10 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[
 def _features(graph: GraphTensors) -> Array:
     """The features, rows of unit length, in their leading directions where they have many: float32 [node, at most 256]."""
     if graph.dense_x is not None and graph.num_features <= REDUCED:
-        return unit_or_zero(graph.dense_x.cpu().numpy())
+        return unit_or_zero(graph.dense_x.cpu().numpy()).astype(np.float32, copy=False)
     from nodewise.classifiers.views.reduction import reduced
 
-    return reduced(graph)
+    return np.ascontiguousarray(reduced(graph), np.float32)
 
 
 def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
