@@ -176,6 +176,35 @@ def paper_table(result: dict[str, Any]) -> str:
     return "\n".join(out)
 
 
+EXPERIMENTS = ("same-domain", "cross-domain", "cross-domain-cora-pubmed", "cross-domain-citeseer-pubmed", "budgets", "budgets-cora")
+
+
+def beyond_table(result: dict[str, Any]) -> str:
+    """The paper's tables and curves with views and gain: a row for each of their settings that both were played on."""
+    out = [
+        "| place in the paper | graph | labels | GPA, printed | GPA, here | random, views | gain, views |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for experiment in EXPERIMENTS:
+        record = json.loads((RESULTS / f"{experiment}.json").read_text())
+        for setting in (setting for part in record["parts"] for setting in part["settings"]):
+            own = result["graphs"].get(re.sub(r"^reddit(\d)$", r"reddit1401-graph\1", setting["graph"]), {}).get("curve", {})
+            labels = str(setting["budget"])
+            gpa = next(one for one in setting["results"] if one["name"] == "GPA")
+            if labels in own.get("gain", {}):
+                printed = f"{gpa['paper']['micro_f1']:.1f}" if gpa["paper"] else ""
+                cells = (
+                    record["place"].split(",")[0],
+                    setting["graph"],
+                    labels,
+                    printed,
+                    f"{gpa['micro_f1']['mean']:.1f}",
+                    f"{own['random'][labels]:.1f}",
+                )
+                out.append(f"| {' | '.join(cells)} | **{own['gain'][labels]:.1f}** |")
+    return "\n".join(out)
+
+
 def rank_table(result: dict[str, Any]) -> str:
     """Average ranks over domains of the strategies at five labels a class."""
     graphs = {name: at["micro_f1"] for name, _, at in rows_at(result, "5")}
@@ -255,6 +284,7 @@ def main() -> None:
         "main": main_table,
         "budgets": budget_table,
         "paper": paper_table,
+        "beyond": beyond_table,
         "ranks": rank_table,
         "area": area_table,
         "calibration": calibration_words,

@@ -35,7 +35,8 @@ Everything below is made from the files in `benchmarks/results` by `python -m no
 sentences below the tables included. Each experiment can be run alone, as its heading says, or all of them by `nodewise reproduce all`. The paper is
 Hu et al., *Graph Policy Network for Transferable Active Learning on Graphs*, NeurIPS 2020; its numbers are in `src/nodewise/experiments/gpa`.
 Differences are ours minus theirs, in points. All methods of a table meet the same splits; leads are tested in pairs and corrected for how many are
-tested. In what the paper, the released code and nodewise differ is told in [departures.md](departures.md).
+tested. In what the paper, the released code and nodewise differ is told in [departures.md](departures.md); the same
+tables with nodewise's own classifier and strategy are in [closed-form.md](closed-form.md).
 
 **Reddit.** The figures on `reddit1` … `reddit5` below were made from copies of these graphs without the posts' word vectors: the classifier saw
 structural features, degrees and the like. They are marked so wherever they stand beside the paper's, and no difference is drawn. The authors' release
