@@ -93,7 +93,7 @@ def play(given: argparse.Namespace, work: Path, begin: float) -> dict[str, Any]:
 
 
 def summary(files: dict[str, Any]) -> dict[str, Any]:
-    """What the issue asks for: AGE's nine cross-domain cells, GPA's nine, and all cells, Micro and Macro."""
+    """How near print is: AGE's nine cross-domain cells, GPA's nine, and all cells, Micro and Macro."""
     records = [files[name] for name in (f"benchmarks/results/{one}.json" for one in CROSS) if name in files]
     cells = [
         (record["experiment"], setting["graph"], result)

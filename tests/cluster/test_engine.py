@@ -88,6 +88,7 @@ def chunk_files(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
 
 
+@pytest.mark.long
 def test_the_result_is_the_local_one_for_names_files_and_graphs_in_memory(cluster: Any, tmp_path: Path) -> None:
     write_graph(synthetic_graph(nodes=90, classes=2, features=0, seed=1, name="plain"), tmp_path / "plain.npz")
     graphs: list[Any] = ["karate", tmp_path / "plain.npz", small()]
@@ -219,11 +220,13 @@ def test_machines_with_another_nodewise_are_named(cluster: Any, monkeypatch: pyt
     assert not list(tmp_path.glob("*.begun"))
 
 
+@pytest.mark.long
 def test_an_error_of_the_task_is_told_once_and_not_retried(cluster: Any) -> None:
     with pytest.raises(InputError, match="budget of 500 queries is more than the pool's"):
         compare(small(), ["random"], classifiers=["gcn"], budgets=500, runs=2, device="cpu", engine=RayEngine(cluster.address))
 
 
+@pytest.mark.long
 def test_a_graph_that_workers_cannot_read_is_named(cluster: Any, tmp_path: Path) -> None:
     store = ChunkStore(tmp_path)
     engine = RayEngine(cluster.address)

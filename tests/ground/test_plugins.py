@@ -62,6 +62,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
     def write(module: str, **files: str) -> ModuleType:
         forget()
         for name, text in files.items():
+            monkeypatch.delitem(sys.modules, name.replace("__", "."), raising=False)  # another test's of the same name
             path = tmp_path / (name.replace("__", "/") + ".py")
             path.parent.mkdir(exist_ok=True)
             (path.parent / "__init__.py").touch()
