@@ -154,3 +154,8 @@ def test_a_pile_of_parts_is_refused_early() -> None:
         read_pickled_array(b"\x80\x03" + b"(" * 100_000 + b".")
     with pytest.raises(PickleRefusedError, match="damaged"):  # a length of four exabytes that is not there
         read_pickled_array(b"\x80\x04\x8e" + struct.pack("<Q", 2**62) + b"x")
+
+
+def test_a_name_with_an_escape_that_is_none_is_refused_without_a_warning() -> None:
+    with pytest.raises(PickleRefusedError):
+        read_pickled_array(b"c" + b"nu\\umpy\n" + b"ndarray\n.")

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import numpy.typing as npt
@@ -76,8 +77,10 @@ def read_pickled_array(content: bytes) -> npt.NDArray[Any]:
     """
     stream, machine = BytesIO(content), _Machine()
     try:
-        for instruction, argument, _ in pickletools.genops(stream):
-            machine.step(instruction.name, argument)
+        with catch_warnings():
+            simplefilter("ignore")  # Python warns of escapes that a damaged name holds; it is refused all the same
+            for instruction, argument, _ in pickletools.genops(stream):
+                machine.step(instruction.name, argument)
     except PickleRefusedError:
         raise
     except (ValueError, IndexError, KeyError, TypeError) as error:  # torn or not a pickle at all, or instructions that lead nowhere
