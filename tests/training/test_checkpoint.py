@@ -23,6 +23,8 @@ from nodewise.training import train_policy
 from tests.conftest import ROOT
 from tests.small_graphs import random_graph
 
+pytestmark = pytest.mark.slow
+
 SHORT: dict[str, Any] = {"budgets": (2, 3), "episodes": 16, "batch": 2, "classifier": Gcn(closing_epochs=1), "device": "cpu"}
 
 

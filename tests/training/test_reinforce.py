@@ -36,6 +36,7 @@ def same_weights(one: Policy, other: Policy) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), other.state_dict().values(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reward", ["trajectory", "stepwise"])
 @pytest.mark.parametrize("architecture", ["gcn", "mlp"])
 def test_the_best_nodes_of_a_toy_are_learned(architecture: str, reward: str) -> None:

@@ -22,6 +22,8 @@ from tests.session.jobs import unlabelled
 from tests.small_graphs import block_graph
 from tests.studio.jobs import job
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

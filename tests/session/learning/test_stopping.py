@@ -28,6 +28,7 @@ def test_wilsons_interval_by_hand() -> None:
     assert wilson(0, 5).low == 0.0 and wilson(5, 5).high == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(0)
     for share in (0.5, 0.8, 0.95):

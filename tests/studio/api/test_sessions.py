@@ -17,6 +17,8 @@ from nodewise.studio.api.studio_responses import NameResponse, PreviewResponse, 
 from tests.studio.jobs import EVIL, job
 from tests.studio.serving import API, Client, running
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["apple pie", "apple tart", "pear tart", "pear juice", "engine oil", "engine part", "car part", "car oil"]
 TABLE = "key,body,kind,link\n" + "".join(
     f"k{n},{WORDS[n % 8]} number {n},{['food', 'cars', ''][n % 3]},https://x.org/{n}\n" for n in range(24)

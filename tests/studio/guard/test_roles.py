@@ -16,6 +16,8 @@ from tests.studio.guarding import ask
 from tests.studio.jobs import job
 from tests.studio.serving import API, Client, running
 
+pytestmark = pytest.mark.slow
+
 OWNER, ANNOTATOR = "the-owners-token", "the-annotators-token"
 RULES = GuardRules.for_address("127.0.0.1", 8080, token=OWNER, annotator_token=ANNOTATOR)
 HOST = ("host", "127.0.0.1:8080")
