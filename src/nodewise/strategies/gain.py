@@ -243,17 +243,16 @@ def _least_error(learner: ViewsLearner, covariances: torch.Tensor, scores: torch
     around = mean[:, ::stride].transpose(1, 2)[:, None].contiguous()  # [run, 1, class, node]
     size = max(1, (_BLOCK if mean.device.type == "cpu" else _WIDE_BLOCK) // around.numel())  # candidates at once
     errors = []
-    for some in (slice(first, first + size) for first in range(0, candidates.shape[1], size)):
+    for begin in range(0, candidates.shape[1], size):
+        some = slice(begin, begin + size)
         logits = torch.addcmul(around, shift[:, some], own[:, some] + 1 / classes, value=-1).mul_(_TEMPERATURE)
         first = logits.max(2, keepdim=True)
         odds = logits.sub_(first.values).exp_()  # of every class against the likeliest, before class a's rise
         others = odds.scatter(2, first.indices, 0)
-        left, second = (
-            1 + others.sum(2, keepdim=True) - odds,
-            others.amax(2, keepdim=True),
-        )  # what the other classes have, all and the likeliest of them
+        left = 1 + others.sum(2, keepdim=True) - odds  # what all classes but a have together
+        rival = torch.ones_like(odds).scatter_(2, first.indices, others.amax(2, keepdim=True))  # and the likeliest of them
         risen = odds * torch.exp(_TEMPERATURE * shift[:, some])
-        sure = torch.maximum(torch.ones_like(odds).scatter_(2, first.indices, second), risen).div_(left.add_(risen)).clamp_max_(1)
+        sure = torch.maximum(rival, risen).div_(left.add_(risen)).clamp_max_(1)
         errors.append((torch.softmax(_TEMPERATURE * own[:, some], 2)[..., 0] * (1 - sure.mean(-1))).sum(-1))
     usable = torch.isfinite(scores.gather(1, candidates))  # a small pool may have fewer than eight
     least = torch.cat(errors, 1).masked_fill(~usable, torch.inf).argmin(1, keepdim=True)

@@ -47,7 +47,6 @@ class Views(Classifier):
 
     name = "views"
     trained = False
-    recordable = True
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """The inverse for each member, the labelled rows, and predictions of all nodes."""
