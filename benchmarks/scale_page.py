@@ -91,7 +91,7 @@ BILLION = """## A billion edges, on paper
 | features, float32 | 51 GB | from disk by memory map, or in half precision: 26 GB |
 | a power, the next one and four sums | 307 GB | in blocks of 16 columns: 38 GB at a time, the graph read eight times |
 | views, 640 columns, float32 | 256 GB | half precision and the 32 leading columns of four views: 26 GB |
-| one product with 128 columns | 1 TB of reads | some 10 s at 100 GB/s; 110 products: about 20 minutes |
+| one product with 128 columns | 1 TB of reads | some 10 s at 100 GB/s; 130 products: about 22 minutes |
 | a query of `gain` | 100 times that of a million nodes | the weighted Gram matrix from a sample of a million nodes, candidates from a sample of the pool |
 | predictions of all nodes, 10 classes | 4 GB | computed where they are looked at |
 

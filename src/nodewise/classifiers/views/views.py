@@ -243,7 +243,7 @@ def views_needs(nodes: int, edges: int, features: int, stored: int = 0) -> Needs
         stored: entries of sparse features.
     """
     entries, width = 2 * edges, min(features, REDUCED)
-    products = 112 if nodes < LARGE else 45  # of a large graph most have few columns
+    products = 132 if nodes < LARGE else 65  # of a large graph most have few columns
     seconds = _PRODUCT * entries * max(width, 40) * products + _ROW * nodes * max(width, 40) + _ENTRY * stored
     # ten views, once each and once together; or the rows, a power, the next one and four sums, beside the views that are there already
     columns = 10 if features else 2
