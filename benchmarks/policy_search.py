@@ -4,8 +4,8 @@
     python benchmarks/policy_search.py select --folder DIR --device cuda
     python benchmarks/policy_search.py report --folder DIR --device cuda --out benchmarks/results/policy-search.json
 
-The rule, written down before the first of these trainings. For each pair of source graphs, every training (seed, batch) offers three policies: the one
-whose last 100 episodes had the best mean reward on the sources, the last one, and the mean of the weights of the policies of episodes 1600, 1700, 1800,
+The rule, written down before the first of these trainings. For each pair of source graphs, every training (seed, batch, and with ``--observed training``
+the released code's state: the output before the update, with dropout) offers three policies: the one whose last 100 episodes had the best mean reward on the sources, the last one, and the mean of the weights of the policies of episodes 1600, 1700, 1800,
 1900 and 2000. Each plays 100 runs with seed 1000, the largest probability first, on seven labelled graphs that are not its targets: its two sources;
 three citation graphs (acmv9, citationv1, dblpv7); two generated ones with denser edges, one with classes of equal and one of unequal size (`GENERATED`).
 Its score is the mean over the seven of (Micro-F1 + Macro-F1) / 2. The policy with the best score of its pair is shipped, whatever it then reaches.
@@ -28,6 +28,7 @@ import torch
 from machine import describe_machine
 from transfer import PAPER
 
+from nodewise.classifiers import make_classifier
 from nodewise.datasets import default_budget, default_features, load_graph, synthetic_graph
 from nodewise.evaluation import evaluate, write_json
 from nodewise.graph import Graph
@@ -55,9 +56,9 @@ def graph_of(name: str) -> Graph:
     return synthetic_graph(name=name, **GENERATED[name]) if name in GENERATED else load_graph(name, features=default_features(name))
 
 
-def train_one(folder: Path, pair: str, seed: int, batch: int, device: str, until: float) -> str:
+def train_one(folder: Path, pair: str, seed: int, batch: int, observed: str, device: str, until: float) -> str:
     torch.set_num_threads(1)
-    out = folder / f"{pair}-{seed}-{batch}.safetensors"
+    out = folder / f"{pair}-{seed}-{batch}{'' if observed == 'updated' else f'-{observed}'}.safetensors"
 
     def watch(line: dict[str, Any]) -> None:
         if time.monotonic() > until:
@@ -68,8 +69,9 @@ def train_one(folder: Path, pair: str, seed: int, batch: int, device: str, until
     begin = time.monotonic()
     try:
         policy = train_policy(
-            sources, out=out, resume=True, keep_every=100, device=device, each_episode=watch, seed=seed, batch=batch, budgets=budgets
-        )
+            sources, out=out, resume=True, keep_every=100, device=device, each_episode=watch,
+            seed=seed, batch=batch, budgets=budgets, classifier=make_classifier("gcn", {"observed": observed}),
+        )  # fmt: skip
     except TimeIsUp:
         return f"{out.name}: stopped"
     return (
@@ -136,6 +138,7 @@ def main() -> None:
     parser.add_argument("--pairs", default=",".join(PAIRS))
     parser.add_argument("--seeds", default="20-25", help="first-last")
     parser.add_argument("--batch", type=int, default=5)
+    parser.add_argument("--observed", choices=("updated", "training"), default="updated")
     parser.add_argument("--jobs", type=int, default=12)
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--device", default="auto")
@@ -147,7 +150,7 @@ def main() -> None:
         first, last = map(int, given.seeds.split("-"))
         until = time.monotonic() + 60 * given.minutes
         jobs = [
-            (given.folder, pair, seed, given.batch, given.device, until)
+            (given.folder, pair, seed, given.batch, given.observed, given.device, until)
             for seed in range(first, last + 1)
             for pair in given.pairs.split(",")
         ]

@@ -78,6 +78,44 @@ def test_it_trains_as_on_the_cpu_when_nothing_is_dropped(kind: Kind, classes: in
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_the_training_pass_is_observed_as_on_the_cpu_when_nothing_is_dropped(kind: Kind, device: str) -> None:
+    graph = random_graph(kind, columns=20)
+    nodes, host = nodes_of(graph), GraphTensors(graph)
+    settings = Gcn(hidden=12, dropout=0, closing_epochs=2, observed="training")
+    there, expected = on_device(GraphTensors(graph, device), RUNS, settings), GcnLearner(host, RUNS, settings)
+    there.w0.copy_(expected.w0)
+    there.w1.copy_(expected.w1)
+    for one in nodes.T:
+        for learner, place in ((expected, "cpu"), (there, device)):
+            learner.add(one.to(place)[:, None], host.y[one].to(place)[:, None])
+            learner.fit()
+        torch.testing.assert_close(there.logits().cpu(), expected.logits(), rtol=1e-3, atol=1e-3)
+    there.finish()
+    expected.finish()
+    torch.testing.assert_close(there.logits().cpu(), expected.logits(), rtol=1e-3, atol=2e-3)
+
+
+def test_the_observed_training_pass_drops_by_run_and_epoch(device: str) -> None:
+    graph = random_graph(columns=20)
+    host = GraphTensors(graph)
+    there = on_device(GraphTensors(graph, device), RUNS, Gcn(hidden=12, dropout=0.4, learning_rate=1e-12, observed="training"))
+    there.w0.copy_(there.w0[:1].clone().expand_as(there.w0))
+    there.w1.copy_(there.w1[:1].clone().expand_as(there.w1))
+    one = nodes_of(graph)[:, :1]
+    there.add(one.to(device), host.y[one].to(device))
+    there.fit()
+    first = there.logits()
+    there.fit()
+    assert (first[0] - first[1]).abs().max() > 1e-3 and (first - there.logits()).abs().max() > 1e-3
+    kept = there.snapshot()
+    there.fit()
+    again = there.logits()
+    there.restore(kept)
+    there.fit()
+    assert torch.equal(again, there.logits())
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_loss_falls_along_the_gradients_with_dropout(kind: Kind, device: str) -> None:
     """Finite differences: they agree only if the backward pass drops what the forward pass dropped."""
     graph = random_graph(kind, columns=70)

@@ -279,6 +279,65 @@ def test_a_snapshot_is_come_back_to_as_if_nothing_had_happened() -> None:
     assert torch.equal(straight.logits(), disturbed.logits())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_training_pass_is_observed_before_its_update_and_ends_as_without(kind: Kind) -> None:
+    """Without dropout it is the output one epoch behind; the weights, and so the final prediction, are those of a run that observes the updated ones."""
+    graph = GraphTensors(random_graph(kind), dtype=torch.float64)
+    nodes = asked(random_graph(kind), runs=2, labels=4)
+    plain, behind = (GcnLearner(graph, 2, Gcn(hidden=12, dropout=0, closing_epochs=3, observed=which)) for which in ("updated", "training"))
+    for learner in (plain, behind):
+        learner.reset(5)
+    torch.testing.assert_close(behind.logits(), plain.logits())
+    for one in nodes.T:
+        before = plain.logits().clone()
+        for learner in (plain, behind):
+            learner.add(one[:, None], graph.y[one][:, None])
+            learner.fit()
+        torch.testing.assert_close(behind.logits(), before)
+        assert (behind.logits() - plain.logits()).abs().max() > 1e-4
+    for learner in (plain, behind):
+        learner.finish()
+    assert torch.equal(behind.logits(), plain.logits())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_observed_training_pass_drops_as_training_does(kind: Kind) -> None:
+    """Of the mean over many runs with the same weights: the last layer is linear in the hidden one, whose dropout changes no mean."""
+    graph, runs = GraphTensors(random_graph(kind)), 400
+    learner = GcnLearner(graph, runs, Gcn(hidden=12, dropout=0.4, observed="training"))
+    learner.w0.copy_(learner.w0[:1].clone().expand_as(learner.w0))
+    learner.w1.copy_(learner.w1[:1].clone().expand_as(learner.w1))
+    first = learner.logits()
+    assert torch.equal(first, learner.logits()), "looking twice must show the same"
+    assert first.std(0).amax() > 0.01, "every run drops by itself"
+    hidden_alone = GcnLearner(graph, runs, Gcn(hidden=12, dropout=0.4, observed="training"))
+    hidden_alone.w0.copy_(learner.w0)
+    hidden_alone.w1.copy_(learner.w1)
+    sizes = []
+    plain_keep = hidden_alone._keep
+
+    def all_input(noise: np.random.Generator, shape: tuple[int, ...]) -> torch.Tensor:
+        sizes.append(shape)
+        return torch.ones(shape) if len(sizes) == 1 else plain_keep(noise, shape)
+
+    hidden_alone._keep = all_input  # type: ignore[method-assign]
+    seen = hidden_alone.logits()
+    error = (seen.mean(0) - hidden_alone.output()[0]).abs() / (seen.std(0) / runs**0.5).clamp_min(1e-3)
+    assert error.amax() < 5, "more than five standard errors from the output without dropout"
+
+
+def test_a_snapshot_holds_what_was_observed() -> None:
+    graph = GraphTensors(random_graph())
+    nodes = asked(random_graph(), runs=2, labels=4)
+    learner = trained(graph, nodes[:, :3], 1, Gcn(hidden=12, observed="training"))
+    kept, seen = learner.snapshot(), learner.logits().clone()
+    learner.add(nodes[:, 3:], graph.y[nodes[:, 3:]])
+    learner.fit()
+    assert not torch.equal(learner.logits(), seen)
+    learner.restore(kept)
+    assert torch.equal(learner.logits(), seen)
+
+
 def test_it_learns_communities() -> None:
     graph = GraphTensors(block_graph(signal=3.0))
     nodes = torch.stack([torch.nonzero(graph.y == label)[:4, 0] for label in range(3)]).reshape(1, -1).expand(4, -1)
@@ -297,9 +356,10 @@ def test_it_learns_communities() -> None:
         {"weight_decay": -1e-4},
         {"warm_up": 0},
         {"closing_epochs": -1},
+        {"observed": "neither"},
     ],
 )
-def test_settings_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
+def test_settings_that_cannot_work_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         Gcn(**wrong)  # type: ignore[arg-type]
 

@@ -63,6 +63,10 @@ class GcnCudaLearner(Learner):
         else:
             dense = graph.dense_x if graph.dense_x is not None else _dense(graph)
             self._dense = dense.contiguous()
+        if self.settings.observed == "training":
+            self._seen = torch.zeros_like(self._projected)
+            self._every = torch.arange(nodes, dtype=torch.int32, device=device).repeat(runs, 1)
+            self._every_count = torch.full((runs,), nodes, dtype=torch.int32, device=device)
         self.reset(0)
 
     def _shaped(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -79,11 +83,13 @@ class GcnCudaLearner(Learner):
         for purpose, weight in enumerate((self.w0, self.w1)):
             bound = 1 / math.sqrt(weight.shape[-1])
             uniform(weight, self._seed, self._zero, purpose, -bound, bound)
+        self._observe()
 
     def _kept(self) -> tuple[torch.Tensor, ...]:
         marks = (self._near, self._far, self._near_list, self._far_list, self._near_count, self._far_count)
         counts = (self._nodes, self._labels, self._count, self._epoch, self._seed)
-        return (self._weights, self._gradient, self._mean, self._square, *marks, self._error, *counts)
+        seen = (self._seen,) if self.settings.observed == "training" else ()
+        return (self._weights, self._gradient, self._mean, self._square, *marks, self._error, *counts, *seen)
 
     def snapshot(self) -> tuple[torch.Tensor, ...]:
         """All that training changes, to come back to with `restore`."""
@@ -112,13 +118,20 @@ class GcnCudaLearner(Learner):
     def finish(self, reporter: Reporter | None = None) -> None:
         """The closing epochs."""
         train_to_the_end(self, reporter)
+        if self.settings.observed == "training":
+            self._seen.copy_(self.output())
 
     def training_loss(self) -> torch.Tensor:
         """The mean cross-entropy of the labelled nodes, dropout off: [run]."""
         filled = torch.arange(self._room, device=self.graph.device) < self._count
-        return labelled_loss(self.logits(), self._nodes, self._labels, filled)
+        return labelled_loss(self.output(), self._nodes, self._labels, filled)
 
     def fit(self) -> None:
+        """One epoch."""
+        self._observe()
+        self.epoch()
+
+    def epoch(self) -> None:
         """One step of Adam on the labelled nodes' loss."""
         self.gradients()
         size, rates = self._weights.numel(), self.settings
@@ -136,7 +149,7 @@ class GcnCudaLearner(Learner):
         chance = (self._seed, self._epoch, rate, runs)
         near, far = (self._near_list, self._near_count), (self._far_list, self._far_count)
         sizes = {**self._sizes, "num_warps": 1}
-        self._far_product(chance)
+        self._far_product(chance, *far)
         kernels.hidden_layer[self._share](
             *norm, self._far_out, self.w1, *near, self._hidden, self._projected, *chance, nodes, hidden, classes,
             TRAIN=True, PROJECT=False, CLASSES=self._classes, **sizes,
@@ -163,18 +176,18 @@ class GcnCudaLearner(Learner):
             )  # fmt: skip
         return self._w0_gradient, self._w1_gradient
 
-    def _far_product(self, chance: tuple[object, ...]) -> None:
+    def _far_product(self, chance: tuple[object, ...], rows: torch.Tensor, count: torch.Tensor) -> None:
         graph, nodes, hidden = self.graph, self.graph.num_nodes, self.settings.hidden
         if hasattr(self, "_dense"):
             kernels.far_dense[(kernels.triton.cdiv(nodes, _FAR_TILE["ROWS"]), self.runs)](
-                self._dense, self.w0, self._far_list, self._far_count, self._far_out, *chance, nodes, graph.num_features, hidden,
+                self._dense, self.w0, rows, count, self._far_out, *chance, nodes, graph.num_features, hidden,
                 WIDTH=max(16, self._sizes["WIDTH"]), **_FAR_TILE,
             )  # fmt: skip
         else:
             x = graph.sparse_x
             assert x is not None
             kernels.far_sparse[self._share](
-                x.crow, x.col, x.values, self.w0, self._far_list, self._far_count, self._far_out, *chance, nodes, graph.num_features, hidden,
+                x.crow, x.col, x.values, self.w0, rows, count, self._far_out, *chance, nodes, graph.num_features, hidden,
                 TRAIN=True, **self._sizes, num_warps=1,
             )  # fmt: skip
 
@@ -185,6 +198,23 @@ class GcnCudaLearner(Learner):
         return out
 
     def logits(self) -> torch.Tensor:
+        """What is observed now (see `Gcn`), and the output, dropout off, once training has ended: [run, node, class]."""
+        return self._seen.clone() if self.settings.observed == "training" else self.output()
+
+    def _observe(self) -> None:
+        """Keep the output of the pass that the next update is made from, on all nodes and with its dropout, if that is what is observed."""
+        if self.settings.observed != "training":
+            return
+        graph, norm, every = self.graph, self.graph.norm, (self._every, self._every_count)
+        chance = (self._seed, self._epoch, self.settings.dropout, self.runs)
+        self._far_product(chance, *every)
+        kernels.hidden_layer[self._share](
+            norm.crow, norm.col, norm.values, self._far_out, self.w1, *every, self._hidden, self._projected, *chance,
+            graph.num_nodes, self.settings.hidden, self.num_classes, TRAIN=True, PROJECT=True, CLASSES=self._classes, **self._sizes, num_warps=1,
+        )  # fmt: skip
+        self._seen.copy_(norm.mm(self._projected))
+
+    def output(self) -> torch.Tensor:
         """The output, dropout off: [run, node, class]."""
         out = torch.empty_like(self._projected)
         self._forward(self._hidden, out, project=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,6 +40,8 @@ class Gcn(Classifier):
         closing_epochs: epochs after the last label: what "until convergence" was in the released code.
         convergence: the share by which the training loss must fall in ten epochs for a run to go on after the last label, as the paper words it;
             ``closing_epochs`` are then the most. 0: exactly so many.
+        observed: what strategies see between two labels: the output of the ``"updated"`` weights, as the paper has it, or that of the ``"training"`` pass
+            itself, before its update and with dropout on, as in the released code. The final prediction is the same.
     """
 
     name = "gcn"
@@ -52,6 +54,7 @@ class Gcn(Classifier):
     warm_up: int = 10
     closing_epochs: int = 35
     convergence: float = 0.0
+    observed: Literal["updated", "training"] = "updated"
 
     def __post_init__(self) -> None:
         if not (self.hidden > 0 and 0 <= self.dropout < 1 and self.learning_rate > 0 and self.weight_decay >= 0 and self.warm_up > 0):
@@ -60,6 +63,8 @@ class Gcn(Classifier):
             raise InputError(
                 f"closing_epochs must not be below 0 and convergence from 0 to below 1, got {self.closing_epochs} and {self.convergence}"
             )
+        if self.observed not in ("updated", "training"):
+            raise InputError(f"unknown observed output {self.observed!r}: use updated or training")
 
     def default_features(self, graph: Graph) -> str:
         """What the paper did with its own graphs; elsewhere rows of unit length."""
@@ -116,6 +121,7 @@ class GcnLearner(Learner):
         self._field = Field(self.graph, self.runs)
         self._stale = True
         self._labels = torch.zeros(self.runs, 0, dtype=torch.int64)
+        self._seen: torch.Tensor | None = None
 
     def add_classes(self, names: Sequence[str]) -> None:
         """Classes that were not there before, by name."""
@@ -140,7 +146,7 @@ class GcnLearner(Learner):
             self._adam.state[self.w1] = {key: v if v.dim() == 0 else torch.cat([v[..., :keep], fresh], -1) for key, v in state.items()}
 
     def _widen(self, w1: torch.Tensor) -> None:
-        self.w1, self.num_classes = w1, w1.shape[-1]
+        self.w1, self.num_classes, self._seen = w1, w1.shape[-1], None
 
     def _column(self, name: str, classes: int) -> torch.Tensor:
         generator = torch.Generator().manual_seed(derive_seed(self.seed, "class", name))
@@ -155,6 +161,12 @@ class GcnLearner(Learner):
         self._stale = True
 
     def fit(self) -> None:
+        """One epoch."""
+        if self.settings.observed == "training":
+            self._seen = self._training_pass()
+        self.epoch()
+
+    def epoch(self) -> None:
         """One step of Adam on the labelled nodes' loss."""
         for weight, gradient in zip((self.w0, self.w1), self.gradients(), strict=True):
             weight.grad = gradient
@@ -164,10 +176,11 @@ class GcnLearner(Learner):
     def finish(self, reporter: Reporter | None = None) -> None:
         """The closing epochs."""
         train_to_the_end(self, reporter)
+        self._seen = self.output() if self.settings.observed == "training" else None
 
     def training_loss(self) -> torch.Tensor:
         """The mean cross-entropy of the labelled nodes, dropout off: [run]."""
-        return labelled_loss(self.logits(), torch.from_numpy(self._field.queried), self._labels)
+        return labelled_loss(self.output(), torch.from_numpy(self._field.queried), self._labels)
 
     def gradients(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The loss's gradients without the L2 term, with the dropout of the present epoch: shaped as w0 and w1."""
@@ -193,7 +206,7 @@ class GcnLearner(Learner):
         """All that training changes, to come back to with `restore`."""
         adam = [{key: value.clone() for key, value in self._adam.state.get(weight, {}).items()} for weight in (self.w0, self.w1)]
         counts = (self.seed, self.epochs_done, self.labelled_count)
-        return _Snapshot(self.w0.clone(), self.w1.clone(), adam, self._field.copy(), self._labels, counts, self._known)
+        return _Snapshot(self.w0.clone(), self.w1.clone(), adam, self._field.copy(), self._labels, counts, self._known, self._seen)
 
     def restore(self, snapshot: _Snapshot) -> None:
         """Go on from a snapshot as if nothing had happened since, with the classes that there were then."""
@@ -205,12 +218,35 @@ class GcnLearner(Learner):
             self._adam.state[weight] = {key: value.clone() for key, value in adam.items()}
         self._field, self._labels, self._stale = snapshot.field.copy(), snapshot.labels, True
         self.seed, self.epochs_done, self.labelled_count = snapshot.counts
+        self._seen = snapshot.seen
 
     def embedding(self) -> torch.Tensor:
         """The hidden layer, dropout off: [run, node, hidden]."""
         return self.graph.norm.mm(self.graph.input_product(self.w0)).relu_()
 
     def logits(self) -> torch.Tensor:
+        """What is observed now (see `Gcn`), and the output, dropout off, once training has ended: [run, node, class]."""
+        if self.settings.observed == "updated":
+            return self.output()
+        if self._seen is None:
+            self._seen = self._training_pass()
+        return self._seen
+
+    def _training_pass(self) -> torch.Tensor:
+        """The output on all nodes with dropout: [run, node, class]. Its draws are those of no epoch's gradients."""
+        noise, graph = numpy_generator(self.seed, "observed dropout", self.epochs_done), self.graph
+        if graph.sparse_x is not None and graph.offset is None:
+            whole = graph.sparse_x.block(self.runs)
+            values = whole.values() * self._keep(noise, tuple(whole.values().shape))
+            dropped = csr_tensor(whole.crow_indices(), whole.col_indices(), values, whole.shape)
+            first = csr_product(dropped, self.w0.view(-1, self.settings.hidden)).view(self.runs, graph.num_nodes, -1)
+        else:
+            rows = graph.input_rows(np.arange(graph.num_nodes))
+            first = torch.bmm(self._keep(noise, (self.runs, *rows.shape)).mul_(rows), self.w0)
+        hidden = graph.norm.mm(first).relu_()
+        return graph.norm.mm(torch.bmm(hidden.mul_(self._keep(noise, tuple(hidden.shape))), self.w1))
+
+    def output(self) -> torch.Tensor:
         """The output, dropout off: [run, node, class]."""
         if not hasattr(self, "_room"):  # kept from call to call: the first touch of new memory costs more than the products
             self._room = self.w0.new_empty(2, self.runs, self.graph.num_nodes, self.settings.hidden)
@@ -240,6 +276,7 @@ class _Snapshot(NamedTuple):
     labels: torch.Tensor
     counts: tuple[int, int, int]
     known: int
+    seen: torch.Tensor | None
 
 
 CHECK_EVERY = 10
@@ -256,14 +293,14 @@ def train_to_the_end(learner: GcnLearner | GcnCudaLearner, reporter: Reporter | 
     settings, weights = learner.settings, (learner.w0, learner.w1)
     if settings.convergence == 0:
         for done in range(settings.closing_epochs):
-            learner.fit()
+            learner.epoch()
             if reporter is not None:
                 reporter(Progress("predict", done + 1, settings.closing_epochs))
         return
     kept, going = [weight.clone() for weight in weights], torch.ones(learner.runs, dtype=torch.bool, device=learner.w0.device)
     before = learner.training_loss()
     for done in range(1, settings.closing_epochs + 1):
-        learner.fit()
+        learner.epoch()
         if done % CHECK_EVERY == 0 or done == settings.closing_epochs:
             now = learner.training_loss()
             kept = [torch.where(going[:, None, None], weight, old) for weight, old in zip(weights, kept, strict=True)]
