@@ -127,14 +127,18 @@ def score(folder: Path, training: str, kinds: tuple[str, ...], runs: int, seed: 
     return {"training": training, "scores": scores, "graphs": graphs}
 
 
-def report_one(folder: Path, training: str, kind: str, device: str) -> dict[str, Any]:
+def report_one(folder: Path, training: str, kind: str, device: str, until: float) -> str:
     torch.set_num_threads(1)
+    out = folder / f"{training}.targets.json"
+    if out.exists() or time.monotonic() > until:
+        return f"{training}: {'known' if out.exists() else 'no time'}"
     pair, policy = training.split("-")[0], candidates(folder, training)[kind]
     targets = {
         graph: {**play(policy, graph, 100, 0, device), "paper_micro": micro, "paper_macro": macro}
         for graph, (micro, macro) in PAPER[pair].items()
     }
-    return {"training": training, "kind": kind, "targets": targets}
+    write_json(out, targets)
+    return f"{training}: {kind} played"
 
 
 def finished(folder: Path) -> list[str]:
@@ -166,9 +170,9 @@ def main() -> None:
     given = parser.parse_args()
     selection = given.folder / "selection.json"
     given.folder.mkdir(parents=True, exist_ok=True)
+    until = time.monotonic() + 60 * given.minutes
     if given.action == "train":
         first, last = map(int, given.seeds.split("-"))
-        until = time.monotonic() + 60 * given.minutes
         jobs = [
             (given.folder, pair, seed, given.batch, given.observed, given.device, until)
             for seed in range(first, last + 1)
@@ -179,10 +183,12 @@ def main() -> None:
         write_json(selection, select(given), compact=True)
     else:
         known = json.loads(selection.read_text())
-        jobs = [(given.folder, row["training"], row["kind"], given.device) for row in known["rows"]]
-        targets = {row["training"]: row["targets"] for row in spread(given.jobs, report_one, jobs)}
+        best_first = sorted(known["rows"], key=lambda row: row["first"][row["kind"]], reverse=True)
+        spread(given.jobs, report_one, [(given.folder, row["training"], row["kind"], given.device, until) for row in best_first])
         record = {"schema": 1, "benchmark": "policy-choice", "machine": describe_machine(given.device), **known}
-        record["rows"] = [{**row, "targets": targets[row["training"]]} for row in known["rows"]]
+        for row in record["rows"]:
+            targets = given.folder / f"{row['training']}.targets.json"
+            row["targets"] = json.loads(targets.read_text()) if targets.exists() else None
         write_json(given.out, record, compact=True)
 
 
