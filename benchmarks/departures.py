@@ -64,6 +64,7 @@ def cases(policies: Path | None = None) -> Iterator[Case]:
         for method, strategy in (("random", Random()), ("GPA", learned)):
             yield Case("warm-up", graph, method, strategy, classifier=Gcn(warm_up=1))
             yield Case("dropout", graph, method, strategy, classifier=Gcn(dropout=0.0))
+        yield Case("observed", graph, "GPA", learned, classifier=Gcn(observed="training"))
         yield Case("kl-none", graph, "GPA", learned, other=Learned(unscaled(policy_for(graph))))
     for graph in ("citeseer", "pubmed"):
         for method, strategy in (("random", Random()), ("GPA", Learned(policy_for(graph)))):

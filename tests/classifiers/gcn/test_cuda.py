@@ -168,7 +168,7 @@ def test_a_fifth_of_the_input_is_dropped_and_the_rest_grows(kind: Kind, device: 
         for node in range(0, nodes, 5):  # every node is within two steps of these
             one = torch.full((runs,), node, device=device)
             classifier.add(one[:, None], tensors.y[one][:, None])
-        classifier._far_product((classifier._seed, classifier._epoch, rate, runs))
+        classifier._far_product((classifier._seed, classifier._epoch, rate, runs), classifier._far_list, classifier._far_count)
         drawn.append(classifier._far_out[..., 0].cpu().clone())
     factors = torch.stack(drawn)  # [seed, run, node]
     kept = factors > 0
@@ -230,7 +230,7 @@ def test_the_numbers_of_dropout_are_not_those_of_the_weights(device: str) -> Non
     for node in range(graph.num_nodes):
         one = torch.tensor([node], device=device)
         classifier.add(one[:, None], graph.y[one][:, None])
-    classifier._far_product((classifier._seed, classifier._epoch, rate, 1))
+    classifier._far_product((classifier._seed, classifier._epoch, rate, 1), classifier._far_list, classifier._far_count)
     counts = classifier._far_out[0, :, 0].cpu() * (1 - rate)  # entries kept, by node
     rows = torch.repeat_interleave(torch.arange(graph.num_nodes), graph.sparse_x.crow.diff().cpu())
     would_be = torch.zeros(graph.num_nodes).index_add_(0, rows, (numbers.cpu() >= rate).float())
