@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from nodewise.classifiers import Gcn
 from nodewise.cli import main
 from nodewise.policy import Policy, load_policy, save_policy, shipped_policies
 from tests.policy.test_file import Trap, released
@@ -38,6 +39,14 @@ def test_a_shipped_policy_is_shown(name: str, capfd: pytest.CaptureFixture[str])
     for source in name.split("+"):
         assert f"trained on {source}" in out
     assert "entropy, degree, kl_from_neighbours, kl_to_neighbours, labelled" in out
+
+
+def test_what_a_policy_was_trained_with_is_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    policy = Policy()
+    policy.origin = {"training": {"classifier": {"name": "gcn", "settings": {**Gcn().identity(), "observed": "training", "hidden": 64}}}}
+    save_policy(policy, tmp_path / "mine.safetensors")
+    assert main(["policy", "show", str(tmp_path / "mine.safetensors")]) == 0
+    assert "gcn, observed training\n" in capfd.readouterr().out.replace(" \n", "\n")
 
 
 def test_a_released_state_dict_is_imported_and_shown(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

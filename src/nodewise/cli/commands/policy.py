@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,9 +59,20 @@ def show_policy(
             )
         )
     training = origin.get("training", {})
+    if isinstance(training.get("classifier"), dict):
+        rows.append(("classifier", _told(training["classifier"])))
     rows += [(key, str(training[key])) for key in ("episodes", "batch", "reward", "seed") if key in training]
     rows += [(key.replace("_", " "), str(origin[key])) for key in ("episode", "imported_from", "nodewise_version") if key in origin]
     screen.table(("", ""), rows)
+
+
+def _told(classifier: Mapping[str, Any]) -> str:
+    """A classifier's name with those of its settings that are not the defaults, where these are known."""
+    from nodewise.classifiers import CLASSIFIERS
+
+    name, settings = str(classifier.get("name")), dict(classifier.get("settings") or {})
+    usual = CLASSIFIERS[name]().identity() if name in CLASSIFIERS else {}
+    return ", ".join([name, *(f"{key} {value}" for key, value in settings.items() if key not in usual or usual[key] != value)])
 
 
 def import_policy(
