@@ -61,7 +61,7 @@ CLUSTER = """## A Ray cluster
   same kind of processor and the same torch. Before any work, one worker on every machine tells its versions: another Python, another nodewise, or the
   same version with other source files is refused by name; a machine that joins later is asked with its first chunk.
 - **GPUs.** `--gpus-per-task 0.5` lets two chunks share a GPU. The machine that runs the command needs none.
-- **Memory.** Every worker holds a graph of its own and its views, makes these if the machine has not kept them, and takes up to 4 GB for a chunk's runs. Where a graph is large, start Ray with fewer cores a machine (`ray start --num-cpus=4`).
+- **Memory.** Every worker holds a graph of its own and its views, and takes up to 4 GB for a chunk's runs. Views that a machine has not kept are made by one of its workers, on one core, while the others wait; a command that ran there before with `--engine local` has made them on all cores. Where a graph is large, start Ray with fewer cores a machine (`ray start --num-cpus=4`).
 
 Of machines that you have: [ray-cluster.yaml](cluster/ray-cluster.yaml), `ray up docs/cluster/ray-cluster.yaml`. On Kubernetes:
 [kuberay.yaml](cluster/kuberay.yaml). Under Slurm, a cluster for the time of one job: [slurm.sh](cluster/slurm.sh).

@@ -95,12 +95,14 @@ def test_rows_of_zeros_have_no_cosine_neighbours():
     assert len(pairs(x, 3, "euclidean")) == 12
 
 
-def test_progress_reaches_the_end(monkeypatch):
+@pytest.mark.parametrize("threads", [1, 2, 64])
+def test_progress_reaches_the_end(threads, monkeypatch):
+    monkeypatch.setattr(neighbours, "cores", lambda: threads)  # how many rows a step has follows from it
     monkeypatch.setattr(neighbours, "_BLOCK", 200)
     events = []
     nearest_neighbours(np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32), 3, "cosine", events.append)
     done = [event.done for event in events]
-    assert done == sorted(set(done)) and len(done) > 2 and done[-1] == 40  # how many rows a step has follows from the number of threads
+    assert done == sorted(set(done)) and len(done) > 2 and done[-1] == 40
     assert all(isinstance(event, Progress) and event.total == 40 for event in events)
 
 

@@ -23,7 +23,8 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import cores, free_memory
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, Silent
-from nodewise.ground.files import user_cache, whole_file
+from nodewise.ground.files import remove_dead_parts, user_cache, whole_file
+from nodewise.ground.locks import one_maker
 
 __all__ = ["Needs", "Views", "ViewsLearner", "cached_views", "check_gpu", "tell_needs", "views_needs"]
 
@@ -33,9 +34,11 @@ _LEAST_NODES = 2000
 _MOST_BYTES = 4 * 2**30
 """What the cache may take; the files that were not used for longest go first."""
 
-
 _WORTH_TELLING = 10.0
 """Seconds from which it is told how long it will take."""
+
+_LEAST_PATIENCE, _PATIENCE = 120.0, 50.0
+"""Seconds, and times the estimate, after which another process that makes the same views is not waited for: it may have one core, and others beside it."""
 
 _PRODUCT, _ROW, _ENTRY = 1e-9, 1.2e-6, 1e-6
 """Seconds of one core, roughly: an entry of the adjacency times a column; a node's column in all that is done with dense rows; an entry of sparse features."""
@@ -315,16 +318,25 @@ def _time(seconds: float) -> str:
 
 
 def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
-    """The graph's views, on the CPU: read if they were made before, else made and kept. A cache that cannot be used costs time alone."""
+    """The graph's views, on the CPU: read if they were made before, else made and kept. A cache that cannot be used costs time alone.
+
+    Of several processes that need them at the same time one makes them.
+    """
     if graph.num_nodes < _LEAST_NODES:
         return make_views(graph, reporter)
     report = reporter or Silent()
     path = user_cache() / "views" / f"{graph.fingerprint}-{_code()}.npz"
     views = _read(path, graph.num_nodes)
-    if views is None:
-        tell_needs(graph, report)
-        views = make_views(graph, report)
-        _write(path, views)
+    if views is not None:
+        return views
+    nodes, edges, features, stored = _sizes(graph)
+    patience = _LEAST_PATIENCE + _PATIENCE * views_needs(nodes, edges, features, stored).seconds
+    with one_maker(path.with_suffix(".lock"), f"views of {nodes:,} nodes and {edges:,} edges", report, patience):
+        views = _read(path, nodes)
+        if views is None:
+            tell_needs(graph, report)
+            views = make_views(graph, report)
+            _write(path, views)
     return views
 
 
@@ -351,6 +363,7 @@ def _read(path: Path, nodes: int) -> GraphViews | None:
 def _write(path: Path, views: GraphViews) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        remove_dead_parts(path.parent)
         with whole_file(path) as file:
             np.savez(file, columns=views.columns.numpy(), names=np.array(views.names))
         _bound(path.parent)
