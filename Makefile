@@ -8,7 +8,8 @@ EXTRAS := cluster,dev,docs,images,reddit,studio,tensorboard
 READY := $(VENV)/.ready
 ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
 # two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+# compiled modules are kept whatever the shell says: every small process of a test would compile them anew
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: help demo check docs page pages quick test long kernels clean
 .DEFAULT_GOAL := help
