@@ -21,7 +21,7 @@ from nodewise.graph import Graph, write_graph
 from nodewise.ground.errors import DownloadError, GraphError, MissingExtraError
 from nodewise.ground.events import Note, Reporter, Warned
 
-__all__ = ["download"]
+__all__ = ["download", "keep"]
 
 _PATIENCE = 60.0  # seconds without an answer
 
@@ -41,10 +41,24 @@ def download(info: DatasetInfo, folder: Path, report: Reporter) -> Graph:
     except MissingExtraError:
         raise
     except (Exception, SystemExit) as error:  # whatever a foreign reader may raise on a page that is not the file: SystemExit is ogb's
+        unpacked = f", or the folder {info.name.replace('-', '_')} that ogb unpacked before" if loader == "ogb" else ""
         raise DownloadError(
             f"{info.name} could not be downloaded from {info.source} ({_reason(error)}): check the network and try again, or put {info.name}.npz "
-            f"(made on another machine by nodewise, or by hand from edge_index, y and x) into the data folder {folder}, or give the path of a file"
+            f"(made on another machine by nodewise, or by hand from edge_index, y and x){unpacked} into the data folder {folder}, or give the path of a file"
         ) from error
+    return keep(info, graph, folder, report, "downloaded")
+
+
+def keep(info: DatasetInfo, graph: Graph, folder: Path, report: Reporter, got: str) -> Graph:
+    """Keeps a data set as ``NAME.npz`` in the data folder, if it is as it was published, and gives it back.
+
+    Args:
+        info: what is known about it.
+        graph: the data set.
+        folder: the data folder.
+        report: told what could not be kept, and why.
+        got: what was done to get it, and is done again next time if it cannot be kept: ``"downloaded"``.
+    """
     if other := _differences(info, graph):
         # Some readers take a file that was cut off for a smaller one: what is not as published is not kept.
         report(
@@ -57,7 +71,7 @@ def download(info: DatasetInfo, folder: Path, report: Reporter) -> Graph:
         folder.mkdir(parents=True, exist_ok=True)
         write_graph(graph, folder / f"{info.name}.npz")
     except (OSError, GraphError) as error:
-        report(Warned(f"{info.name} could not be kept and will be downloaded again next time: {error}"))
+        report(Warned(f"{info.name} could not be kept and will be {got} again next time: {error}"))
     return graph
 
 

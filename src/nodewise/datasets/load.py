@@ -13,7 +13,7 @@ from nodewise.datasets.catalogue import CATALOGUE
 from nodewise.datasets.folder import data_folder, find_local, local_names
 from nodewise.datasets.info import DatasetInfo
 from nodewise.ground.errors import DownloadError, GraphError, InputError, UnknownNameError
-from nodewise.ground.events import Reporter, Silent
+from nodewise.ground.events import Note, Reporter, Silent
 from nodewise.ground.files import as_path
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def load_graph(
 
     A name is looked for in the data folder first, as ``NAME.npz``; any npz file there can be loaded by its name. A graph that must be downloaded
     is kept there. What has a folder or an ending that graphs have is a path; so is the name of a file or folder that no data set has. A folder
-    may also hold a Reddit graph as the paper's authors released it.
+    may also hold a Reddit graph as the paper's authors released it, or a data set of the Open Graph Benchmark as its package unpacks it; a data
+    folder that holds ``ogbn_arxiv`` in that form has ``ogbn-arxiv``.
 
     Args:
         name_or_path: such as ``"cora"`` or ``"my/graph.npz"``.
@@ -224,6 +225,11 @@ def _from_path(path: Path) -> Graph:
         released = find_released(path.expanduser())
         if released is not None:
             return read_released(released)
+        from nodewise.datasets.ogb_folder import find_ogb, read_ogb
+
+        unpacked = find_ogb(path.expanduser())
+        if unpacked is not None:
+            return read_ogb(unpacked, plain_name(unpacked.absolute().name))
     from nodewise.graph import read_graph
 
     return read_graph(path)
@@ -249,6 +255,14 @@ def _by_name(name: str, folder: Path, report: Reporter) -> Graph:
         copied = find_released(folder / FOLDER / info.loader[1])
         if copied is not None:
             return read_released(copied, info.name)
+    if info.loader[0] == "ogb":
+        from nodewise.datasets.downloads import keep
+        from nodewise.datasets.ogb_folder import find_ogb, read_ogb
+
+        unpacked = find_ogb(folder, info.name)
+        if unpacked is not None:
+            report(Note(f"{info.name}: reading {unpacked}, once"))
+            return keep(info, read_ogb(unpacked, info.name), folder, report, "read")
     if info.origin == "download":
         from nodewise.datasets.downloads import download
 
