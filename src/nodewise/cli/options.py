@@ -187,13 +187,26 @@ def read_plugin_settings(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings of the classifier and of the strategy that ``--set`` gives.
 
-    A key may say whom it is for, as in ``classifier.hidden=32``; else it goes to the one of the two that knows it.
+    A key may say whom it is for, as in ``classifier.hidden=32``; else it goes to the one of the two that knows it. The classifier that is not named is
+    the policy's own, where there is a policy.
 
     Raises:
         InputError: neither or both know a key.
     """
-    classifiers, strategies = read_settings_of_each(texts, [classifier], [strategy or ("policy" if policy else None)])
+    asks = strategy or ("policy" if policy else None)
+    if texts and classifier is None:
+        classifier = _own_classifier(asks, policy)
+    classifiers, strategies = read_settings_of_each(texts, [classifier], [asks])
     return classifiers[0], strategies[0]
+
+
+def _own_classifier(strategy: str | None, policy: str | None = None) -> str | None:
+    """The name of the classifier that a strategy's policy was trained with; None where there is no policy, or the file names code, which is not imported."""
+    from nodewise.policy import find_policy
+
+    name, _, which = (strategy or "").partition(":")
+    own = find_policy(policy or which or None).classifier[0] if name == "policy" else None
+    return None if own is None or ":" in own else own
 
 
 def read_settings_of_each(
@@ -231,13 +244,17 @@ def read_settings_of_each(
         if not dot or kind not in given:
             takers, name = [kind for kind, sets in known.items() if any(key in names for names in sets)], key
             if len(takers) != 1:
-                both = "; ".join(f"the {kind} knows {', '.join(sorted(set().union(*sets))) or 'none'}" for kind, sets in known.items())
+                heard = {kind: f"the {kind} knows {', '.join(sorted(set().union(*sets))) or 'none'}" for kind, sets in known.items()}
+                if not classifiers:
+                    heard["classifier"] = "a classifier's settings need --classifiers, as in --classifiers gcn"
+                both = "; ".join(heard.values())
                 raise InputError(f"--set got {key!r}: say classifier.{key} or strategy.{key}; {both}")
             kind = takers[0]
         alone = len(known[kind]) == 1  # which is told by name if it does not know the key
         if not alone and not any(name in names for names in known[kind]):
+            need = "" if known[kind] else ": name them by --classifiers, as in --classifiers gcn"
             raise InputError(
-                f"--set got {key!r}: no {kind} here knows {name!r}; they know {', '.join(sorted(set().union(*known[kind]))) or 'none'}"
+                f"--set got {key!r}: no {kind} here knows {name!r}; they know {', '.join(sorted(set().union(*known[kind]))) or 'none'}{need}"
             )
         for settings, names in zip(given[kind], known[kind], strict=True):
             if alone or name in names:

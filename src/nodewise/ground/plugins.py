@@ -96,7 +96,8 @@ def plugin_settings(kind: str, name: str, registry: Mapping[str, Callable[..., A
     maker = find_plugin(kind, name, registry, group)
     if not callable(maker) or (not inspect.isclass(maker) and not inspect.isroutine(maker)):
         return set()
-    return {key for key, parameter in inspect.signature(maker).parameters.items() if parameter.kind is not inspect.Parameter.VAR_KEYWORD}
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {key for key, parameter in inspect.signature(maker).parameters.items() if parameter.kind not in several}
 
 
 def _imported(kind: str, name: str, registry: Mapping[str, Any], group: str) -> Any:

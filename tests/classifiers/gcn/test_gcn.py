@@ -326,6 +326,23 @@ def test_the_observed_training_pass_drops_as_training_does(kind: Kind) -> None:
     assert error.amax() < 5, "more than five standard errors from the output without dropout"
 
 
+def test_the_observed_training_pass_is_made_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dense features of all nodes and runs at once would need many times the graph's memory."""
+    graph = GraphTensors(random_graph("dense"))
+    learner, sizes = GcnLearner(graph, 3, Gcn(hidden=12, dropout=0.0, observed="training")), []
+    plain_keep = learner._keep
+
+    def watched(noise: np.random.Generator, shape: tuple[int, ...]) -> torch.Tensor:
+        sizes.append(shape)
+        return plain_keep(noise, shape)
+
+    monkeypatch.setattr("nodewise.classifiers.gcn.gcn._DROPPED_AT_ONCE", 3 * 7 * graph.num_features)
+    learner._keep = watched  # type: ignore[method-assign]
+    torch.testing.assert_close(learner.logits(), learner.output())
+    blocks = [shape for shape in sizes if shape[-1] == graph.num_features]
+    assert {shape[1] for shape in blocks[:-1]} == {7} and sum(shape[1] for shape in blocks) == graph.num_nodes
+
+
 def test_a_snapshot_holds_what_was_observed() -> None:
     graph = GraphTensors(random_graph())
     nodes = asked(random_graph(), runs=2, labels=4)

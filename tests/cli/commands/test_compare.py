@@ -80,6 +80,11 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(
         (["--strategies", "random", "--device", "tpu"], "unknown device"),
         (["--strategies", "random,centrality", "--set", "mesure=degree"], "--set got 'mesure': say classifier.mesure or strategy.mesure"),
         (["--strategies", "random,age", "--set", "strategy.measure=degree"], "no strategy here knows 'measure'; they know basef"),
+        (
+            ["--strategies", "random,policy", "--set", "observed=training"],
+            "a classifier's settings need --classifiers, as in --classifiers gcn",
+        ),
+        (["--strategies", "random", "--set", "classifier.observed=training"], "name them by --classifiers, as in --classifiers gcn"),
     ],
 )
 def test_bad_input_is_one_line_and_2(wrong: list[str], expected: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -92,6 +92,22 @@ def test_closing_epochs_and_basef_are_options(here: Path) -> None:
     assert json.loads((here / "r.json").read_text())["micro_f1"]["values"] == theirs.micro_f1.tolist()
 
 
+def test_settings_change_the_classifier_that_a_policy_brings_along(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    policy, scores = Policy(seed=1), []
+    policy.origin = {"training": {"classifier": {"name": "gcn", "settings": {**Gcn(hidden=8, observed="training").identity()}}}}
+    save_policy(policy, here / "mine.safetensors")
+    for options, expected in (([], "training"), (["--set", "observed=updated"], "updated")):
+        assert main(["evaluate", "blocks.npz", "--policy", "mine.safetensors", *options, "--budget", "6", "--json", "r.json", *SHORT]) == 0
+        theirs = evaluate(block_graph(), policy, classifier=Gcn(hidden=8, observed=expected), budget=6, runs=2, device="cpu")
+        scores.append(json.loads((here / "r.json").read_text())["micro_f1"]["values"])
+        assert scores[-1] == theirs.micro_f1.tolist()
+    assert scores[0] != scores[1]
+    policy.origin = {"training": {"classifier": {"name": "os:system", "settings": {}}}}
+    save_policy(policy, here / "foreign.safetensors")
+    assert main(["evaluate", "blocks.npz", "--policy", "foreign.safetensors", "--set", "observed=updated", *SHORT]) == 2
+    assert "'observed'" in capfd.readouterr().err, "code that a file names is not imported to know its settings"
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -83,6 +83,9 @@ class Gcn(Classifier):
         return GcnLearner(graph, runs, self, classes)
 
 
+_DROPPED_AT_ONCE = 2**23  # entries of dense features, all runs together, that dropout works on at a time where all nodes are passed
+
+
 class GcnLearner(Learner):
     """Runs of the GCN over one graph on the CPU, each with weights, labels and dropout of its own.
 
@@ -241,8 +244,11 @@ class GcnLearner(Learner):
             dropped = csr_tensor(whole.crow_indices(), whole.col_indices(), values, whole.shape)
             first = csr_product(dropped, self.w0.view(-1, self.settings.hidden)).view(self.runs, graph.num_nodes, -1)
         else:
-            rows = graph.input_rows(np.arange(graph.num_nodes))
-            first = torch.bmm(self._keep(noise, (self.runs, *rows.shape)).mul_(rows), self.w0)
+            first = self.w0.new_empty(self.runs, graph.num_nodes, self.settings.hidden)
+            step = max(1, _DROPPED_AT_ONCE // (self.runs * graph.num_features))
+            for start in range(0, graph.num_nodes, step):
+                rows = graph.input_rows(np.arange(start, min(start + step, graph.num_nodes)))
+                first[:, start : start + step] = torch.bmm(self._keep(noise, (self.runs, *rows.shape)).mul_(rows), self.w0)
         hidden = graph.norm.mm(first).relu_()
         return graph.norm.mm(torch.bmm(hidden.mul_(self._keep(noise, tuple(hidden.shape))), self.w1))
 
