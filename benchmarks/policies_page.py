@@ -34,14 +34,15 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def transfer_table(rows: list[dict[str, Any]], name: str) -> str:
+def transfer_table(rows: list[dict[str, Any]], name: str, search: dict[str, Any]) -> str:
     targets = list(dict.fromkeys(row["graph"] for row in rows if row["policy"] == name))
     lines = []
     for seed in sorted({row["seed"] for row in rows if row["policy"] == name}):
         mine = {row["graph"]: row for row in rows if row["policy"] == name and row["seed"] == seed}
         first = next(iter(mine.values()))
         cells = [f"{mine[g]['micro_f1']:.1f} ± {mine[g]['micro_ci95']:.1f} / {mine[g]['macro_f1']:.1f}" for g in targets]
-        lines.append([f"seed {seed}, batch {first['batch']}", str(first["episode"]), f"{first['source_reward']:.4f}", *cells])
+        mark = " (shipped before)" if shipped_first(first, rows, search) else ""
+        lines.append([f"seed {seed}, batch {first['batch']}{mark}", str(first["episode"]), f"{first['source_reward']:.4f}", *cells])
     paper = {row["graph"]: row for row in rows if row["policy"] == name}
     lines.append(["the paper", "", "", *(f"{paper[g]['paper_micro']:.1f} / {paper[g]['paper_macro']:.1f}" for g in targets)])
     return table(["training", "episode", "source reward", *targets], lines)
@@ -104,6 +105,21 @@ def gap(targets: dict[str, Any]) -> float:
     return fmean(one["micro"] - one["paper_micro"] + one["macro"] - one["paper_macro"] for one in targets.values())
 
 
+def near(targets: list[dict[str, Any]]) -> int:
+    """How many figures lie within a point of print, or above it."""
+    return sum(one["micro"] >= one["paper_micro"] - 1 for each in targets for one in each.values())
+
+
+def reached(scores: list[float]) -> str:
+    return f"{min(scores):.1f} to {max(scores):.1f}"
+
+
+def shipped_first(row: dict[str, Any], rows: list[dict[str, Any]], search: dict[str, Any]) -> bool:
+    """Whether a first training was shipped until the last choice: of pairs that the second rule did not choose for, the one with the best source reward."""
+    best = max(one["source_reward"] for one in rows if one["policy"] == row["policy"])
+    return row["policy"] not in search["chosen"] and row["source_reward"] == best
+
+
 def spread(rows: list[dict[str, Any]]) -> str:
     lines = []
     for graph in dict.fromkeys(row["graph"] for row in rows if row["policy"] == NAMES[0]):
@@ -161,12 +177,22 @@ def main() -> None:
     choice = json.loads((HERE / "results" / "policy-choice.json").read_text())
     offers = sum(one["of"] for one in choice["chosen"].values()) - len(NAMES)
     played = [row for row in choice["rows"] if "targets" in row]
+    now = [row["targets"] for row in played if row["training"] == choice["chosen"][row["training"].split("-")[0]]["training"]]
+    easy = [
+        row["kinds"][row["kind"]]["graphs"][name]["micro"] for row in search["rows"] for name in ("generated-equal", "generated-unequal")
+    ]
+
+    def graphs_of(name: str) -> list[float]:
+        return [row["graphs"][name][0] for row in played]
+
     by_rule = agreement([(row["training"].split("-")[0], row["first"][row["kind"]], row["targets"]) for row in played])
     by_last = agreement([(row["pair"], row["kinds"][row["kind"]]["score"], row["targets"]) for row in search["rows"]])
     parts.append(
-        "Three policies come with nodewise, each trained on two citation graphs by `nodewise train` with the paper's settings on one GPU "
-        f"({record['machine'].get('gpu', 'GPU')}). Which policy is shipped is decided without a look at its target graphs; every training is shown with what it "
-        f"reaches there: Micro-F1 ± 95 % interval / Macro-F1 over {record['runs']} runs with seed 0, the largest probability first.\n\n"
+        "Three policies come with nodewise, each trained on two citation graphs on one GPU "
+        f"({record['machine'].get('gpu', 'GPU')}) by the command that stands with it. Which policy is shipped is decided without a look at its target graphs; every "
+        f"training is shown with what it reaches there: Micro-F1 ± 95 % interval / Macro-F1 over {record['runs']} runs with seed 0, the largest probability first. "
+        "All are played with the paper's GCN and state (`--classifier gcn`), whatever they were trained with. Without that option `evaluate` and a session take "
+        "the classifier that a policy was trained with, for two of the three with `observed=training`; what this changes is in [departures.md](departures.md).\n\n"
         "The reward on the sources hardly tells seeds apart that differ by ten points on a target (the tables of the first trainings below show it). "
         "**The rule** was written into `benchmarks/policy_search.py` before any policy that it chose among had met a target. Each training offers its policies of "
         "episodes 800, 1000, … 2000, the best by reward, and the mean of its weights at episodes 1600 to 2000; the policy shipped before competes, too. Each "
@@ -174,11 +200,14 @@ def main() -> None:
         "classes of equal and of unequal size, on which random choice reaches about 80 of 100. The six with the best mean of Micro- and Macro-F1 play 150 runs "
         f"more on other splits, and the best of these is shipped, whatever it then reaches. {offers} policies of {len(played)} trainings were tried, with the "
         "paper's state (*updated*) and the released code's (*training pass*: the output before the update, with dropout).\n\n"
-        "It is the third rule. The first was the source reward. The second asked 100 runs on seven graphs, of which the two generated ones were so easy that "
-        f"every policy was nearly always right; it chose among {len(search['rows'])} trainings. The results on the targets of all trainings before were known when "
-        "the third was written; those of the trainings that it chose among were not. Of two trainings of a pair, how much more often a rule's score orders them "
-        f"as their distance from print on the targets does than not (Kendall's τ): {by_last:.2f} by the second, {by_rule:.2f} by the third: "
-        "what is shipped now is better because there was more to choose among, not because the rule sees more."
+        "It is the third rule. The first was the source reward. The second asked 100 runs on seven graphs, two of them generated and easy "
+        f"({reached(easy)} of 100); it chose among {len(search['rows'])} trainings of two pairs. The results on the targets of all trainings before were known "
+        "when the third was written; those of the trainings that it chose among were not. "
+        f"Of the nine figures of the three pairs {near(now)} lie within a point of print or above.\n\n"
+        f"**What the rule sees.** Kendall's τ between its score and how far a training comes above or below print on the targets, over every two trainings of one pair, is "
+        f"{by_rule:.2f}; that of the second rule, over other trainings, was {by_last:.2f}. Nothing shows that the third sees more: what is shipped now may be better only "
+        f"because there was more to choose among. Of its four generated graphs one tells trainings apart ({reached(graphs_of('equal-8'))}); on the others all but the "
+        f"weakest training lie close together ({', '.join(reached(sorted(graphs_of(name))[1:]) for name in ('equal-16', 'unequal-8', 'unequal-16'))})."
     )
     for name in NAMES:
         policy = load_policy(shipped_policies()[name])
@@ -193,7 +222,7 @@ def main() -> None:
         parts.append(
             f"## {name}\n\n```\nnodewise train {name.replace('+', ' ')} --seed {training['seed']}{batch}{state} --keep-every 100 --device cuda "
             f"--out {name}.safetensors\n```\n\n{choice_table(choice, name)}\n\nThe shipped file is `{name}.{kind}.safetensors` of that training.\n\n{old}"
-            f"The first trainings, with the best policy by reward:\n\n{transfer_table(rows, name)}"
+            f"The first trainings, with the best policy by reward:\n\n{transfer_table(rows, name, search)}"
         )
     parts.append(f"## How much the seed matters\n\n{NAMES[0]}, the same settings with different seeds:\n\n{spread(rows)}")
     parts.append("![mean reward on the source graphs during training](images/training.png)")

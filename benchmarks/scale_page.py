@@ -306,11 +306,11 @@ def sampling_part(record: dict[str, Any]) -> str:
 
 
 def train_part(training: dict[str, Any], cluster: dict[str, Any]) -> str:
-    updates = training["episodes"] // training["batch"]
+    updates = training["episodes"] * len(training["graphs"])  # but for the first ten episodes
     return (
         "\n**`train` stays on one machine.** "
-        f"REINFORCE updates the policy after every {training['batch']} episodes, and the next ones need the new policy: the training of `{' '.join(training['graphs'])}` "
-        f"is a chain of {updates} updates of {training['seconds'] / updates:.2f} s each on one GPU ({training['seconds']} s in all), where {training['batch']} episodes take hardly longer than one. "
+        f"REINFORCE updates the policy after each graph of an episode, and the next one needs the new policy: the training of `{' '.join(training['graphs'])}` "
+        f"is a chain of some {updates:,} updates of {1000 * training['seconds'] / updates:.0f} ms each on one GPU ({training['seconds']} s in all), where the {training['batch']} runs of one take hardly longer than one run. "
         f"A task of Ray costs {1000 * cluster['overhead_seconds_a_chunk']:.0f} ms here, so sending the rollouts of an update to workers and waiting for the slowest "
         "would cost about as much as it saves. Trainings with other seeds or graphs are independent of each other: start several commands.\n"
     )

@@ -44,11 +44,12 @@ def compared_cells(records: Sequence[Record]) -> list[Cell]:
     """Every cell that the paper prints for graphs which we have with the paper's features, once.
 
     Where two of our rows stand beside one of the paper's (AGE with fixed weights, the authors' policy) the first counts. A number that the paper
-    prints in two tables for one run of ours counts once. Graphs with structural features are left out: there is nothing to compare.
+    prints for a graph in two tables counts once, where it stands first: how many cells there are follows from the paper alone. Graphs with structural
+    features are left out: there is nothing to compare.
     """
     cells: dict[tuple[object, ...], Cell] = {}
     for cell in _all_cells(records):
-        cells.setdefault((cell.graph, cell.metric, round(cell.ours, 6), cell.paper), cell)
+        cells.setdefault((cell.graph, cell.metric, cell.paper), cell)
     return list(cells.values())
 
 
