@@ -48,6 +48,11 @@ def test_closing_epochs_reach_the_classifier_and_the_record(data: Path, tmp_path
     assert records["0"]["classifier"]["closing_epochs"] == 0 and records["converged"]["classifier"]["convergence"] == 0.01
     assert ", 0 closing epochs;" in (tmp_path / "0" / "case-study.md").read_text()
     assert "trained until the loss falls by less than 1 % in ten epochs" in (tmp_path / "converged" / "case-study.md").read_text()
+    assert main([*command, "--set", "observed=training"]) == 0
+    assert json.loads((out / "case-study.json").read_text())["classifier"]["observed"] == "training"
+    assert ", cpu, observed training; scores" in (out / "case-study.md").read_text()
+    assert main([*command, "--set", "observd=training"]) == 2 and "did you mean 'observed'" in capfd.readouterr().err
+    assert main(["reproduce", "trainings", "--set", "observed=training"]) == 2 and "--set is for experiments" in capfd.readouterr().err
     assert main([*command, "--closing-epochs", "many"]) == 2
     assert "--closing-epochs got 'many': give a number of epochs, or 'converged'" in capfd.readouterr().err
 

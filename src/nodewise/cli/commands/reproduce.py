@@ -20,6 +20,7 @@ from nodewise.cli.options import (
     SeedOption,
     check_json,
     open_engine,
+    read_classifier_settings,
     read_closing,
     read_names,
 )
@@ -64,6 +65,9 @@ def reproduce(
             show_default="./policies",
         ),
     ] = None,
+    sets: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the GCN; may be repeated.", show_default=False)
+    ] = None,
     closing: ClosingOption = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
@@ -92,11 +96,15 @@ def reproduce(
 
     With trainings, the policies that the experiments need and that are not there yet are trained at full length, checkpointed.
     """
+    from nodewise.classifiers import make_classifier
     from nodewise.experiments.gpa import EXPERIMENTS, find_experiments
     from nodewise.ground.compute import resolve_device
 
     if experiment == "trainings":
         resolve_device(device)
+        for option, given in (("--set", sets), ("--closing-epochs", closing)):
+            if given:
+                raise InputError(f"{option} is for experiments, not for trainings: leave it out, or use 'nodewise train … --set KEY=VALUE'")
         _train(screen, policies, device, only, jobs, minutes, data_dir)
         return
     check_json(json)
@@ -104,7 +112,8 @@ def reproduce(
     names = list(EXPERIMENTS) if experiment == "all" else [one.name for one in find_experiments(experiment)]
     make_folder(out, "--out")
     settings: dict[str, Any] = {"runs": runs, "quick": quick, "policies": policies, "data_dir": data_dir, "device": device, "seed": seed}
-    settings["classifier"] = read_closing(closing)
+    settings["classifier"] = {**read_closing(closing), **read_classifier_settings(sets)}
+    make_classifier("gcn", settings["classifier"])  # what is misspelt is told before anything is played
 
     def warn(event: Event, /) -> None:
         if isinstance(event, Warned):

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from nodewise.classifiers import Gcn
 from nodewise.evaluation.comparison import Entry, ResultTable, to_markdown
 from nodewise.ground.events import count
 
 __all__ = ["graph_title", "lead_table", "p_value", "part_table", "record_tables", "render"]
 
 Record = Mapping[str, Any]
+_CLOSING = ("closing_epochs", "convergence")
 
 
 def render(record: Record, level: int = 1, figures: str = "", reading: str = "") -> str:
@@ -59,7 +61,7 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
     if reading:
         lines += [reading.strip(), ""]
     if record.get("parts"):
-        end = _closing(record.get("classifier", {}))
+        end = _unusual(record.get("classifier", {}))
         lines += [f"{runs}, seed {record['seed']}, {record['device']}{end}; scores in percent, ± is the 95 % interval.", ""]
     return "\n".join(lines)
 
@@ -189,11 +191,15 @@ def _sequence_table(record: Record) -> ResultTable:
     return ResultTable("What is asked", columns, tuple(rows))
 
 
-def _closing(classifier: Record) -> str:
-    """How the classifier's training ended, where that is not the protocol's."""
+def _unusual(classifier: Record) -> str:
+    """The classifier's settings that are not the protocol's, how its training ended first."""
+    usual = Gcn().identity()
+    told = [f", {key} {value}" for key, value in classifier.items() if key not in _CLOSING and value != usual.get(key)]
     if classifier.get("convergence"):
-        return f", trained until the loss falls by less than {100 * classifier['convergence']:g} % in ten epochs"
-    return "" if classifier.get("closing_epochs", 35) == 35 else f", {classifier['closing_epochs']} closing epochs"
+        told.insert(0, f", trained until the loss falls by less than {100 * classifier['convergence']:g} % in ten epochs")
+    elif classifier.get("closing_epochs", usual["closing_epochs"]) != usual["closing_epochs"]:
+        told.insert(0, f", {classifier['closing_epochs']} closing epochs")
+    return "".join(told)
 
 
 def _range(shares: Sequence[float]) -> str:
