@@ -63,7 +63,8 @@ def keep(info: DatasetInfo, graph: Graph, folder: Path, report: Reporter, got: s
         # Some readers take a file that was cut off for a smaller one: what is not as published is not kept.
         report(
             Warned(
-                f"{info.name} is not as it was published: {', '.join(other)}. It is used but not kept: a download may be cut off; try again"
+                f"{info.name} is not as it was published: {', '.join(other)}. It is used but not kept: a download may be cut off; "
+                + ("try again" if got == "downloaded" else "download it again")
             )
         )
         return graph

@@ -261,7 +261,7 @@ def _by_name(name: str, folder: Path, report: Reporter) -> Graph:
 
         unpacked = find_ogb(folder, info.name)
         if unpacked is not None:
-            report(Note(f"{info.name}: reading {unpacked}, once"))
+            report(Note(f"{info.name}: reading {unpacked}"))
             return keep(info, read_ogb(unpacked, info.name), folder, report, "read")
     if info.origin == "download":
         from nodewise.datasets.downloads import download
