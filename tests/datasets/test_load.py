@@ -197,7 +197,7 @@ def test_graphs_in_the_data_folder_have_names_too(tmp_path):
 
 def test_default_features():
     assert [name for name in list_datasets() if default_features(name) == "paper"] == PAPER
-    assert sorted(PAPER_FEATURES) == sorted(PAPER)
+    assert sorted(PAPER_FEATURES) == sorted([*PAPER, "reddit-case-study"])
     assert default_features("reddit1401-graph2") == "paper"
     assert default_features("cora.npz") == "raw"
     assert default_features("anything") == "raw"

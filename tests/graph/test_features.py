@@ -164,7 +164,10 @@ def test_features_that_can_no_longer_be_made_are_refused() -> None:
 
 
 def test_the_default_of_a_gcn_is_the_papers_for_its_graphs_and_unit_elsewhere() -> None:
-    assert [gcn_features(graph(X, name)) for name in ("cora", "Citeseer", "reddit5", "mine")] == ["paper", "paper", "paper", "unit"]
+    assert [gcn_features(graph(X, name)) for name in ("cora", "Citeseer", "reddit5", "reddit-case-study", "mine")] == [
+        *["paper"] * 4,
+        "unit",
+    ]
     assert gcn_features(graph(None)) == "raw"
 
 

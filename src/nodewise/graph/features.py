@@ -25,8 +25,9 @@ PAPER_FEATURES = {
     "coauthor-cs": "binary",
     "coauthor-physics": "binary+first2000",
     **{f"reddit{i}": "raw" for i in range(1, 6)},
+    "reddit-case-study": "raw",
 }
-"""What the figures of the paper's ten graphs were made with; for any other graph ``paper`` changes nothing."""
+"""What the figures of the paper's ten graphs and of its case study were made with; for any other graph ``paper`` changes nothing."""
 
 PREPROCESSING = {
     "raw": "as they are",
@@ -77,7 +78,7 @@ def canonical_features(spec: str, graph_name: str = "") -> str:
 
 
 def gcn_features(graph: Graph) -> str:
-    """What a GCN does with features unless told otherwise: ``paper`` for the paper's ten graphs, by name; elsewhere ``unit``.
+    """What a GCN does with features unless told otherwise: ``paper`` for the paper's graphs, by name; elsewhere ``unit``.
 
     A graph without features stays ``raw``: its structural features, which stand in for them, are used as they are.
     """

@@ -118,6 +118,7 @@ def test_settings_change_the_classifier_that_a_policy_brings_along(here: Path, c
         (["small.npz", "--strategy", "random", "--device", "cuda:x"], ["unknown device 'cuda:x'"]),
         (["nowhere.npz", "--strategy", "random"], ["nowhere.npz"]),
         (["small.npz", "--strategy", "policy", "--policy", "small.npz"], ["small.npz", "policy file"]),
+        (["small.npz", "--strategy", "random", "--closing-epochs", "50"], ["--closing-epochs is the GCN's", "--classifier gcn"]),
     ],
 )
 def test_bad_input_gets_one_line_and_2(arguments: list[str], expected: list[str], here: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,7 @@ from nodewise.cli.options import (
     read_plugin_settings,
 )
 from nodewise.cli.screen import Screen
+from nodewise.ground.errors import InputError
 from nodewise.ground.events import count
 
 __all__ = ["evaluate", "register"]
@@ -54,13 +55,16 @@ def evaluate(
     data_dir: DataDirOption = None,
 ) -> None:
     """Score one strategy on one labelled graph: micro and macro F1, mean and 95 % interval over runs."""
-    from nodewise.classifiers import make_classifier
+    from nodewise.classifiers import DEFAULT_CLASSIFIER, make_classifier
     from nodewise.evaluation import evaluate as run
     from nodewise.evaluation.evaluate import policy_name
     from nodewise.ground.compute import resolve_device
     from nodewise.strategies import make_strategy
 
     resolve_device(device)
+    learned = policy is not None or (strategy or "").partition(":")[0] == "policy"
+    if closing is not None and (classifier == DEFAULT_CLASSIFIER or (classifier is None and not learned)):
+        raise InputError(f"--closing-epochs is the GCN's, and {DEFAULT_CLASSIFIER} is not trained: use it with --classifier gcn")
     of_classifier, of_strategy = read_plugin_settings(settings, classifier, strategy, policy)
     of_classifier |= read_closing(closing)
     asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are told before the graph is read
