@@ -216,6 +216,11 @@ class GraphTensors:
         rank: torch.Tensor = torch.unique(self.pagerank, return_inverse=True)[1]
         return rank.to(self.dtype)
 
+    def neighbours(self, node: int) -> np.ndarray:
+        """The neighbours of a node, of tensors on the CPU: int64 [neighbour]."""
+        crow, col = self.adjacency.crow.numpy(), self.adjacency.col.numpy()
+        return col[crow[node] : crow[node + 1]].astype(np.int64)
+
     def input_rows(self, nodes: np.ndarray) -> torch.Tensor:
         """The features of some nodes as a dense matrix on the CPU: [node, feature]."""
         if self.dense_x is not None:

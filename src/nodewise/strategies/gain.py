@@ -53,12 +53,13 @@ def variance_gain(across: torch.Tensor, covariance: torch.Tensor, wanted: torch.
     runs, (columns, nodes) = covariance.shape[-3], across.shape[-2:]
     room = _BLOCK if across.device.type == "cpu" else _WIDE_BLOCK
     size = max(1, room // max(1, covariance.shape[:-2].numel() * columns))
-    gram = torch.zeros_like(covariance)
     stride = max(1, nodes // _GRAM_NODES)
-    sampled, worth = across[..., ::stride], wanted[:, None, ::stride] * stride
+    sampled, worth = (across, wanted[:, None]) if stride == 1 else (across[..., ::stride], wanted[:, None, ::stride] * stride)
+    gram = torch.empty(0)
     for first in range(0, sampled.shape[-1], size):
         block = sampled[..., None, :, first : first + size]  # [1, column, node]
-        gram += (block * worth[..., first : first + size]) @ block.transpose(-1, -2)
+        part = (block * worth[..., first : first + size]) @ block.transpose(-1, -2)
+        gram = gram.add_(part) if first else part
     both = torch.cat([covariance @ gram @ covariance, covariance], -3).flatten(-3, -2)  # [2 run × column, column]
     parts = []
     for first in range(0, nodes, size):
@@ -191,13 +192,13 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
         gain = variance_gain(learner.views.across, covariances, undecided, ridges.T)
         return torch.einsum("vkn,kv->kn", gain / gain.amax(-1, keepdim=True).clamp_min(1e-12), weights)
     counting = torch.nonzero(weights.any(0))[:, 0].tolist()
-    parts: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+    parts: dict[int, tuple[torch.Tensor | slice, torch.Tensor]] = {}
 
     def score(first: int, end: int) -> None:
         for number in counting[first:end]:
-            rows = torch.nonzero(weights[:, number])[:, 0]
+            rows = slice(None) if len(weights) == 1 else torch.nonzero(weights[:, number])[:, 0]
             of_runs = covariances[number][rows], undecided[rows], ridges[rows, number]
-            pairs = learner.views.pairs if len(rows) >= _SHARING else None
+            pairs = learner.views.pairs if len(of_runs[0]) >= _SHARING else None
             gain = variance_gain(learner.views.across[number], *of_runs) if pairs is None else paired_gain(pairs[number], *of_runs)
             parts[number] = rows, weights[rows, number, None] * gain / gain.amax(1, keepdim=True).clamp_min(1e-12)
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import torch
 
 from nodewise.classifiers.views.construction import LEADING, GraphViews
-from nodewise.ground.compute import in_blocks
+from nodewise.ground.compute import cores, in_blocks
 
 __all__ = ["DUAL_LIMIT", "FIRST_RIDGE", "RIDGES", "Fit", "LeftOut", "Members", "Posterior", "loss_scale"]
 
@@ -44,8 +44,9 @@ DUAL_LIMIT = 256
 _SOLVED, _SHARED = 2**23, 32
 """Numbers in the labelled rows that are solved at once, with more, one view comes after another; labels from which two cores share the views."""
 
-_FEW = 8
-"""Columns up to which a product is fastest with these in rows, on a CPU; with more, from the other side."""
+_FEW, _SMALL = 8, 2**22
+"""Columns up to which a product is fastest with these in rows, on a CPU, and numbers in the views from which: with more columns, or with views that stay
+in the cache, it is faster from the other side, which also keeps each class in one piece."""
 
 _MANY, _TALL_BLOCK, _LANES = 100_000, 2**14, 16
 """Nodes from which the mean is computed in blocks on all cores, nodes in a block, and the multiple of columns that is multiplied fastest."""
@@ -88,7 +89,8 @@ class Fit:
         return self.members().left_out()
 
 
-class Members(NamedTuple):
+@dataclass(frozen=True)
+class Members:
     """All members one by one, [centre, view, ridge, run, class, label] and without the last dimensions: sums over few classes are fast that way.
 
     Attributes:
@@ -114,11 +116,17 @@ class Members(NamedTuple):
     share: torch.Tensor
     temperatures: torch.Tensor
 
+    @cached_property
+    def stretched(self) -> torch.Tensor:
+        """The members' weights times what they are stretched by: [centre, view, ridge, run]."""
+        return self.weights * self.scale
+
+    @cached_property
     def by_label(self) -> torch.Tensor:
         """What each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, class, label]."""
-        stretched = self.weights * self.scale
-        centre = stretched[0][..., None] / self.targets.shape[1] + stretched[1][..., None] * self.share  # [view, ridge, run, class]
-        by_member = stretched.sum(0)[..., None, None] * self.of_targets - self.of_ones * centre[..., None]
+        stretched = self.stretched[..., None]
+        centre = stretched[0] / self.targets.shape[1] + stretched[1] * self.share  # [view, ridge, run, class]
+        by_member = stretched.sum(0)[..., None] * self.of_targets - self.of_ones * centre[..., None]
         return by_member.sum(1) * self.targets.sum(1, keepdim=True)
 
     def left_out(self) -> LeftOut:
@@ -297,7 +305,7 @@ class Posterior:
             solved = (both @ inverse).float()
             return solved[..., :-1, :], solved[..., -1:, :], torch.where(diagonal > 0, diagonal, 1.0).float()
         rows = self.rows[:, :, :filled]
-        size = max(1, min(-(-len(rows) // (2 if filled >= _SHARED else 1)), _SOLVED // rows[0].numel()))
+        size = max(1, min(-(-len(rows) // (2 if filled >= _SHARED and cores() > 1 else 1)), _SOLVED // rows[0].numel()))
         parts: dict[int, torch.Tensor] = {}
 
         def fill(first: int, end: int) -> None:
@@ -308,7 +316,7 @@ class Posterior:
         else:  # a GPU needs no threads, and two of them may not load its solvers at once
             for first in range(0, len(rows), size):
                 fill(first, first + size)
-        stacked = torch.cat([parts[first] for first in sorted(parts)])
+        stacked = parts[0] if len(parts) == 1 else torch.cat([parts[first] for first in sorted(parts)])
         return stacked[..., :-2, :], stacked[..., -2:-1, :], stacked[..., -1:, :]
 
     def _solved_whole(self, rows: torch.Tensor, both: torch.Tensor) -> torch.Tensor:
@@ -318,27 +326,31 @@ class Posterior:
         """
         ridges = self._ridges.view(-1, 1)
         dual = rows.shape[-2] <= rows.shape[-1]
-        values, vectors = torch.linalg.eigh(rows @ rows.transpose(-1, -2) if dual else rows.transpose(-1, -2) @ rows)
-        turned = vectors if dual else rows @ vectors  # [view, run, label, direction]
-        shrunk = 1 / (values[..., None, :].clamp_min(0) + ridges)  # [view, run, ridge, direction]
-        inner = (both @ turned)[:, :, None] * shrunk[..., None, :]  # [view, run, ridge, class, direction]
-        across = turned.transpose(-1, -2)
-        solved = (inner.flatten(2, 3) @ across).unflatten(2, inner.shape[2:4])  # [view, run, ridge, class, label]
-        diagonal = (shrunk @ across.square())[..., None, :]
+        shape, both = rows.shape[:2], both.expand(len(rows), *both.shape).flatten(0, 1)  # from here on views and runs are one dimension
+        z = rows.flatten(0, 1)
+        values, vectors = torch.linalg.eigh(z @ z.mT if dual else z.mT @ z)
+        turned = vectors if dual else z @ vectors  # [view × run, label, direction]
+        shrunk = 1 / (values[:, None].clamp_min(0) + ridges)  # [view × run, ridge, direction]
+        inner = (both @ turned)[:, None] * shrunk[:, :, None]  # [view × run, ridge, class, direction]
+        across = turned.mT
+        solved = (inner.flatten(1, 2) @ across).unflatten(1, inner.shape[1:3])  # [view × run, ridge, class, label]
+        diagonal = shrunk @ across.square()
         if not dual:
-            solved, diagonal = (both[:, None] - solved) / ridges[..., None], (1 - diagonal) / ridges[..., None]
-        return torch.cat([solved, diagonal], -2).float().transpose(1, 2)
+            solved, diagonal = (both[:, None] - solved) / ridges[..., None], (1 - diagonal) / ridges
+        result = torch.empty(*shape, len(ridges), both.shape[1] + 1, both.shape[2], device=self._device)
+        together = result.flatten(0, 1)
+        together[:, :, :-1], together[:, :, -1] = solved, diagonal
+        return result.transpose(1, 2)
 
     def fit(self) -> Fit:
         """Weights, coefficients and leave-one-out predictions from the labels so far; without any, all members alike and nothing predicted."""
         members = self.members()
-        stretched = members.weights * members.scale
-        coefficients = (members.by_label().double() @ self.rows[:, :, : self._filled()]).permute(0, 3, 1, 2)
+        coefficients = (members.by_label.double() @ self.rows[:, :, : self._filled()]).permute(0, 3, 1, 2)
         base = members.weights[1].sum((0, 1))[:, None] * (members.share - 1 / self.classes)
         by_ridge, dtype = members.weights.sum(0), self.views.columns.dtype  # [view, ridge, run]
         most = by_ridge.amax(1, keepdim=True)  # of nearly equal ones the weakest is taken, whatever the rounding
         best = torch.where(self.count > 0, (by_ridge >= 0.999 * most).to(torch.int64).argmax(1), FIRST_RIDGE)
-        ridges, stretch = self._ridges.to(dtype)[best].T, stretched.sum((0, 2)).T.to(dtype)
+        ridges, stretch = self._ridges.to(dtype)[best].T, members.stretched.sum((0, 2)).T.to(dtype)
         return Fit(by_ridge.sum(1).T.to(dtype), ridges, stretch, coefficients.to(dtype), base.to(dtype), lambda: members)
 
     def members(self) -> Members:
@@ -371,7 +383,7 @@ class Posterior:
             product = torch.addmm(base, flat, coefficients)
         elif len(flat) >= _MANY:
             product = _tall_product(flat, coefficients).add_(base)
-        elif len(base) <= _FEW:
+        elif len(base) <= _FEW and flat.numel() > _SMALL:
             product = torch.nn.functional.linear(flat, coefficients.T.contiguous(), base)
         else:
             product = torch.addmm(base[:, None], coefficients.T.contiguous(), flat.T).T

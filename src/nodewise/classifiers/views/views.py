@@ -191,9 +191,9 @@ class ViewsLearner(Learner):
         Label i adds Σ_v z_vᵀ z_vi b_vi to the node's mean, b its coefficient for the class.
         """
         count = int(self.posterior.count)
-        best = int(self.part(torch.tensor([node])).mean()[0, 0].argmax())
-        alike = torch.einsum("vd,vld->vl", self.views.columns[node].double(), self.posterior.rows[:, 0, :count])
-        amounts = (alike * self.solution().members().by_label()[:, 0, best, :count]).sum(0)
+        mean = self._mean[0, node] if self._keeps and self._mean is not None else self.part(torch.tensor([node])).mean()[0, 0]
+        alike = (self.posterior.rows[:, 0, :count] @ self.views.columns[node].double()[..., None])[..., 0]
+        amounts = (alike * self.solution().members().by_label[:, 0, int(mean.argmax()), :count]).sum(0)
         nodes = self.posterior.nodes[0, :count].tolist()
         return sorted(zip(nodes, amounts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
@@ -206,10 +206,10 @@ class ViewsLearner(Learner):
         solution = self.solution()
         heaviest = int(solution.weights[0].argmax())
         covariance = self.covariances()[heaviest, 0]
-        rows, own = sample.leading[heaviest], self.views.columns[node, heaviest, :LEADING]
-        moved = rows @ covariance
-        variance = (moved * rows).sum(-1)
-        shares = (moved @ own).square() / ((own @ covariance @ own + solution.ridges[0, heaviest]) * variance.clamp_min(1e-9))
+        across, own = sample.across[heaviest], self.views.columns[node, heaviest, :LEADING]
+        moved = covariance @ across
+        variance = (moved * across).sum(0)
+        shares = (own @ moved).square() / ((own @ covariance @ own + solution.ridges[0, heaviest]) * variance.clamp_min(1e-9))
         return float(shares.sum()) * len(self.views.columns) / len(nodes)
 
     def forget(self) -> None:

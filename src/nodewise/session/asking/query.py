@@ -141,19 +141,20 @@ class Explainer:
     def body(self, node: int) -> dict[str, Any]:
         """What a query's event says beside the node: why, rank, score, features, predictions."""
         score = float(self._scores[node])
-        rank = 1 + int((self._scores[self._allowed] > score).sum())
+        rank = 1 + int(np.count_nonzero(self._scores[self._allowed] > score))
+        state = self._states.of(node)
+        row = self._learner.probabilities_of([node]).numpy()
         return {
-            "audit": False, "why": self._words(node, rank), "rank": rank, "candidates": self._candidates,
+            "audit": False, "why": self._words(node, rank, state, row), "rank": rank, "candidates": self._candidates,
             "score": score if np.isfinite(score) else None,
-            "features": {name: round(float(value), 4) for name, value in zip(self._features, self._states.of(node), strict=True)},
-            "predicted": self._predicted(node),
+            "features": {name: round(float(value), 4) for name, value in zip(self._features, state, strict=True)},
+            "predicted": self._predicted(row),
         }  # fmt: skip
 
-    def _predicted(self, node: int) -> list[list[Any]]:
+    def _predicted(self, row: npt.NDArray[np.float32]) -> list[list[Any]]:
         learner = self._learner
         if not learner.count or not learner.classes:
             return []
-        row = learner.probabilities_of([node]).numpy()
         if self._classes.merged:
             numbers, row = class_columns(row, learner.classes, self._classes)
         else:  # in the classifier's order, which decides between equals
@@ -161,44 +162,43 @@ class Explainer:
         best = np.argsort(-row[0], kind="stable")[:_SHOWN_CLASSES]
         return [[self._classes.name(numbers[column]), round(float(row[0, column]), 4)] for column in best]
 
-    def _words(self, node: int, rank: int) -> list[str]:
-        entropy, _, from_neighbours, to_neighbours, _ = (float(value) for value in self._states.of(node))
-        degree = int(self._learner.tensors.degree[node])
-        around = self._learner.tensors.adjacency
-        near = around.col[int(around.crow[node]) : int(around.crow[node + 1])].long()
-        labelled = int(self._learner.environment.labelled[0, near].sum())
+    def _words(self, node: int, rank: int, state: npt.NDArray[np.float32], row: npt.NDArray[np.float32]) -> list[str]:
+        entropy, _, from_neighbours, to_neighbours, _ = state.tolist()
+        degrees, near = self._learner.tensors.degree.numpy(), self._learner.tensors.neighbours(node)
+        degree = int(degrees[node])
+        labelled = int(self._learner.environment.labelled[0].numpy()[near].sum())
         position = "the highest score" if rank == 1 else f"score number {rank}"
         said = [f"{self._strategy} gives it {position} of {self._candidates} candidates"]
         many = "neighbour" if degree == 1 else "neighbours"
-        said.append(f"it has {degree} {many}, more than {self._share(1, node)} of the nodes; {labelled} of them labelled")
+        fewer = _percent(float((degrees < degrees[node]).mean()))  # the state's is clipped
+        said.append(f"it has {degree} {many}, more than {fewer} of the nodes; {labelled} of them labelled")
         if self._learner.count:
-            said.append(f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, node, entropy > 0.3, "than about"))
+            said.append(f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, state, entropy > 0.3, "than about"))
             apart = max(from_neighbours, to_neighbours)
             column = 2 if from_neighbours >= to_neighbours else 3
-            said.append(f"its prediction is {_how_far(apart)} its neighbours'" + self._more(column, node, apart > 0.1, "than at"))
+            said.append(f"its prediction is {_how_far(apart)} its neighbours'" + self._more(column, state, apart > 0.1, "than at"))
         else:
             said.append("nothing is labelled yet, so its place in the graph decides")
         if isinstance(self._learner.learner, _Reasoning):
-            said += self._reasons(self._learner.learner, node, set(near.tolist()))
+            said += self._reasons(self._learner.learner, node, set(near.tolist()), int(row.argmax()))
         return said
 
-    def _more(self, column: int, node: int, worth: bool, than: str) -> str:
-        return f", more {than} {self._share(column, node)} of the nodes" if worth else ""
+    def _more(self, column: int, state: npt.NDArray[np.float32], worth: bool, than: str) -> str:
+        return f", more {than} {_percent(self._states.share_below(column, state))} of the nodes" if worth else ""
 
-    def _reasons(self, reasoning: _Reasoning, node: int, neighbours: set[int]) -> list[str]:
+    def _reasons(self, reasoning: _Reasoning, node: int, neighbours: set[int], best: int) -> list[str]:
         """Which labels speak for the predicted class, and how many nodes the label would decide."""
         said = []
         with one_thread():
             if self._learner.count:
-                said += self._speaking(reasoning, node, neighbours)
+                said += self._speaking(reasoning, node, neighbours, best)
             decided = round(reasoning.reach(node))
         said.append(
             f"its label would decide about {decided} nodes" if decided > 1 else "its label would decide little beyond the node itself"
         )
         return said
 
-    def _speaking(self, reasoning: _Reasoning, node: int, neighbours: set[int]) -> list[str]:
-        best = int(self._learner.probabilities_of([node])[0].argmax())
+    def _speaking(self, reasoning: _Reasoning, node: int, neighbours: set[int], best: int) -> list[str]:
         labels = dict(self._learner.environment.told)
         speaking = [(other, much) for other, much in reasoning.evidence(node) if much > 0 and labels[other] == best]
         total = sum(much for _, much in speaking)
@@ -216,12 +216,6 @@ class Explainer:
         listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         return f"{kind if len(names) == 1 else kind + 's'} {listed}"
 
-    def _share(self, column: int, node: int) -> str:
-        if column == 1:
-            degree = self._learner.tensors.degree.numpy()  # the state's is clipped
-            return _percent(float((degree < degree[node]).mean()))
-        return _percent(self._states.share_below(column, node))
-
 
 class States:
     """The paper's five state features (section 3.2) of the nodes that are asked for, as a policy reads them, beside those of all nodes.
@@ -235,34 +229,35 @@ class States:
         self._learner = learner
         count = learner.tensors.num_nodes
         self._many = count >= MANY_NODES
-        self._compared = self._features(np.arange(0, count, max(1, count // _COMPARED) if self._many else 1))
-        self._largest = np.maximum(self._compared[:, 2:4].max(0), 1e-6)  # what is less, where all predictions are alike, is rounding
-        self._compared[:, 2:4] /= self._largest
+        self._compared = self._features(np.arange(0, count, max(1, count // _COMPARED)) if self._many else slice(None))
+        self._largest = np.array([max(float(column.max()), 1e-6) for column in self._compared[2:4]], np.float32)  # what is less is rounding
 
     def of(self, node: int) -> npt.NDArray[np.float32]:
         """A node's features, its divergences divided by the largest: [feature]."""
-        row: npt.NDArray[np.float32] = self._features(np.array([node]))[0]
+        row = np.array(self._features(np.array([node]))[:, 0] if self._many else self._compared[:, node])
         row[2:4] /= np.maximum(self._largest, row[2:4])
         return row
 
-    def share_below(self, column: int, node: int) -> float:
-        """The share of the nodes that have less of a feature than a node."""
-        return float((self._compared[:, column] < self.of(node)[column]).mean())
+    def share_below(self, column: int, state: npt.NDArray[np.float32]) -> float:
+        """The share of the nodes that have less of a feature, entropy or divergence, than a node whose state is given."""
+        compared = self._compared[column] / self._largest[column - 2] if column in (2, 3) else self._compared[column]
+        return float((compared < state[column]).mean())
 
-    def _features(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """Entropy, degree, the divergences from and to the neighbours, and whether a node is labelled: [node, feature]."""
+    def _features(self, nodes: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
+        """Entropy, degree, the divergences from and to the neighbours, and whether a node is labelled: [feature, node]."""
         from nodewise.policy.policy import StateSettings
 
         learner = self._learner
-        if self._many:
-            negative, forward, reverse = self._apart(nodes)
-        else:
+        if isinstance(nodes, slice):
             seen = learner.observation
-            negative, forward, reverse = (each[0].numpy()[nodes] for each in (seen.negative_entropy, *seen.divergences))
-        entropy = negative / -math.log(max(learner.learner.num_classes, 2))
-        degree = np.minimum(learner.tensors.degree.numpy()[nodes] / StateSettings.degree_alpha, 1)
-        labelled = learner.environment.labelled[0].numpy()[nodes]
-        return np.stack([entropy, degree, reverse, forward, labelled], 1).astype(np.float32)
+            negative, forward, reverse = (each[0].numpy() for each in (seen.negative_entropy, *seen.divergences))
+        else:
+            negative, forward, reverse = self._apart(nodes)
+        features = np.empty((5, len(negative)), np.float32)
+        features[0] = negative / -math.log(max(learner.learner.num_classes, 2))
+        features[1] = np.minimum(learner.tensors.degree.numpy()[nodes] / StateSettings.degree_alpha, 1)
+        features[2], features[3], features[4] = reverse, forward, learner.environment.labelled[0].numpy()[nodes]
+        return features
 
     def _apart(self, nodes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
         """`negative_entropy` and both `divergences` of `nodewise.contracts.Observation`, from the predictions of these nodes and their neighbours alone."""

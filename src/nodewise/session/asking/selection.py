@@ -340,19 +340,18 @@ def _fresh(session: Session, history: History, plan: Plan, who: str) -> list[dic
     allowed[[*plan.out, *history.skipped.get(who, ())]] = False
     if not allowed.any():
         return []
-    around = learner.tensors.adjacency
-
-    def neighbours(node: int) -> npt.NDArray[np.int64]:
-        row: npt.NDArray[np.int64] = around.col[int(around.crow[node]) : int(around.crow[node + 1])].numpy().astype(np.int64)
-        return row
-
     waiting = [
         node for node in sorted(plan.out) if learner.environment.pool[0, node]
     ]  # labels of an audit are not waited for: they train nothing
     chosen = learner.batch(plan.fresh, torch.from_numpy(allowed), waiting)
     if chosen is None:
         chosen = diverse_batch(
-            learner.scores().double().numpy(), allowed, plan.fresh, neighbours, learner.probabilities().argmax(-1).numpy(), plan.out
+            learner.scores().double().numpy(),
+            allowed,
+            plan.fresh,
+            learner.tensors.neighbours,
+            learner.probabilities().argmax(-1).numpy(),
+            plan.out,
         )
     name = session.settings.strategy if session.settings.policy is None else f"the policy {session.settings.policy}"
     explainer = Explainer(learner, allowed, name, history.classes, session.name_of)
