@@ -210,7 +210,11 @@ def select(given: argparse.Namespace) -> dict[str, Any]:
     for pair, some in finalists.items():
         value, training, kind = max((again[name, kind], name, kind) for _, name, kind in some)
         policy = candidates(given.folder, training)[kind]
-        policy.origin = {**policy.origin, "selection": {"score": value, "policy": kind, "of": len(offers[pair])}}
+        policy.origin = {
+            **policy.origin,
+            "played_with": {"name": "gcn", "settings": {}},  # as it was when it was chosen
+            "selection": {"score": value, "policy": kind, "of": len(offers[pair])},
+        }
         save_policy(policy, given.folder / f"chosen-{pair}.safetensors")
         chosen[pair] = {"training": training, "kind": kind, "score": value, "of": len(offers[pair])}
     print(json.dumps(chosen))

@@ -227,11 +227,15 @@ class Policy(nn.Module):
 
     @property
     def classifier(self) -> tuple[str, dict[str, Any]]:
-        """The name and settings of the classifier that it was trained with; files that say nothing mean the paper's GCN."""
-        record = self.origin.get("training", {}).get("classifier", {})
-        if "name" not in record:
+        """The name and settings of the classifier that it is played with unless another one is asked for.
+
+        That is the one it was trained with, or what ``played_with`` of its origin names; files that say nothing mean the paper's GCN.
+        """
+        training = self.origin.get("training")
+        record = self.origin.get("played_with") or (training.get("classifier") if isinstance(training, dict) else None)
+        if not isinstance(record, dict) or "name" not in record:
             return "gcn", {}
-        return str(record["name"]), dict(record.get("settings", {}))
+        return str(record["name"]), dict(record.get("settings") or {})
 
     def digest(self) -> str:
         """A short name for the weights and settings."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -46,7 +47,27 @@ def test_what_a_policy_was_trained_with_is_shown(tmp_path: Path, capfd: pytest.C
     policy.origin = {"training": {"classifier": {"name": "gcn", "settings": {**Gcn().identity(), "observed": "training", "hidden": 64}}}}
     save_policy(policy, tmp_path / "mine.safetensors")
     assert main(["policy", "show", str(tmp_path / "mine.safetensors")]) == 0
-    assert "gcn, observed training\n" in capfd.readouterr().out.replace(" \n", "\n")
+    assert "trained with    gcn, observed training\n" in capfd.readouterr().out.replace(" \n", "\n")
+
+
+@pytest.mark.parametrize("name", shipped_policies())
+def test_a_shipped_policy_is_played_with_the_papers_classifier(name: str) -> None:
+    assert load_policy(name).classifier == ("gcn", {})
+
+
+@pytest.mark.parametrize(
+    ("origin", "classifier"),
+    [
+        ({}, ("gcn", {})),
+        ({"training": {"classifier": {"name": "gcn", "settings": {"hidden": 8}}}}, ("gcn", {"hidden": 8})),
+        ({"training": {"classifier": {"name": "gcn", "settings": {"hidden": 8}}}, "played_with": {"name": "views"}}, ("views", {})),
+        ({"training": "nothing", "played_with": "name"}, ("gcn", {})),
+    ],
+)
+def test_a_policy_is_played_as_it_was_trained_unless_it_says_otherwise(origin: dict[str, Any], classifier: tuple[str, Any]) -> None:
+    policy = Policy()
+    policy.origin = origin
+    assert policy.classifier == classifier
 
 
 def test_a_released_state_dict_is_imported_and_shown(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

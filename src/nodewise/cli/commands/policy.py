@@ -59,8 +59,9 @@ def show_policy(
             )
         )
     training = origin.get("training", {})
-    if isinstance(training.get("classifier"), dict):
-        rows.append(("classifier", _told(training["classifier"])))
+    for key, classifier in (("trained with", training.get("classifier")), ("played with", origin.get("played_with"))):
+        if isinstance(classifier, dict):
+            rows.append((key, _told(classifier)))
     rows += [(key, str(training[key])) for key in ("episodes", "batch", "reward", "seed") if key in training]
     rows += [(key.replace("_", " "), str(origin[key])) for key in ("episode", "imported_from", "nodewise_version") if key in origin]
     screen.table(("", ""), rows)
