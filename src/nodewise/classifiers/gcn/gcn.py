@@ -40,8 +40,9 @@ class Gcn(Classifier):
         closing_epochs: epochs after the last label: what "until convergence" was in the released code.
         convergence: the share by which the training loss must fall in ten epochs for a run to go on after the last label, as the paper words it;
             ``closing_epochs`` are then the most. 0: exactly so many.
-        observed: what strategies see between two labels: the output of the ``"updated"`` weights, as the paper has it, or that of the ``"training"`` pass
-            itself, before its update and with dropout on, as in the released code. The final prediction is the same.
+        observed: what strategies see between two labels, and a session shows with its questions: the output of the ``"updated"`` weights, as the paper has
+            it, or that of the ``"training"`` pass itself, before its update and with dropout on, as in the released code. What is predicted at the end
+            is the output after training in both cases. The training pass takes longer, most on a CPU and where features are dense.
     """
 
     name = "gcn"
