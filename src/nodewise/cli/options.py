@@ -201,7 +201,7 @@ def read_plugin_settings(
 
 
 def _own_classifier(strategy: str | None, policy: str | None = None) -> str | None:
-    """The name of the classifier that a strategy's policy was trained with; None where there is no policy, or the file names code, which is not imported."""
+    """The name of the classifier that a strategy's policy is played with; None where there is no policy, or the file names code, which is not imported."""
     from nodewise.policy import find_policy
 
     name, _, which = (strategy or "").partition(":")

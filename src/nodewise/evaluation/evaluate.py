@@ -135,7 +135,7 @@ def evaluate(
         graph: a graph, or its name or file; its labels answer the queries.
         strategy: a name, a strategy of your own, or a trained policy; the default one if None.
         policy: which policy the strategy ``"policy"`` uses.
-        classifier: a name or a classifier of your own; by default the one that the policy was trained with, else the default one.
+        classifier: a name or a classifier of your own; by default the policy's own, else the default one.
         settings: of the classifier, where it is given by name.
         strategy_settings: of the strategy, where it is given by name.
         budget: queries in each run; by default the paper's for its graphs, else five a class, at most half the pool.
@@ -200,7 +200,7 @@ def policy_name(strategy: object, policy: str | Path | Policy | None) -> str | N
 
 
 def choose_classifier(classifier: str | Classifier | None, strategy: Strategy, settings: Mapping[str, Any] | None = None) -> Classifier:
-    """The classifier that is asked for, else the one that the strategy's policy was trained with, else the default."""
+    """The classifier that is asked for, else the own one of the strategy's policy, else the default."""
     if classifier is None and isinstance(strategy, Learned):
         name, own = strategy.policy.classifier
         return make_classifier(name, {**own, **(settings or {})}, imports=False)

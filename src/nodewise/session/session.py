@@ -98,7 +98,7 @@ class Session:
             strategy: how nodes are chosen: a name, a strategy of your own or a policy; by default ``"policy"`` where a policy is given, else the
                 default one.
             policy: which policy: a shipped name, a file or a `Policy`.
-            classifier: what learns: a name or a classifier of your own; by default the one that the policy was trained with, else the default one.
+            classifier: what learns: a name or a classifier of your own; by default the policy's own, else the default one.
             classifier_settings, strategy_settings: what these are made with, where they are given by name.
             seed: where all randomness comes from.
             audit: nodes to draw at random, on top of the budget, whose labels measure the accuracy and train nothing.

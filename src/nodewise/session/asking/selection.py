@@ -233,7 +233,7 @@ class Choice(NamedTuple):
         weights: the policy's file, to be stored with the session.
         reason: why, in words.
         made: the strategy itself, where it is not the learned one.
-        trained_with: name and settings of the classifier that the policy was trained with.
+        played_with: name and settings of the classifier that the policy brings along.
     """
 
     strategy: str
@@ -241,7 +241,7 @@ class Choice(NamedTuple):
     weights: bytes | None
     reason: str
     made: Strategy | None = None
-    trained_with: tuple[str, dict[str, Any]] | None = None
+    played_with: tuple[str, dict[str, Any]] | None = None
 
 
 def choose_strategy(

@@ -69,8 +69,8 @@ def create_log(
     given = labelled if use_labels else 0
     names = _classes(graph, classes, use_labels)
     chosen = choose_strategy(graph, strategy, policy, strategy_settings)
-    if classifier is None and chosen.trained_with is not None:
-        name, own = chosen.trained_with
+    if classifier is None and chosen.played_with is not None:
+        name, own = chosen.played_with
         learns = make_classifier(name, {**own, **(classifier_settings or {})}, imports=False)
     else:
         learns = make_classifier(classifier, classifier_settings)
