@@ -6,6 +6,8 @@ Nothing in a file is executed.
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -157,6 +159,15 @@ _RELEASED_NAMES = {
 }  # fmt: skip
 
 
+def _refusal(error: Exception) -> str:
+    """Why torch read nothing, without its advice to run what the file holds."""
+    said = str(error).strip()
+    if "weights_only" not in said:
+        return said.splitlines()[0] if said else type(error).__name__
+    asked = re.search(r"GLOBAL ([\w.]+)", said)
+    return f"it asks for {asked[1]}, which tensors do not need" if asked else "it is damaged, or of another kind"
+
+
 def import_released(path: str | Path) -> Policy:
     """A policy in the form that the paper's authors released, a plain PyTorch state dict; only tensors are read, nothing in the file is executed.
 
@@ -167,11 +178,12 @@ def import_released(path: str | Path) -> Policy:
     if not path.is_file():
         raise PolicyFileError(f"no file at {str(path)!r}: give a state dict saved by torch.save")
     try:
-        state_dict = torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's on pickles of other protocols, which are read or refused all the same
+            state_dict = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # bytes that are no state dict fail in whatever way torch's reader stumbles over them
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise PolicyFileError(
-            f"{str(path)!r} is not a plain state dict ({reason}): only files that hold nothing but tensors are read"
+            f"{str(path)!r} is not a plain state dict ({_refusal(error)}): only files that hold nothing but tensors are read"
         ) from None
     if (
         not isinstance(state_dict, dict)

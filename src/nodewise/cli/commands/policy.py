@@ -49,7 +49,10 @@ def show_policy(
     rows: list[tuple[str, str]] = [
         ("network", f"{settings['architecture']}, {settings['layers']} hidden layers of {settings['hidden']}"),
         ("state features", ", ".join(state["features"])),
-        ("scaling", f"degree / {state['degree_alpha']:g} up to 1, KL by {state['kl_scaling']}"),
+        (
+            "scaling",
+            f"degree / {state['degree_alpha']:g} up to 1, KL {'as it is' if state['kl_scaling'] == 'none' else 'by ' + state['kl_scaling']}",
+        ),
     ]
     for source in origin.get("source_graphs", []):
         rows.append(
