@@ -293,6 +293,7 @@ def stored_strategy(settings: SessionSettings, weights: bytes | None, given: str
             make_strategy(given, settings=_kept(given, settings.strategy_settings)),
             settings.strategy,
             settings.strategy_settings,
+            isinstance(given, str),
         )
     if settings.strategy != "policy" or weights is None:
         return _resolved("strategy", lambda: make_strategy(settings.strategy, settings=settings.strategy_settings, imports=False))
@@ -312,6 +313,7 @@ def stored_classifier(settings: SessionSettings, given: str | Classifier | None 
             make_classifier(given, _kept(given, settings.classifier_settings)),
             settings.classifier,
             settings.classifier_settings,
+            isinstance(given, str),
         )
     return _resolved("classifier", lambda: make_classifier(settings.classifier, settings.classifier_settings, imports=False))
 
@@ -414,9 +416,11 @@ def _kept(given: object, settings: Mapping[str, Any]) -> Mapping[str, Any] | Non
     return settings if isinstance(given, str) else None
 
 
-def _same(kind: str, thing: Plugged, name: str, settings: Mapping[str, Any]) -> Plugged:
+def _same(kind: str, thing: Plugged, name: str, settings: Mapping[str, Any], named: bool) -> Plugged:
+    """The thing, if it is the one that the session was begun with; what is ``named`` has a setting that came after that at its default."""
     own = json.loads(json.dumps(dict(thing.identity())))
-    if thing.name != name or (own != dict(settings) and settings):
+    seen = {key: value for key, value in own.items() if key in settings} if named else own
+    if thing.name != name or (seen != dict(settings) and settings):
         raise SessionError(
             f"the session was begun with the {kind} {name!r} and the settings {dict(settings)}, not with {thing.name!r} and {own}: give that one"
         )
