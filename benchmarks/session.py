@@ -4,10 +4,10 @@
     python benchmarks/session.py audit --out benchmarks/results/session-audit.json
     python benchmarks/session.py table --out docs/session.md
 
-``latency``: from the call of ``tell`` to the return of the next ``ask`` with the file on a disk, syncs included, on Cora and Pubmed; a change of
-the 30th of 35 labels with the next ``ask``; reopening 500 labels. ``audit``: simulated sessions on ten graphs; how often the audit's 95 %
+``latency``: from the call of ``tell`` to the return of the next ``ask`` with the file on a disk, syncs included, on Cora and Pubmed; the same when 100 to
+1,000 labels have been told, and how long of it the fit takes; a change of the 30th of 35 labels with the next ``ask``; reopening 500 labels. ``audit``: simulated sessions on ten graphs; how often the audit's 95 %
 interval holds the accuracy over all nodes that train nothing, and how far the accuracy on labels left out is from it. ``table`` writes the
-table of the latter into the document.
+tables of both into the document; that of the latency is of the classifier `views`, session-latency-views.json.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from machine import describe_machine
 from nodewise.datasets import default_features, load_graph
 from nodewise.evaluation import write_json
 from nodewise.graph import Graph
+from nodewise.ground.compute import one_thread
 from nodewise.session import Session
 from nodewise.session.learning.estimates import audit_accuracy, cross_validated, left_out_accuracy
 
@@ -41,6 +42,8 @@ GRAPHS = (
     "chameleon-filtered",
     "reddit1401-graph1",
 )
+
+MANY_LABELS = (100, 300, 600, 1000)
 
 
 def name_of(graph: Graph, node: int) -> str:
@@ -80,6 +83,8 @@ def latency(given: argparse.Namespace) -> list[dict[str, Any]]:
                     "cpu": milliseconds(work[5:]),
                 }
             )
+        for name in ("cora", "pubmed"):
+            rows += many_labels(Path(folder) / f"{name}-many", name)
         graph = load_graph("cora", features=default_features("cora"))
         changes, undos = [], []
         for repeat in range(10):
@@ -117,6 +122,28 @@ def latency(given: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
+def many_labels(path: Path, name: str) -> list[dict[str, Any]]:
+    """From `tell` to the next `ask` when so many labels have been told, and the share of the fit in it."""
+    graph = load_graph(name, features=default_features(name))
+    order, rows = np.random.default_rng(0).permutation(graph.num_nodes).tolist(), []
+    with Session.create(path, graph, budget=MANY_LABELS[-1] + 100) as session:
+        for before, labels in zip((0, *MANY_LABELS), MANY_LABELS, strict=False):
+            session.tell(order[before:labels], [name_of(graph, node) for node in order[before:labels]])
+            query, times, fits = session.ask(), [], []
+            for _ in range(16):
+                begin = time.perf_counter()
+                session.tell(query.node, name_of(graph, query.node))
+                query = session.ask()
+                times.append(time.perf_counter() - begin)
+                learner = session.follow(session.refresh()).learner
+                begin = time.perf_counter()
+                with one_thread():
+                    learner.posterior.fit()  # type: ignore[attr-defined]
+                fits.append(time.perf_counter() - begin)
+            rows.append({"what": "tell to ask", "graph": name, "labels": labels, **milliseconds(times), "fit": milliseconds(fits)})
+    return rows
+
+
 def syncs(path: Path) -> list[float]:
     times = []
     with path.open("wb", buffering=0) as file:
@@ -139,11 +166,32 @@ def table(given: argparse.Namespace) -> None:
             f"| {row['graph']} | {row['strategy']} | {row['budget']} | {row['audit']} | {row['accuracy']:.1f} % | {row['coverage']:.0%} of {row['sessions']} | {row['bias_points']:+.1f} ± {row['bias_sd']:.1f} |"
         )
     mean = sum(row["coverage"] for row in record["rows"]) / len(record["rows"])
-    text = given.out.read_text()
-    before, _, rest = text.partition("<!-- audit table -->\n")
-    after = rest.partition("<!-- end of audit table -->\n")[2] if "<!-- end of audit table -->" in rest else rest
     said = f"Simulated sessions, `benchmarks/session.py audit`; the interval holds the truth in {mean:.0%} of all. The last column is in points, mean and deviation over sessions."
-    given.out.write_text(before + "<!-- audit table -->\n" + said + "\n\n" + "\n".join(lines) + "\n<!-- end of audit table -->\n" + after)
+    write_between(given.out, "audit table", [said, "", *lines])
+    write_between(given.out, "latency table", latency_table())
+
+
+def latency_table() -> list[str]:
+    """How long the next question takes with `views` and `gain`, in words and as a table."""
+    record = json.loads((Path(__file__).parent / "results" / "session-latency-views.json").read_text())
+    machine = record["machine"]
+    lines = ["| graph | labels | median | 95 % within | of it the fit |", "| --- | --- | --- | --- | --- |"]
+    for row in record["rows"]:
+        if row["what"] == "tell to ask":
+            labels, fit = row.get("labels"), row.get("fit")
+            told = f"{labels:,} and more" if labels else f"6 to {row['times'] + 5}"
+            part = f"{fit['median_ms']:.1f} ms" if fit else ""
+            lines.append(f"| {row['graph']} | {told} | {row['median_ms']:.1f} ms | {row['p95_ms']:.1f} ms | {part} |")
+    said = f"`benchmarks/session.py latency` on one thread of a machine with {machine['cores']} cores ({machine['cpu']}), Python {machine['python']}, torch {machine['torch']}."
+    return [said, "", *lines]
+
+
+def write_between(path: Path, name: str, lines: list[str]) -> None:
+    """Put lines between the marks of that name in a document."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    before, _, rest = path.read_text().partition(begin)
+    after = rest.partition(end)[2] if end in rest else rest
+    path.write_text(before + begin + "\n".join(lines) + "\n" + end + after)
 
 
 def audit(given: argparse.Namespace) -> list[dict[str, Any]]:

@@ -126,7 +126,7 @@ class Members:
         """What each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, class, label]."""
         stretched = self.stretched[..., None]
         centre = stretched[0] / self.targets.shape[1] + stretched[1] * self.share  # [view, ridge, run, class]
-        by_member = stretched.sum(0)[..., None] * self.of_targets - self.of_ones * centre[..., None]
+        by_member = (stretched.sum(0)[..., None] * self.of_targets).sub_(self.of_ones * centre[..., None])
         return by_member.sum(1) * self.targets.sum(1, keepdim=True)
 
     def left_out(self) -> LeftOut:
@@ -336,7 +336,7 @@ class Posterior:
         solved = (inner.flatten(1, 2) @ across).unflatten(1, inner.shape[1:3])  # [view × run, ridge, class, label]
         diagonal = shrunk @ across.square()
         if not dual:
-            solved, diagonal = (both[:, None] - solved) / ridges[..., None], (1 - diagonal) / ridges
+            solved, diagonal = solved.sub_(both[:, None]).div_(-ridges[..., None]), (1 - diagonal) / ridges
         result = torch.empty(*shape, len(ridges), both.shape[1] + 1, both.shape[2], device=self._device)
         together = result.flatten(0, 1)
         together[:, :, :-1], together[:, :, -1] = solved, diagonal
@@ -366,11 +366,11 @@ class Posterior:
         centre = torch.stack([torch.full_like(others, even), others])[:, None, None]
         wanted = (targets - centre) * mask
         divided = mask / diagonal
-        out = torch.addcmul(wanted - of_targets * divided, of_ones * divided, centre)
+        out = (wanted - of_targets * divided).addcmul_(of_ones * divided, centre)
         scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(_NOTHING)).clamp(0.2, 8.0)
         scale = 1 + (scale - 1) * count / (count + _SHRINK)
-        predicted = torch.addcmul(centre - even, scale[..., None, None], out)
-        loss = -(torch.log_softmax(loss_scale(self.classes) * predicted, -2) * targets).sum(-2)
+        predicted = torch.addcmul(centre - even, scale[..., None, None], out, out=out)
+        loss = torch.log_softmax(loss_scale(self.classes) * predicted, -2).mul_(targets).sum(-2).neg_()
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
         weights = torch.softmax(-(whole_loss / count * _sharpness(count)).flatten(0, 2), 0).view_as(whole_loss)
         return Members(targets, count, of_targets, of_ones, predicted, scale, loss, weights, share, self._temperatures)

@@ -263,7 +263,9 @@ class SessionLearner:
         self.environment.clear(self._settings.seed)
         self.learner.reset(self.environment.classifier_seed())
         self._know([*self._settings.classes, *(label.label for label in (*given, *history))])
-        self.environment.take_all(sorted((label.node, self._classes.index(label.label)) for label in (*given, *history)))
+        known: tuple[str, ...] = self._classes
+        number_of = {name: number for number, name in enumerate(known)}
+        self.environment.take_all(sorted((label.node, number_of[label.label]) for label in (*given, *history)))
         if given or history:
             self.learner.fit()
         self._given, self._history = given, history
