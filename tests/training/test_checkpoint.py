@@ -234,6 +234,9 @@ def test_a_training_that_has_ended_is_not_done_again(tmp_path: Path) -> None:
     again = train_policy(graphs(), out=out, resume=True, **SHORT)
     assert again.origin == first.origin and torch.equal(again.output, first.output)
     assert files_of(tmp_path) == before and out.stat().st_mtime_ns == stamp
+    with pytest.raises(InputError, match="is the finished policy of a training with other graphs or settings"):
+        train_policy(graphs(), out=out, resume=True, **{**SHORT, "seed": 1})
+    assert files_of(tmp_path) == before, "what another training reached is not written over"
 
 
 def test_policies_along_the_way_are_kept_and_change_nothing(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:

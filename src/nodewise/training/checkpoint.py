@@ -96,12 +96,20 @@ class Checkpoint:
         return 0
 
     def finished(self) -> Policy | None:
-        """The policy, if this very training has ended already: there is nothing to resume."""
+        """The policy, if this very training has ended already: there is nothing to resume.
+
+        Raises:
+            InputError: another training has ended there; what it reached is not written over.
+        """
         if self._out is None or not self._out.is_file() or self._beside(".checkpoint").exists():
             return None
         policy = load_policy(self._out)
-        same = {key: policy.origin.get(key) for key in self._settings} == json.loads(json.dumps(self._settings))
-        return policy if same else None
+        if {key: policy.origin.get(key) for key in self._settings} != json.loads(json.dumps(self._settings)):
+            raise InputError(
+                f"{str(self._out)!r} is the finished policy of a training with other graphs or settings, so there is nothing to resume: name another file, "
+                "or train anew without --resume"
+            )
+        return policy
 
     def restore(self, recent: deque[float]) -> int:
         """Take up the training where the checkpoint left it. Returns the first episode to play."""
