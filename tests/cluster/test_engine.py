@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -261,49 +259,6 @@ def test_something_else_that_listens_is_no_cluster() -> None:
         with pytest.raises(ClusterError, match=f"what listens at '{address}' is no Ray cluster"):
             compare(small(), ["random"], classifiers=["gcn"], budgets=4, runs=2, device="cpu", engine=RayEngine(address))
         dashboard.shutdown()
-
-
-def test_another_grpc_server_is_no_cluster_and_a_head_node_is(cluster: Any) -> None:
-    """Ray itself tries for minutes. The servers of languages write the same answer in different ways."""
-    grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
-    server = grpc.server(ThreadPoolExecutor(1))
-    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    server.start()
-    with pytest.raises(ClusterError, match=f"what listens at '{address}' is no Ray cluster"):
-        compare(small(), ["random"], classifiers=["gcn"], budgets=4, runs=2, device="cpu", engine=RayEngine(address))
-    server.stop(None)
-    assert connection._method_of_head() is not None
-    connection._check_reach(cluster.address)
-
-
-SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-
-
-def headers(block: bytes) -> bytes:
-    return SETTINGS + len(block).to_bytes(3, "big") + b"\x01\x05\0\0\0\x01" + block
-
-
-@pytest.mark.parametrize(
-    ("answer", "may_be"),
-    [
-        (headers(b"\x88\x40\x0bgrpc-status\x0212"), False),  # as gRPC's own library writes that it does not know the service
-        (headers(b"\x88\x40\x88\x9a\xca\xc8\xb2\x12\x34\xda\x8f\x0212"), False),  # as Go does
-        (headers(b"\x88\x40\x88\x9a\xca\xc8\xb2\x12\x34\xda\x8f\x82\x08\xbf"), False),  # as Rust does
-        (headers(b"\x88\x40\x0bgrpc-status\x0216"), True),  # it wants a password
-        (headers(b"\x88") + b"\0\0\x05\0\0\0\0\0\x01" + bytes(5), True),
-        (SETTINGS, True),  # slow
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", False),
-        (b"", False),
-    ],
-)
-def test_what_an_answer_says_about_a_head_node(answer: bytes, may_be: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_PATIENCE", 0.2)
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.settimeout(0.2)
-        for part in (answer[:13], answer[13:]):
-            theirs.sendall(part)
-        assert connection._may_be_head(ours, "/service/method") == may_be
 
 
 def test_a_cluster_with_too_few_gpus_waits_and_a_machine_alone_does_not() -> None:

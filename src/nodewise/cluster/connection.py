@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import os
-import re
 import socket
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
@@ -19,9 +17,6 @@ __all__ = ["check_machines", "connected", "import_ray"]
 
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 """How a gRPC client opens a connection: HTTP/2's preface and empty settings."""
-
-_UNKNOWN = re.compile(rb"(grpc-status|\x9a\xca\xc8\xb2\x12\x34\xda\x8f)(\x0212|\x82\x08\xbf)")
-"""gRPC's status 12, the service is not known here, among the headers of an answer: name and value as they are, or in HTTP/2's Huffman code."""
 
 _PATIENCE = 10.0
 """Seconds for a connection to the head node."""
@@ -114,10 +109,9 @@ def _check_reach(address: str) -> None:
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdigit() or not host:
         raise InputError(f"--address must be HOST:PORT, ray://HOST:PORT or auto, got {address!r}")
-    method = None if address.startswith("ray://") else _method_of_head()
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE) as connection:
-            if os.environ.get("RAY_USE_TLS", "0") in ("", "0") and not _may_be_head(connection, method):
+            if os.environ.get("RAY_USE_TLS", "0") in ("", "0") and not _speaks_grpc(connection):
                 raise ClusterError(
                     f"what listens at {address!r} is no Ray cluster: give the port of its head node, 6379 if ray start --head was given no "
                     "other, not that of its dashboard"
@@ -129,60 +123,16 @@ def _check_reach(address: str) -> None:
         ) from None
 
 
-def _may_be_head(connection: socket.socket, method: str | None) -> bool:
-    """Whether the other side answers a gRPC client with settings, as every gRPC server does at once, and does not deny that it knows the method.
-
-    Whoever is slow to answer a call, or wants a password first, may be a head node.
-    """
-    seen, settings, deadline = b"", False, time.monotonic() + _PATIENCE
+def _speaks_grpc(connection: socket.socket) -> bool:
+    """Whether the other side answers a gRPC client with settings, as every gRPC server does at once."""
+    answer = b""
     try:
-        connection.sendall(_GREETING + (_call(method) if method else b""))
-        while time.monotonic() < deadline and (more := connection.recv(4096)):
-            seen += more
-            if not settings and len(seen) >= 4:  # three bytes of length, then the kind of frame: settings
-                settings = seen[3] == 4
-                if not settings or not method:
-                    return settings
-            while len(seen) >= 9 and len(seen) >= (size := 9 + int.from_bytes(seen[:3], "big")):
-                kind, stream, content, seen = seen[3], int.from_bytes(seen[5:9], "big"), seen[9:size], seen[size:]
-                if stream == 1:
-                    return kind != 1 or not _UNKNOWN.search(content)  # kind 1: headers, which alone tell a failure
+        connection.sendall(_GREETING)
+        while len(answer) < 4 and (more := connection.recv(64)):
+            answer += more
     except OSError:  # silent for too long, or hung up
-        pass
-    return settings
-
-
-def _method_of_head() -> str | None:
-    """What a head node can be asked without any harm, as the installed Ray calls it."""
-    try:
-        from ray.core.generated import gcs_service_pb2
-
-        method = gcs_service_pb2.DESCRIPTOR.services_by_name["NodeInfoGcsService"].methods_by_name["CheckAlive"]
-        return f"/{method.containing_service.full_name}/{method.name}"
-    except (ImportError, AttributeError, KeyError):
-        return None
-
-
-def _call(method: str) -> bytes:
-    """A gRPC call with an empty message, as HTTP/2 frames: the headers, then the message's five bytes."""
-
-    def text(value: str) -> bytes:
-        return bytes([len(value)]) + value.encode("ascii")
-
-    # The method POST, the scheme http, then path, authority, content type and "te", none of them to be remembered.
-    headers = (
-        b"\x83\x86\x04"
-        + text(method)
-        + b"\x01"
-        + text("ray")
-        + b"\x0f\x10"
-        + text("application/grpc")
-        + b"\x00"
-        + text("te")
-        + text("trailers")
-    )
-    stream = b"\0\0\0\x01"
-    return len(headers).to_bytes(3, "big") + b"\x01\x04" + stream + headers + b"\0\0\x05\0\x01" + stream + bytes(5)
+        return False
+    return len(answer) >= 4 and answer[3] == 4  # three bytes of length, then the kind of frame: settings
 
 
 def check_machines(ray: Any) -> None:
