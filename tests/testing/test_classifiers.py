@@ -118,6 +118,7 @@ def test_what_keeps_the_contract_passes() -> None:
     check_classifier(Means())
     check_classifier(Means(steps=1))
     check_classifier(Gcn(hidden=16, dropout=0.0))
+    check_classifier(Gcn(hidden=16, observed="training"))
 
 
 @pytest.mark.parametrize(

@@ -84,3 +84,15 @@ def test_a_reset_forgets_the_classes_that_came() -> None:
     assert learner.num_classes == 1
     learner.add_classes(["a", "b"])
     assert torch.equal(learner.w1, started("sparse", "a", "b").w1) and torch.equal(learner.w0, started("sparse", "a", "b").w0)
+
+
+def test_a_class_that_comes_while_the_training_pass_is_observed_is_seen_at_once_and_forgotten_by_a_snapshot() -> None:
+    learner = started("sparse", "0", "1", settings=Gcn(hidden=12, observed="training"))
+    learn(learner, 3, 0)
+    kept, seen = learner.snapshot(), learner.logits().clone()
+    learner.add_classes(["late"])
+    assert learner.logits().shape[-1] == 3
+    learn(learner, 11, 2)
+    assert learner.logits().shape[-1] == 3
+    learner.restore(kept)
+    assert torch.equal(learner.logits(), seen)
