@@ -73,7 +73,7 @@ def closed_form(record: dict[str, Any], title: str) -> str:
                     spent, times = row["processor_ms"], row["processor_ms"] / next(iter(found.values()))["processor_ms"]
                 lines.append(f"| {batch} | {name} | {spent:,.1f} ms | {times:.1f} | {row['micro_f1']:.1f} |")
     machine = record["machine"]
-    where = machine.get("gpu") or f"{machine['cpu']}, one thread, processor time, on a busy machine"
+    where = machine.get("gpu") or f"{machine['cpu']}, one thread, processor time, load {record['load'][0]:.1f}"
     lines += [
         "",
         f"35 queries on Cora, views and splits given, in turns in one process; {where}; torch {machine['torch']}; commit {machine['commit']}.",

@@ -1,6 +1,6 @@
 """How fast a rollout of views and gain is, in turns with the GCN and a policy and, where its path is given, a sketch of the closed form.
 
-    python benchmarks/views_speed.py --device cpu --batch 10 [--sketch path/to/views.py] --out benchmarks/results/views-speed-cpu.json
+    python benchmarks/views_speed.py --device cpu --threads 1 --batch 10 [--sketch path/to/views.py] --out benchmarks/results/views-speed-cpu.json
     python benchmarks/views_speed.py --device cuda --batch 10,100 --out benchmarks/results/views-speed-gpu.json
     python benchmarks/views_speed.py --device cuda --batch 10,100 --profile       where the time goes, kernel by kernel
 
