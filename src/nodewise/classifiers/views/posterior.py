@@ -337,7 +337,7 @@ class Posterior:
         diagonal = shrunk @ across.square()
         if not dual:
             solved, diagonal = solved.sub_(both[:, None]).div_(-ridges[..., None]), (1 - diagonal) / ridges
-        result = torch.empty(*shape, len(ridges), both.shape[1] + 1, both.shape[2], device=self._device)
+        result = torch.empty(*shape, len(ridges), both.shape[1] + 1, both.shape[2], dtype=torch.float32, device=self._device)
         together = result.flatten(0, 1)
         together[:, :, :-1], together[:, :, -1] = solved, diagonal
         return result.transpose(1, 2)
