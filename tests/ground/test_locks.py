@@ -5,10 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +13,7 @@ import pytest
 from nodewise.ground import locks
 from nodewise.ground.events import Event, Note
 from nodewise.ground.locks import one_maker
+from tests.workers import Workers, ended, until
 
 # Makes the file "kept" unless it is there; tells by files that it waits, makes, and has ended; makes for as long as the test wants.
 WORKER = """
@@ -23,7 +21,7 @@ import sys, time
 from pathlib import Path
 from nodewise.ground.locks import one_maker
 
-folder, name, keeps = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "keeps"
+folder, name, keeps = Path(sys.argv[1]), sys.argv[2], sys.argv[3:] != ["keeps nothing"]
 with one_maker(folder / "things.lock", "things", lambda event: (folder / f"{name} waits").write_text(event.message), 3600):
     if not (folder / "kept").exists():
         (folder / f"{name} makes").touch()
@@ -36,28 +34,14 @@ with one_maker(folder / "things.lock", "things", lambda event: (folder / f"{name
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
-def until(there: Callable[[], bool]) -> None:
-    """Waits for what must come; pytest's own limit ends a wait for what never does."""
-    while not there():
-        time.sleep(0.01)
-
-
-class Workers:
-    """Processes that need the same thing, and the folder where they tell what they do."""
+class Makers(Workers):
+    """Processes that need the same thing."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.running: dict[str, subprocess.Popen[bytes]] = {}
+        super().__init__(folder, WORKER)
 
-    def start(self, name: str, keeps: str = "keeps") -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-        command = [sys.executable, "-c", WORKER, str(self.folder), name, keeps]
-        with (self.folder / f"{name} said").open("w") as said:
-            self.running[name] = subprocess.Popen(command, env=environment, stderr=said)
-        return self.running[name]
-
-    def until(self, name: str, does: str) -> str:
-        until(lambda: (self.folder / f"{name} {does}").exists() or self.running[name].poll() is not None)
+    def until_it(self, name: str, does: str) -> str:
+        self.until(name, (self.folder / f"{name} {does}").exists)
         return (self.folder / f"{name} {does}").read_text()
 
     def let_end(self, name: str) -> None:
@@ -68,20 +52,17 @@ class Workers:
 
 
 @pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    """Ends what a failed test has left."""
-    made = Workers(tmp_path)
-    yield made
-    for process in made.running.values():
-        process.kill()
-        process.wait()
+def workers(tmp_path: Path) -> Iterator[Makers]:
+    made = Makers(tmp_path)
+    with ended(made):
+        yield made
 
 
-def test_one_makes_and_the_others_use_it(workers: Workers) -> None:
+def test_one_makes_and_the_others_use_it(workers: Makers) -> None:
     first = workers.start("first")
-    workers.until("first", "makes")
+    workers.until_it("first", "makes")
     others = [workers.start(name) for name in ("second", "third")]
-    said = [workers.until(name, "waits") for name in ("second", "third")]
+    said = [workers.until_it(name, "waits") for name in ("second", "third")]
     assert all(text.startswith(f"process {first.pid} is making the things: waiting") for text in said)
     workers.let_end("first")
     assert [process.wait() for process in (first, *others)] == [0, 0, 0]
@@ -89,12 +70,12 @@ def test_one_makes_and_the_others_use_it(workers: Workers) -> None:
     assert not (workers.folder / "things.lock").exists()
 
 
-def test_a_maker_that_is_killed_is_followed_by_one_other(workers: Workers) -> None:
+def test_a_maker_that_is_killed_is_followed_by_one_other(workers: Makers) -> None:
     first = workers.start("first")
-    workers.until("first", "makes")
+    workers.until_it("first", "makes")
     others = {name: workers.start(name) for name in ("second", "third")}
     for name in others:
-        workers.until(name, "waits")
+        workers.until_it(name, "waits")
     first.kill()
     until(lambda: len(workers.makers()) == 2)
     (next_one,) = set(workers.makers()) - {"first"}
@@ -104,12 +85,12 @@ def test_a_maker_that_is_killed_is_followed_by_one_other(workers: Workers) -> No
     assert not (workers.folder / "things.lock").exists()
 
 
-def test_where_nothing_could_be_kept_all_go_on_at_once(workers: Workers) -> None:
+def test_where_nothing_could_be_kept_all_go_on_at_once(workers: Makers) -> None:
     workers.start("first", "keeps nothing")
-    workers.until("first", "makes")
+    workers.until_it("first", "makes")
     for name in ("second", "third"):
         workers.start(name, "keeps nothing")
-        workers.until(name, "waits")
+        workers.until_it(name, "waits")
     workers.let_end("first")
     until(lambda: workers.makers() == ["first", "second", "third"])  # neither has ended: they do not wait for each other
     for name in ("second", "third"):
@@ -117,15 +98,15 @@ def test_where_nothing_could_be_kept_all_go_on_at_once(workers: Workers) -> None
         assert workers.running[name].wait() == 0
 
 
-def test_ctrl_c_ends_the_wait_and_hurts_nobody(workers: Workers) -> None:
+def test_ctrl_c_ends_the_wait_and_hurts_nobody(workers: Makers) -> None:
     first = workers.start("first")
-    workers.until("first", "makes")
+    workers.until_it("first", "makes")
     second = workers.start("second")
-    workers.until("second", "waits")
+    workers.until_it("second", "waits")
     second.send_signal(signal.SIGINT)
     assert second.wait() and "KeyboardInterrupt" in (workers.folder / "second said").read_text()
     third = workers.start("third")
-    workers.until("third", "waits")  # the first still has it
+    workers.until_it("third", "waits")  # the first still has it
     workers.let_end("first")
     assert first.wait() == third.wait() == 0 and workers.makers() == ["first"]
 

@@ -13,7 +13,16 @@ from nodewise.graph.features import canonical_features, unscaled
 from nodewise.ground.errors import InputError
 from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
 
-__all__ = ["CLASSIFIERS", "DEFAULT_CLASSIFIER", "Gcn", "Views", "list_classifiers", "make_classifier", "notes_on_features"]
+__all__ = [
+    "CLASSIFIERS",
+    "DEFAULT_CLASSIFIER",
+    "Gcn",
+    "Views",
+    "list_classifiers",
+    "make_classifier",
+    "notes_on_features",
+    "unusual_settings",
+]
 
 CLASSIFIERS: dict[str, Callable[..., Classifier]] = {"views": Views, "gcn": Gcn}
 """Every classifier by the name that the command line uses."""
@@ -53,6 +62,12 @@ def make_classifier(
             "inherit from nodewise.contracts.Classifier"
         )
     return made
+
+
+def unusual_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a classifier's settings that are not its defaults; all of them where these are not known."""
+    usual = CLASSIFIERS[name]().identity() if name in CLASSIFIERS else {}
+    return {key: value for key, value in settings.items() if key not in usual or usual[key] != value}
 
 
 def notes_on_features(classifier: Classifier, graph: Graph, asked: str | None = None) -> list[str]:

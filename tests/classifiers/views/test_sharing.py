@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.workers import Workers, ended
 
 # Writes down every event; the one that makes views stops at the first of them until it may go on.
 WORKER = """
@@ -35,47 +34,32 @@ views = cached_views(GraphTensors(synthetic_graph(nodes=2500, mean_degree=6, fea
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")]
 
 
-class Workers:
-    """Processes with a cache of their own in a folder."""
+class ViewMakers(Workers):
+    """Processes with a cache of their own in the folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.running = folder, dict[str, subprocess.Popen[bytes]]()
-
-    def start(self, name: str) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "src"), "OMP_NUM_THREADS": "1"}
-        environment |= {"XDG_CACHE_HOME": str(self.folder / "cache"), "HOME": str(self.folder)}
-        self.running[name] = subprocess.Popen([sys.executable, "-c", WORKER, str(self.folder), name], env=environment)
-        return self.running[name]
+        super().__init__(folder, WORKER, {"OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder / "cache"), "HOME": str(folder)})
 
     def told(self, name: str) -> list[str]:
         path = self.folder / f"{name} was told"
         return path.read_text().splitlines() if path.exists() else []
 
     def until_told(self, name: str, word: str) -> None:
-        """Waits for an event; pytest's own limit ends a wait for what never comes."""
-        _until(lambda: any(word in line for line in self.told(name)) or self.running[name].poll() is not None)
+        self.until(name, lambda: any(word in line for line in self.told(name)))
         assert any(word in line for line in self.told(name))
 
     def kept(self) -> list[str]:
         return [path.suffix for path in self.folder.rglob("nodewise/views/*")]
 
 
-def _until(there: Callable[[], bool]) -> None:
-    while not there():
-        time.sleep(0.01)
-
-
 @pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    """Ends what a failed test has left."""
-    made = Workers(tmp_path)
-    yield made
-    for process in made.running.values():
-        process.kill()
-        process.wait()
+def workers(tmp_path: Path) -> Iterator[ViewMakers]:
+    made = ViewMakers(tmp_path)
+    with ended(made):
+        yield made
 
 
-def test_views_are_made_once_and_read_by_who_waited(workers: Workers) -> None:
+def test_views_are_made_once_and_read_by_who_waited(workers: ViewMakers) -> None:
     maker = workers.start("maker")
     workers.until_told("maker", "a view is made")
     waiter = workers.start("waiter")
@@ -87,7 +71,7 @@ def test_views_are_made_once_and_read_by_who_waited(workers: Workers) -> None:
     assert workers.kept() == [".npz"]
 
 
-def test_a_maker_that_is_killed_costs_its_work_alone(workers: Workers) -> None:
+def test_a_maker_that_is_killed_costs_its_work_alone(workers: ViewMakers) -> None:
     maker = workers.start("maker")
     workers.until_told("maker", "a view is made")
     waiter = workers.start("waiter")

@@ -72,11 +72,10 @@ def show_policy(
 
 def _told(classifier: Mapping[str, Any]) -> str:
     """A classifier's name with those of its settings that are not the defaults, where these are known."""
-    from nodewise.classifiers import CLASSIFIERS
+    from nodewise.classifiers import unusual_settings
 
-    name, settings = str(classifier.get("name")), dict(classifier.get("settings") or {})
-    usual = CLASSIFIERS[name]().identity() if name in CLASSIFIERS else {}
-    return ", ".join([name, *(f"{key} {value}" for key, value in settings.items() if key not in usual or usual[key] != value)])
+    name = str(classifier.get("name"))
+    return ", ".join([name, *(f"{key} {value}" for key, value in unusual_settings(name, classifier.get("settings") or {}).items())])
 
 
 def import_policy(

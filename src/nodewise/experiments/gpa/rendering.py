@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodewise.classifiers import Gcn
+from nodewise.classifiers import unusual_settings
 from nodewise.evaluation.comparison import Entry, ResultTable, to_markdown
 from nodewise.ground.events import count
 
@@ -193,12 +193,12 @@ def _sequence_table(record: Record) -> ResultTable:
 
 def _unusual(classifier: Record) -> str:
     """The classifier's settings that are not the protocol's, how its training ended first."""
-    usual = Gcn().identity()
-    told = [f", {key} {value}" for key, value in classifier.items() if key not in _CLOSING and value != usual.get(key)]
-    if classifier.get("convergence"):
-        told.insert(0, f", trained until the loss falls by less than {100 * classifier['convergence']:g} % in ten epochs")
-    elif classifier.get("closing_epochs", usual["closing_epochs"]) != usual["closing_epochs"]:
-        told.insert(0, f", {classifier['closing_epochs']} closing epochs")
+    unusual = unusual_settings("gcn", classifier)
+    told = [f", {key} {value}" for key, value in unusual.items() if key not in _CLOSING]
+    if "convergence" in unusual:
+        told.insert(0, f", trained until the loss falls by less than {100 * unusual['convergence']:g} % in ten epochs")
+    elif "closing_epochs" in unusual:
+        told.insert(0, f", {unusual['closing_epochs']} closing epochs")
     return "".join(told)
 
 
