@@ -1,10 +1,14 @@
 """Whether probabilities mean what they say: a reliability table of `views` with labels chosen by `gain`, five a class.
 
-    python benchmarks/calibration.py --out benchmarks/results/calibration.json [--graphs cora,…] [--runs 10] [--most-nodes 4000] [--minutes 8]
+    python benchmarks/calibration.py --out benchmarks/results/calibration.json [--graphs cora,…] [--runs 10]
+    [--most-nodes 4000] [--minutes 8]
 
-For each graph, over all nodes with a known class that were not asked: the share of right predictions in ten bins of confidence, among those above 0.9, the
-expected calibration error (mean distance of confidence and share over the bins, each weighted by its nodes), and how far the leave-one-out accuracy
-on the chosen labels is from the accuracy on the nodes that were not asked. Written to benchmarks/results, the last also goes to where a session's report
+For each graph, over all nodes with a known class that were not asked: the share of right predictions in ten bins of
+confidence, among those above 0.9, the
+expected calibration error (mean distance of confidence and share over the bins, each weighted by its nodes), and how
+far the leave-one-out accuracy
+on the chosen labels is from the accuracy on the nodes that were not asked. Written to benchmarks/results, the last also
+goes to where a session's report
 quotes it from.
 """
 
@@ -73,14 +77,21 @@ def measure(graph: Graph, runs: int, strategy: str) -> tuple[dict[str, Any], np.
     chances, hits = sure[free].numpy(), right[free].numpy()
     bias = 100 * (judged - accuracy)
     row = {
-        "graph": graph.name, "strategy": strategy, "labels": budget, "runs": runs, **reliability(chances, hits),
+        "graph": graph.name,
+        "strategy": strategy,
+        "labels": budget,
+        "runs": runs,
+        **reliability(chances, hits),
         "leave_one_out_minus_true_points": [round(float(bias.mean()), 1), round(float(bias.std()), 1)],
-    }  # fmt: skip
+    }
     return row, chances, hits
 
 
 def leave_one_out_bias(record: dict[str, Any]) -> dict[str, Any]:
-    """How far the leave-one-out accuracy lies from the true one, over the graphs: what a session's report says beside its estimate."""
+    """How far the leave-one-out accuracy lies from the true one, over the graphs.
+
+    What a session's report says beside its estimate.
+    """
     points = [row["leave_one_out_minus_true_points"][0] for row in record["rows"] if row["strategy"] == "gain"]
     return {"mean": round(sum(points) / len(points), 1), "low": min(points), "high": max(points), "graphs": len(points)}
 
@@ -110,11 +121,19 @@ def main() -> None:
             chances.setdefault(strategy, []).append(sure[kept])
             hits.setdefault(strategy, []).append(right[kept])
             print({key: value for key, value in rows[-1].items() if key != "bins"}, flush=True)
-    whole = {strategy: reliability(np.concatenate(chances[strategy]), np.concatenate(hits[strategy])) for strategy in chances}
+    whole = {
+        strategy: reliability(np.concatenate(chances[strategy]), np.concatenate(hits[strategy])) for strategy in chances
+    }
     record = {
-        "schema": 1, "benchmark": "calibration", "machine": describe_machine(), "seed": 0, "bins_hold": ["from", "nodes", "confidence", "right"],
-        "all": whole, "left_out": left_out, "rows": rows,
-    }  # fmt: skip
+        "schema": 1,
+        "benchmark": "calibration",
+        "machine": describe_machine(),
+        "seed": 0,
+        "bins_hold": ["from", "nodes", "confidence", "right"],
+        "all": whole,
+        "left_out": left_out,
+        "rows": rows,
+    }
     write_json(given.out, record, compact=True)
     if given.out.resolve() == PUBLISHED:
         write_json(BIAS, leave_one_out_bias(record))

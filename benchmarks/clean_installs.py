@@ -1,9 +1,14 @@
-"""Installs the wheel into fresh environments, alone and with every extra, and runs what the extra is for; writes a table into docs/installs.md.
+"""Installs the wheel into fresh environments, alone and with every extra, and runs what the extra is for.
 
-    python benchmarks/clean_installs.py [--only plain,studio] [--others 3.10=/path/to/python3.10 …] [--install-others] [--page]
+Writes a table into docs/installs.md.
 
-Every environment is made anew from an interpreter alone (nothing is taken from the system or this checkout) and deleted afterwards. Further
-Pythons are asked for a dry run of the resolver, with every extra at once, or with ``--install-others`` installed into and run, too.
+    python benchmarks/clean_installs.py [--only plain,studio] [--others 3.10=/path/to/python3.10 …] [--install-others]
+    [--page]
+
+Every environment is made anew from an interpreter alone (nothing is taken from the system or this checkout) and deleted
+afterwards. Further
+Pythons are asked for a dry run of the resolver, with every extra at once, or with ``--install-others`` installed into
+and run, too.
 """
 
 from __future__ import annotations
@@ -69,20 +74,51 @@ from nodewise.datasets.reddit import build_reddit
 TRIED: dict[str, tuple[str, list[list[str]]]] = {
     "plain": ("`nodewise demo`", [["nodewise", "demo"]]),
     "studio": ("`nodewise studio` answers with its page", [["python", "-c", STUDIO]]),
-    "cluster": ("`compare --engine ray`", [["nodewise", "compare", "wine", "--strategies", "random", "--runs", "2", "--engine", "ray", "--out", "out"]]),
-    "reddit": ("DuckDB, zstandard and the builder are imported", [["python", "-c", REDDIT], ["nodewise", "reddit", "build", "--help"]]),
+    "cluster": (
+        "`compare --engine ray`",
+        [["nodewise", "compare", "wine", "--strategies", "random", "--runs", "2", "--engine", "ray", "--out", "out"]],
+    ),
+    "reddit": (
+        "DuckDB, zstandard and the builder are imported",
+        [["python", "-c", REDDIT], ["nodewise", "reddit", "build", "--help"]],
+    ),
     "ogb": ("ogb's reader is imported", [["python", "-c", "from ogb.nodeproppred import NodePropPredDataset"]]),
-    "images": ("`convert --knn` of a folder of pictures", [["python", "-c", IMAGES], ["nodewise", "convert", "photos", "photos.npz", "--knn", "2"]]),
+    "images": (
+        "`convert --knn` of a folder of pictures",
+        [["python", "-c", IMAGES], ["nodewise", "convert", "photos", "photos.npz", "--knn", "2"]],
+    ),
     "parquet": ("a Parquet table is read", [["python", "-c", PARQUET]]),
-    "tensorboard": ("`train --tensorboard`", [["nodewise", "train", "wine", "--episodes", "1", "--budget", "4", "--out", "p.safetensors", "--tensorboard", "logs"]]),
+    "tensorboard": (
+        "`train --tensorboard`",
+        [
+            [
+                "nodewise",
+                "train",
+                "wine",
+                "--episodes",
+                "1",
+                "--budget",
+                "4",
+                "--out",
+                "p.safetensors",
+                "--tensorboard",
+                "logs",
+            ]
+        ],
+    ),
     "pandas": ("`to_dataframe()`", [["python", "-c", PANDAS]]),
-    "docs": ("Sphinx with this site's theme and parser", [["python", "-c", "import furo, myst_parser, sphinx, sphinx_copybutton"]]),
-}  # fmt: skip
+    "docs": (
+        "Sphinx with this site's theme and parser",
+        [["python", "-c", "import furo, myst_parser, sphinx, sphinx_copybutton"]],
+    ),
+}
 
 
 def run(command: list[str], folder: Path, bin: Path | None = None) -> str | None:
     """None where a command ends well, else the last lines that it said."""
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV", "NODEWISE_DATA"}}
+    environment = {
+        key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV", "NODEWISE_DATA"}
+    }
     environment |= {"XDG_CACHE_HOME": str(folder / "cache")} if bin is not None else {}
     program = command if bin is None else [str(bin / command[0]), *command[1:]]
     done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -95,11 +131,20 @@ def distributions(folder: Path) -> Path:
     """Builds wheel and source distribution, has twine check them, and returns the wheel."""
     source = folder / "source"  # a copy: nothing is built inside the checkout
     shutil.copytree(
-        ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "dist", "node_modules", "shared", "*.egg-info", "__pycache__")
+        ROOT,
+        source,
+        ignore=shutil.ignore_patterns(".*", "build", "dist", "node_modules", "shared", "*.egg-info", "__pycache__"),
     )
     for command in (
         [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), str(source)],
-        [sys.executable, "-m", "twine", "check", "--strict", *(str(folder / "dist" / f"*{ending}") for ending in (".whl", ".tar.gz"))],
+        [
+            sys.executable,
+            "-m",
+            "twine",
+            "check",
+            "--strict",
+            *(str(folder / "dist" / f"*{ending}") for ending in (".whl", ".tar.gz")),
+        ],
     ):
         if said := run(command, folder):
             sys.exit(f"{' '.join(command[:4])} failed: {said}")
@@ -116,20 +161,33 @@ def install(python: str, extra: str, wheel: Path, folder: Path) -> dict[str, Any
         pip = ["python", "-m", "pip", "--no-input"]
         failed = (
             run([python, "-m", "venv", str(home)], folder)
-            or run([*pip, "install", "--prefer-binary", "-c", str(ROOT / "constraints.txt"), what], folder / "work", home / "bin")
+            or run(
+                [*pip, "install", "--prefer-binary", "-c", str(ROOT / "constraints.txt"), what],
+                folder / "work",
+                home / "bin",
+            )
             or run([*pip, "check"], work, home / "bin")
         )
         for command in [["nodewise", "--version"], SHORT.split(), *TRIED[extra][1]]:
             failed = failed or run(command, work, home / "bin")
         listed = subprocess.run(
-            [home / "bin" / "python", "-m", "pip", "list", "--format", "json"], capture_output=True, text=True, check=False
+            [home / "bin" / "python", "-m", "pip", "list", "--format", "json"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         packages = {each["name"].lower(): each["version"] for each in json.loads(listed.stdout or "[]")}
-        version = subprocess.run([home / "bin" / "python", "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
+        version = subprocess.run(
+            [home / "bin" / "python", "-V"], capture_output=True, text=True, check=True
+        ).stdout.split()[1]
         return {
-            "python": version, "extra": extra, "how": "installed", "failed": failed, "packages": len(packages),
+            "python": version,
+            "extra": extra,
+            "how": "installed",
+            "failed": failed,
+            "packages": len(packages),
             "torch": packages.get("torch"),
-        }  # fmt: skip
+        }
     finally:
         shutil.rmtree(home, ignore_errors=True)
         shutil.rmtree(work, ignore_errors=True)
@@ -153,25 +211,44 @@ def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]
     failed = run([*command, "-c", str(ROOT / "constraints.txt"), f"{wheel}[all,docs]"], folder)
     report = folder / "report.json"
     found = (
-        {each["metadata"]["name"].lower(): each["metadata"]["version"] for each in json.loads(report.read_text())["install"]}
+        {
+            each["metadata"]["name"].lower(): each["metadata"]["version"]
+            for each in json.loads(report.read_text())["install"]
+        }
         if not failed
         else {}
     )
     report.unlink(missing_ok=True)
     return {
-        "python": name, "extra": "all, docs", "how": "resolved", "failed": failed, "packages": len(found), "torch": found.get("torch"),
-    }  # fmt: skip
+        "python": name,
+        "extra": "all, docs",
+        "how": "resolved",
+        "failed": failed,
+        "packages": len(found),
+        "torch": found.get("torch"),
+    }
 
 
 def page(record: dict[str, Any]) -> str:
     """The table as a page."""
     lines = [
-        "# Clean installs", "", "<!-- generated by benchmarks/clean_installs.py, do not edit -->", "",
-        "The wheel, checked by twine as is the source distribution, installed into fresh environments that hold nothing else, with the versions of",
-        f"`constraints.txt`; in each `pip check`, `nodewise --version`, `{SHORT}`, and what the extra is for. Where it says *resolved*, pip found wheels for",
-        "everything on that Python, and nothing was run.", "",
-        "| Python | extra | what was run | packages | torch | outcome |", "| --- | --- | --- | ---: | --- | --- |",
-    ]  # fmt: skip
+        "# Clean installs",
+        "",
+        "<!-- generated by benchmarks/clean_installs.py, do not edit -->",
+        "",
+        (
+            "The wheel, checked by twine as is the source distribution, installed into fresh environments that hold"
+            " nothing else, with the versions of"
+        ),
+        (
+            f"`constraints.txt`; in each `pip check`, `nodewise --version`, `{SHORT}`, and what the extra is for. Where"
+            " it says *resolved*, pip found wheels for"
+        ),
+        "everything on that Python, and nothing was run.",
+        "",
+        "| Python | extra | what was run | packages | torch | outcome |",
+        "| --- | --- | --- | ---: | --- | --- |",
+    ]
     order = [*TRIED, "all, docs"]
     for row in sorted(record["rows"], key=lambda row: (row["how"], order.index(row["extra"]), row["python"])):
         tried = TRIED[row["extra"]][0] if row["how"] == "installed" else "a dry run of the resolver"
@@ -190,7 +267,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(TRIED), help="which extras, by comma")
     parser.add_argument("--others", nargs="*", default=[], metavar="3.X=PROGRAM", help="further Pythons")
-    parser.add_argument("--install-others", action="store_true", help="install into them, too, instead of a dry run alone")
+    parser.add_argument(
+        "--install-others", action="store_true", help="install into them, too, instead of a dry run alone"
+    )
     parser.add_argument("--python", default=sys.executable, help="the one that every extra is tried on")
     parser.add_argument("--page", action="store_true", help="write the page from the stored result alone")
     given = parser.parse_args()
@@ -204,8 +283,16 @@ def main() -> None:
             wheel = distributions(folder)
             others = dict(other.split("=", 1) for other in given.others)
             jobs: list[Any] = [lambda name=name: resolve(name, others[name], wheel, folder) for name in others]
-            jobs += [lambda extra=extra: install(given.python, extra, wheel, folder) for extra in given.only.split(",") if extra]
-            jobs += [lambda name=name: install(others[name], "plain", wheel, folder) for name in others if given.install_others]
+            jobs += [
+                lambda extra=extra: install(given.python, extra, wheel, folder)
+                for extra in given.only.split(",")
+                if extra
+            ]
+            jobs += [
+                lambda name=name: install(others[name], "plain", wheel, folder)
+                for name in others
+                if given.install_others
+            ]
             for job in jobs:
                 row = {**job(), "commit": commit()}
                 print(row, flush=True)

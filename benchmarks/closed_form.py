@@ -1,8 +1,12 @@
-"""The closed form on many graphs: strategies with `views` at several budgets, one JSON line for each graph and strategy.
+"""The closed form on many graphs.
 
-    python benchmarks/closed_form.py --out lines.jsonl --runs 100 --device cuda [--graphs cora,…] [--strategies gain,random] [--minutes 8]
+Strategies with `views` at several budgets, one JSON line for each graph and strategy.
 
-A call that was stopped goes on where it was: what the file holds is not done again. `closed_form_page.py` makes the tables.
+    python benchmarks/closed_form.py --out lines.jsonl --runs 100 --device cuda [--graphs cora,…] [--strategies
+    gain,random] [--minutes 8]
+
+A call that was stopped goes on where it was: what the file holds is not done again. `closed_form_page.py` makes the
+tables.
 """
 
 from __future__ import annotations
@@ -30,8 +34,16 @@ def all_graphs() -> list[str]:
 
 
 def budgets_of(graph: Graph, per_class: tuple[int, ...]) -> list[int]:
-    """The labels at each multiple of the number of classes (ten for the Reddit graphs, whose budget of the paper is 50), none over half the pool."""
-    info = 10 if graph.name.startswith("reddit") and graph.num_nodes > 1000 else 3 if graph.num_nodes == 85 else graph.num_classes
+    """The labels at each multiple of the number of classes (ten for the Reddit graphs, whose budget of the paper is
+    50), none over half the pool.
+    """
+    info = (
+        10
+        if graph.name.startswith("reddit") and graph.num_nodes > 1000
+        else 3
+        if graph.num_nodes == 85
+        else graph.num_classes
+    )
     known = int((graph.y >= 0).sum()) if graph.y is not None else 0
     sizes = default_splits(graph) or SplitSizes.default(known)
     pool = known - sizes.test - sizes.validation
@@ -72,16 +84,32 @@ def main() -> None:
                 continue
             begin = time.perf_counter()
             found = compare(
-                graph, [strategy], classifiers=[given.classifier], budgets=budgets, runs=given.runs, seed=given.seed, device=given.device
+                graph,
+                [strategy],
+                classifiers=[given.classifier],
+                budgets=budgets,
+                runs=given.runs,
+                seed=given.seed,
+                device=given.device,
             )
             line = {
-                "graph": name, "strategy": strategy, "classifier": given.classifier, "runs": given.runs, "seed": given.seed, "nodes": graph.num_nodes,
-                "classes": graph.num_classes, "seconds": round(time.perf_counter() - begin, 2), "machine": machine,
+                "graph": name,
+                "strategy": strategy,
+                "classifier": given.classifier,
+                "runs": given.runs,
+                "seed": given.seed,
+                "nodes": graph.num_nodes,
+                "classes": graph.num_classes,
+                "seconds": round(time.perf_counter() - begin, 2),
+                "machine": machine,
                 "budgets": {
-                    str(setting.budget): {metric: [round(float(v), 3) for v in getattr(next(iter(setting.outcomes.values())), metric)] for metric in ("micro_f1", "macro_f1")}
+                    str(setting.budget): {
+                        metric: [round(float(v), 3) for v in getattr(next(iter(setting.outcomes.values())), metric)]
+                        for metric in ("micro_f1", "macro_f1")
+                    }
                     for setting in found.settings
                 },
-            }  # fmt: skip
+            }
             with given.out.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             means = {budget: round(sum(part["micro_f1"]) / given.runs, 1) for budget, part in line["budgets"].items()}

@@ -1,6 +1,7 @@
 """The page on the closed form: its tables from the result files, and these from the lines that `closed_form.py` writes.
 
-python benchmarks/closed_form_page.py [--lines lines.jsonl …]     # to results/closed-form.json, then the page and its picture
+python benchmarks/closed_form_page.py [--lines lines.jsonl …]     # to results/closed-form.json, then the page and its
+picture
 
 Lines hold every run: intervals and paired leads come from them.
 """
@@ -21,8 +22,14 @@ from nodewise.evaluation.statistics import rank_strategies
 from nodewise.ground.files import write_json
 
 HERE = Path(__file__).parent
-RESULTS, HALVES, PAGE = HERE / "results", json.loads((HERE / "halves.json").read_text()), HERE.parent / "docs" / "closed-form.md"
-DOMAINS = {name: domain for half in ("developed_on", "reported_on") for domain, names in HALVES[half].items() for name in names}
+RESULTS, HALVES, PAGE = (
+    HERE / "results",
+    json.loads((HERE / "halves.json").read_text()),
+    HERE.parent / "docs" / "closed-form.md",
+)
+DOMAINS = {
+    name: domain for half in ("developed_on", "reported_on") for domain, names in HALVES[half].items() for name in names
+}
 HALF = {name: half for half in ("developed_on", "reported_on") for names in HALVES[half].values() for name in names}
 PER_CLASS = ("1", "2", "5", "10", "20")
 PAPER_GRAPHS = ("cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics")
@@ -34,7 +41,11 @@ def interval(values: np.ndarray) -> list[float]:
 
 def summary(files: list[Path]) -> dict[str, Any]:
     """Means with 95 % intervals by graph, budget and strategy, and the paired leads of gain over random choice."""
-    lines = {(line["graph"], line["strategy"]): line for file in files for line in map(json.loads, file.read_text().splitlines())}
+    lines = {
+        (line["graph"], line["strategy"]): line
+        for file in files
+        for line in map(json.loads, file.read_text().splitlines())
+    }
     graphs: dict[str, Any] = {}
     machine = lines["cora", "gain"]["machine"]
     for name in DOMAINS:
@@ -53,24 +64,44 @@ def summary(files: list[Path]) -> dict[str, Any]:
             budget = str(budgets[0] * int(per))
             if budget not in own["gain"]["budgets"]:
                 continue
-            scores = {s: np.array(line["budgets"][budget]["micro_f1"]) for s, line in own.items() if budget in line["budgets"]}
+            scores = {
+                s: np.array(line["budgets"][budget]["micro_f1"]) for s, line in own.items() if budget in line["budgets"]
+            }
             macro = np.array(own["gain"]["budgets"][budget]["macro_f1"])
             record["at"][per] = {
-                "labels": int(budget), "micro_f1": {s: interval(values) for s, values in scores.items()}, "macro_f1_gain": interval(macro),
-                "lead": interval(scores["gain"] - scores["random"]), "runs": {s: len(values) for s, values in scores.items()},
-            }  # fmt: skip
+                "labels": int(budget),
+                "micro_f1": {s: interval(values) for s, values in scores.items()},
+                "macro_f1_gain": interval(macro),
+                "lead": interval(scores["gain"] - scores["random"]),
+                "runs": {s: len(values) for s, values in scores.items()},
+            }
         if len(budgets) > 1:
             areas = {s: area(own[s]) for s in ("gain", "random")}
-            record["area"] = {**{s: interval(values) for s, values in areas.items()}, "lead": interval(areas["gain"] - areas["random"])}
-            record["curve"] = {s: {str(b): round(float(np.mean(own[s]["budgets"][str(b)]["micro_f1"])), 2) for b in budgets} for s in areas}
+            record["area"] = {
+                **{s: interval(values) for s, values in areas.items()},
+                "lead": interval(areas["gain"] - areas["random"]),
+            }
+            record["curve"] = {
+                s: {str(b): round(float(np.mean(own[s]["budgets"][str(b)]["micro_f1"])), 2) for b in budgets}
+                for s in areas
+            }
         if own["gain"]["machine"] != machine:
             record["machine"] = own["gain"]["machine"]
         graphs[name] = record
-    return {"schema": 1, "machine": machine, "seed": next(iter(lines.values()))["seed"], "classifier": "views", "graphs": graphs}
+    return {
+        "schema": 1,
+        "machine": machine,
+        "seed": next(iter(lines.values()))["seed"],
+        "classifier": "views",
+        "graphs": graphs,
+    }
 
 
 def area(line: dict[str, Any]) -> np.ndarray:
-    """The mean Micro-F1 of each run over the number of labels, from the first budget to the last: the area under the curve, by trapezia."""
+    """The mean Micro-F1 of each run over the number of labels, from the first budget to the last.
+
+    The area under the curve, by trapezia.
+    """
     counts = sorted(map(int, line["budgets"]))
     scores = np.array([line["budgets"][str(count)]["micro_f1"] for count in counts])
     result: np.ndarray = np.trapezoid(scores, counts, axis=0) / (counts[-1] - counts[0])
@@ -84,19 +115,26 @@ def rows_at(result: dict[str, Any], per: str) -> Iterator[tuple[str, dict[str, A
 
 
 def main_table(result: dict[str, Any]) -> str:
-    out = ["| graph | | labels | gain | random | lead | Macro-F1 of gain |", "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+    out = [
+        "| graph | | labels | gain | random | lead | Macro-F1 of gain |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
     for name, record, at in rows_at(result, "5"):
         gain, random, lead, macro = at["micro_f1"]["gain"], at["micro_f1"]["random"], at["lead"], at["macro_f1_gain"]
         half = "developed on" if record["half"] == "developed_on" else "reported on"
         out.append(
-            f"| {name} | {half} | {at['labels']} | **{gain[0]:.1f}** ± {gain[1]:.1f} | {random[0]:.1f} ± {random[1]:.1f} | {lead[0]:+.1f} ± {lead[1]:.1f} | {macro[0]:.1f} |"
+            f"| {name} | {half} | {at['labels']} | **{gain[0]:.1f}** ± {gain[1]:.1f} | {random[0]:.1f} ±"
+            f" {random[1]:.1f} | {lead[0]:+.1f} ± {lead[1]:.1f} | {macro[0]:.1f} |"
         )
     return "\n".join(out)
 
 
 def budget_table(result: dict[str, Any]) -> str:
     out = [
-        "| labels a class | graphs | mean of gain | mean of random | mean lead | developed on | reported on | lowest upper bound of a lead |",
+        (
+            "| labels a class | graphs | mean of gain | mean of random | mean lead | developed on | reported on |"
+            " lowest upper bound of a lead |"
+        ),
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for per in PER_CLASS:
@@ -104,19 +142,28 @@ def budget_table(result: dict[str, Any]) -> str:
         leads = {name: at["lead"][0] for name, _, at in rows}
         means = [np.mean([at["micro_f1"][s][0] for _, _, at in rows]) for s in ("gain", "random")]
         worst = min(rows, key=lambda row: sum(row[2]["lead"]))
-        halves = {half: np.mean([leads[name] for name in leads if HALF[name] == half]) for half in ("developed_on", "reported_on")}
+        halves = {
+            half: np.mean([leads[name] for name in leads if HALF[name] == half])
+            for half in ("developed_on", "reported_on")
+        }
         out.append(
-            f"| {per} | {len(leads)} | {means[0]:.1f} | {means[1]:.1f} | {np.mean(list(leads.values())):+.2f} | {halves['developed_on']:+.2f} "
-            f"| {halves['reported_on']:+.2f} | {sum(worst[2]['lead']):+.2f} ({worst[0]}) |"
+            f"| {per} | {len(leads)} | {means[0]:.1f} | {means[1]:.1f} | {np.mean(list(leads.values())):+.2f} |"
+            f" {halves['developed_on']:+.2f} | {halves['reported_on']:+.2f} | {sum(worst[2]['lead']):+.2f}"
+            f" ({worst[0]}) |"
         )
     return "\n".join(out)
 
 
 def area_table(result: dict[str, Any]) -> str:
     """The mean over the whole curve instead of one budget: people stop where they like."""
-    out = ["| | graphs | mean of gain | mean of random | mean lead | lowest lead |", "| --- | ---: | ---: | ---: | ---: | --- |"]
+    out = [
+        "| | graphs | mean of gain | mean of random | mean lead | lowest lead |",
+        "| --- | ---: | ---: | ---: | ---: | --- |",
+    ]
     for title, half in (("all", None), ("developed on", "developed_on"), ("reported on", "reported_on")):
-        areas = {name: own["area"] for name, own in result["graphs"].items() if "area" in own and half in (None, HALF[name])}
+        areas = {
+            name: own["area"] for name, own in result["graphs"].items() if "area" in own and half in (None, HALF[name])
+        }
         gain, random, lead = (np.mean([one[what][0] for one in areas.values()]) for what in ("gain", "random", "lead"))
         worst = min(areas, key=lambda name: areas[name]["lead"][0])
         out.append(
@@ -130,8 +177,14 @@ def behind_words(result: dict[str, Any]) -> str:
     """The graphs on which gain is behind random choice beyond chance, at one, two and five labels a class."""
     out = []
     for per, words in (("1", "one label"), ("2", "two labels"), ("5", "five labels")):
-        behind = [f"{name} ({at['lead'][0]:+.1f} ± {at['lead'][1]:.1f})" for name, _, at in rows_at(result, per) if sum(at["lead"]) < 0]
-        out.append(f"- At {words} a class `gain` is behind random choice beyond chance on {', '.join(behind) or 'no graph'}.")
+        behind = [
+            f"{name} ({at['lead'][0]:+.1f} ± {at['lead'][1]:.1f})"
+            for name, _, at in rows_at(result, per)
+            if sum(at["lead"]) < 0
+        ]
+        out.append(
+            f"- At {words} a class `gain` is behind random choice beyond chance on {', '.join(behind) or 'no graph'}."
+        )
     return "\n".join(out)
 
 
@@ -141,13 +194,21 @@ def calibration_words(result: dict[str, Any]) -> str:
     rows, whole = [row for row in record["rows"] if row["strategy"] == "gain"], record["all"]["gain"]
     above = {row["graph"]: row["above_0.9"]["right"] for row in rows if row["above_0.9"]["share_of_nodes"] > 0.01}
     errors = {row["graph"]: row["error"] for row in rows}
-    low, best, worst = min(above, key=above.__getitem__), min(errors, key=errors.__getitem__), max(errors, key=errors.__getitem__)
+    low, best, worst = (
+        min(above, key=above.__getitem__),
+        min(errors, key=errors.__getitem__),
+        max(errors, key=errors.__getitem__),
+    )
     return (
-        f"At five labels a class chosen by `gain`, {rows[0]['runs']} runs on each of {len(rows)} shared graphs (`benchmarks/calibration.py`, "
-        f"`benchmarks/results/calibration.json`; all nodes that were not asked): {100 * whole['above_0.9']['right']:.0f} % of the predictions above 0.9 are right, and "
-        f"these are {100 * whole['above_0.9']['share_of_nodes']:.0f} % of all; the expected calibration error is {whole['error']:.3f} over all graphs together. Graph by graph it is worse, since graphs err "
-        f"in both directions: {100 * np.mean(list(above.values())):.0f} % are right above 0.9 in the mean, fewer than 90 % on {sum(v < 0.9 for v in above.values())} of the {len(above)}, the fewest "
-        f"on `{low}` ({100 * above[low]:.0f} %), and the error is {np.mean(list(errors.values())):.3f} in the mean, between {errors[best]:.3f} (`{best}`) and {errors[worst]:.3f} (`{worst}`).\n\n"
+        f"At five labels a class chosen by `gain`, {rows[0]['runs']} runs on each of {len(rows)} shared graphs"
+        " (`benchmarks/calibration.py`, `benchmarks/results/calibration.json`; all nodes that were not asked):"
+        f" {100 * whole['above_0.9']['right']:.0f} % of the predictions above 0.9 are right, and these are"
+        f" {100 * whole['above_0.9']['share_of_nodes']:.0f} % of all; the expected calibration error is"
+        f" {whole['error']:.3f} over all graphs together. Graph by graph it is worse, since graphs err in both"
+        f" directions: {100 * np.mean(list(above.values())):.0f} % are right above 0.9 in the mean, fewer than 90 % on"
+        f" {sum(v < 0.9 for v in above.values())} of the {len(above)}, the fewest on `{low}` ({100 * above[low]:.0f}"
+        f" %), and the error is {np.mean(list(errors.values())):.3f} in the mean, between {errors[best]:.3f} (`{best}`)"
+        f" and {errors[worst]:.3f} (`{worst}`).\n\n"
         + leave_one_out_words({row["graph"]: row["leave_one_out_minus_true_points"][0] for row in rows})
     )
 
@@ -155,8 +216,10 @@ def calibration_words(result: dict[str, Any]) -> str:
 def leave_one_out_words(bias: dict[str, float]) -> str:
     low, high = min(bias, key=bias.__getitem__), max(bias, key=bias.__getitem__)
     return (
-        f"The leave-one-out accuracy on the chosen labels lies below the true one on {sum(v < 0 for v in bias.values())} of the {len(bias)} graphs, by up to {-bias[low]:.0f} points (`{low}`), "
-        f"and above it by up to {bias[high]:.0f} (`{high}`); in the mean it is {np.mean(list(bias.values())):+.0f} points off. It is no estimate of the accuracy: an audit is."
+        "The leave-one-out accuracy on the chosen labels lies below the true one on"
+        f" {sum(v < 0 for v in bias.values())} of the {len(bias)} graphs, by up to {-bias[low]:.0f} points (`{low}`),"
+        f" and above it by up to {bias[high]:.0f} (`{high}`); in the mean it is {np.mean(list(bias.values())):+.0f}"
+        " points off. It is no estimate of the accuracy: an audit is."
     )
 
 
@@ -171,12 +234,20 @@ def paper_table(result: dict[str, Any]) -> str:
         best = max(score for policy, score in with_gcn.items() if policy not in ("random", "centrality"))
         at = result["graphs"][name]["at"]["5"]["micro_f1"]
         out.append(
-            f"| {name} | {with_gcn['random']:.1f} | {best:.1f} | {at['random'][0]:.1f} | **{at['gain'][0]:.1f}** ± {at['gain'][1]:.1f} |"
+            f"| {name} | {with_gcn['random']:.1f} | {best:.1f} | {at['random'][0]:.1f} | **{at['gain'][0]:.1f}** ±"
+            f" {at['gain'][1]:.1f} |"
         )
     return "\n".join(out)
 
 
-EXPERIMENTS = ("same-domain", "cross-domain", "cross-domain-cora-pubmed", "cross-domain-citeseer-pubmed", "budgets", "budgets-cora")
+EXPERIMENTS = (
+    "same-domain",
+    "cross-domain",
+    "cross-domain-cora-pubmed",
+    "cross-domain-citeseer-pubmed",
+    "budgets",
+    "budgets-cora",
+)
 
 
 def beyond_table(result: dict[str, Any]) -> str:
@@ -188,7 +259,11 @@ def beyond_table(result: dict[str, Any]) -> str:
     for experiment in EXPERIMENTS:
         record = json.loads((RESULTS / f"{experiment}.json").read_text())
         for setting in (setting for part in record["parts"] for setting in part["settings"]):
-            own = result["graphs"].get(re.sub(r"^reddit(\d)$", r"reddit1401-graph\1", setting["graph"]), {}).get("curve", {})
+            own = (
+                result["graphs"]
+                .get(re.sub(r"^reddit(\d)$", r"reddit1401-graph\1", setting["graph"]), {})
+                .get("curve", {})
+            )
             labels = str(setting["budget"])
             gpa = next(one for one in setting["results"] if one["name"] == "GPA")
             if labels in own.get("gain", {}):
@@ -235,11 +310,15 @@ def search_tables() -> str:
         ]
         for variant, graphs in sweep["variants"].items():
             common = [name for name in graphs if name in base]
-            five, early = np.mean([graphs[n][2] for n in common]), np.mean([(graphs[n][0] + graphs[n][1]) / 2 for n in common])
+            five, early = (
+                np.mean([graphs[n][2] for n in common]),
+                np.mean([(graphs[n][0] + graphs[n][1]) / 2 for n in common]),
+            )
             worst = min(common, key=lambda n: graphs[n][3])
             some = "" if len(common) == len(base) else f" ({len(common)} of {len(base)} graphs)"
             out.append(
-                f"| {variant}{some} | {five:.2f} | {early:.2f} | {np.mean([graphs[n][3] for n in common]):+.2f} | {graphs[worst][3]:+.1f} ({worst}) |"
+                f"| {variant}{some} | {five:.2f} | {early:.2f} | {np.mean([graphs[n][3] for n in common]):+.2f} |"
+                f" {graphs[worst][3]:+.1f} ({worst}) |"
             )
         out.append("")
     return "\n".join(out)
@@ -264,13 +343,24 @@ def draw_curves(result: dict[str, Any]) -> None:
 def readme_block(result: dict[str, Any]) -> str:
     rows = list(rows_at(result, "5"))
     lead = np.mean([at["lead"][0] for _, _, at in rows])
-    return "\n".join([
-        "## What it reaches", "",
-        "Micro-F1 with five labels a class, random splits, beside the paper's way (random choice and the best of the authors' policies with its GCN, 100 runs):", "",
-        paper_table(result), "",
-        f"Over {len(rows)} graphs `gain` leads random choice with the same classifier by {lead:.1f} points on average. [docs/closed-form.md](docs/closed-form.md) says how it works,",
-        "has every graph, and says which of them its one setting was developed on, and where it falls short.",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "## What it reaches",
+            "",
+            (
+                "Micro-F1 with five labels a class, random splits, beside the paper's way (random choice and the best"
+                " of the authors' policies with its GCN, 100 runs):"
+            ),
+            "",
+            paper_table(result),
+            "",
+            (
+                f"Over {len(rows)} graphs `gain` leads random choice with the same classifier by {lead:.1f} points on"
+                " average. [docs/closed-form.md](docs/closed-form.md) says how it works,"
+            ),
+            "has every graph, and says which of them its one setting was developed on, and where it falls short.",
+        ]
+    )
 
 
 def main() -> None:

@@ -2,8 +2,10 @@
 
     python benchmarks/cluster.py
 
-One worker and two take turns, all warmed up, and the median of the neighbours' ratios counts: what else the machine does falls on both. The overhead is
-the time between a worker's chunks that none of them says it took. The memory is the most that one worker took, times their number.
+One worker and two take turns, all warmed up, and the median of the neighbours' ratios counts: what else the machine
+does falls on both. The overhead is
+the time between a worker's chunks that none of them says it took. The memory is the most that one worker took, times
+their number.
 """
 
 from __future__ import annotations
@@ -60,9 +62,15 @@ def main() -> None:
                 engine._room = lambda ray: workers  # type: ignore[method-assign]  # so many chunks are under way at a time
                 came: list[float] = []
                 found = compare(
-                    graph, ["random"], classifiers=["gcn"], budgets=20, runs=10 * chunks, device="cpu", engine=engine,
+                    graph,
+                    ["random"],
+                    classifiers=["gcn"],
+                    budgets=20,
+                    runs=10 * chunks,
+                    device="cpu",
+                    engine=engine,
                     reporter=lambda event: came.append(time.perf_counter()),
-                )  # fmt: skip
+                )
                 between = (came[-1] - came[0]) / (chunks - 1)
                 return {
                     "seconds_a_chunk": between,
@@ -79,10 +87,21 @@ def main() -> None:
     overhead = float(np.median([turn["one"]["seconds_a_chunk"] - turn["one"]["seconds_inside"] for turn in turns]))
     ratio, load = float(np.median(ratios)), os.getloadavg()[0]
     print(
-        f"two workers against one: {ratio:.2f} times the chunks per second {np.round(ratios, 2)}; overhead {1000 * overhead:.0f} ms a chunk; load {load:.1f}"
+        f"two workers against one: {ratio:.2f} times the chunks per second {np.round(ratios, 2)}; overhead"
+        f" {1000 * overhead:.0f} ms a chunk; load {load:.1f}"
     )
-    record = {"turns": turns, "ratios": ratios, "ratio": ratio, "overhead_seconds_a_chunk": overhead, "load_average": load}
-    write_json(given.out, {"schema": 1, "benchmark": "cluster", "machine": describe_machine(), "seed": 1, **record}, compact=True)
+    record = {
+        "turns": turns,
+        "ratios": ratios,
+        "ratio": ratio,
+        "overhead_seconds_a_chunk": overhead,
+        "load_average": load,
+    }
+    write_json(
+        given.out,
+        {"schema": 1, "benchmark": "cluster", "machine": describe_machine(), "seed": 1, **record},
+        compact=True,
+    )
 
 
 if __name__ == "__main__":

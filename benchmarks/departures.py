@@ -58,7 +58,10 @@ def unscaled(policy: Policy) -> Policy:
 
 
 def cases(policies: Path | None = None) -> Iterator[Case]:
-    """Every departure that one number can be given for; AGE's parameter is looked for in the folder, else among what comes with nodewise."""
+    """Every departure that one number can be given for.
+
+    AGE's parameter is looked for in the folder, else among what comes with nodewise.
+    """
     for graph in ("cora", "pubmed"):
         learned = Learned(policy_for(graph))
         for method, strategy in (("random", Random()), ("GPA", learned)):
@@ -74,7 +77,12 @@ def cases(policies: Path | None = None) -> Iterator[Case]:
     found = age_settings(("cora", "citeseer"), fixed=False, folder=policies)  # the methods of table 2
     assert found is not None
     for graph in ("cora", "pubmed", "coauthor-cs", "coauthor-physics"):
-        methods = {"random": Random(), "AGE": Age(**found.settings), "ANRMAB": Anrmab(), "GPA": Learned(policy_for(graph))}
+        methods = {
+            "random": Random(),
+            "AGE": Age(**found.settings),
+            "ANRMAB": Anrmab(),
+            "GPA": Learned(policy_for(graph)),
+        }
         for method, strategy in methods.items():
             yield Case("closing-100", graph, method, strategy, classifier=Gcn(closing_epochs=100))
             yield Case("closing-converged", graph, method, strategy, classifier=CONVERGED)
@@ -86,10 +94,22 @@ def measure(case: Case, runs: int, device: str, data_dir: Path | None, known: di
     usual = default_features(case.graph)
 
     def play(strategy: Strategy, classifier: Gcn, features: str) -> Evaluation:
-        key = (case.graph, strategy.name, json.dumps(dict(strategy.identity()), sort_keys=True, default=str), classifier, features)
+        key = (
+            case.graph,
+            strategy.name,
+            json.dumps(dict(strategy.identity()), sort_keys=True, default=str),
+            classifier,
+            features,
+        )
         if key not in known:
             known[key] = evaluate(
-                graph, strategy, classifier=classifier, budget=default_budget(graph), runs=runs, device=device, features=features
+                graph,
+                strategy,
+                classifier=classifier,
+                budget=default_budget(graph),
+                runs=runs,
+                device=device,
+                features=features,
             )
         return known[key]
 
@@ -98,10 +118,18 @@ def measure(case: Case, runs: int, device: str, data_dir: Path | None, known: di
     test = paired_comparison(changed.micro_f1, plain.micro_f1, ("changed", "plain"))
     macro = paired_comparison(changed.macro_f1, plain.macro_f1, ("changed", "plain"))
     return {
-        "key": case.key, "graph": case.graph, "method": case.method, "plain": plain.micro.mean, "changed": changed.micro.mean,
-        "difference": test.difference.mean, "ci95": test.difference.half_width, "p": test.t_p, "macro_difference": macro.difference.mean,
-        "macro_ci95": macro.difference.half_width, "seconds": round(changed.seconds, 2),
-    }  # fmt: skip
+        "key": case.key,
+        "graph": case.graph,
+        "method": case.method,
+        "plain": plain.micro.mean,
+        "changed": changed.micro.mean,
+        "difference": test.difference.mean,
+        "ci95": test.difference.half_width,
+        "p": test.t_p,
+        "macro_difference": macro.difference.mean,
+        "macro_ci95": macro.difference.half_width,
+        "seconds": round(changed.seconds, 2),
+    }
 
 
 def main() -> None:
@@ -115,11 +143,19 @@ def main() -> None:
     given = parser.parse_args()
     rows, known = [], {}  # type: ignore[var-annotated]
     for case in cases():
-        wanted = [part is None or one in part.split(",") for part, one in ((given.only, case.key), (given.graphs, case.graph))]
+        wanted = [
+            part is None or one in part.split(",") for part, one in ((given.only, case.key), (given.graphs, case.graph))
+        ]
         if all(wanted):
             rows.append(measure(case, given.runs, given.device, given.data_dir, known))
             print(json.dumps(rows[-1]), flush=True)
-            record = {"schema": 1, "benchmark": "departures", "machine": describe_machine(given.device), "runs": given.runs, "seed": 0}
+            record = {
+                "schema": 1,
+                "benchmark": "departures",
+                "machine": describe_machine(given.device),
+                "runs": given.runs,
+                "seed": 0,
+            }
             write_json(given.out, {**record, "rows": rows}, compact=True)
 
 

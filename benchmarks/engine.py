@@ -1,10 +1,12 @@
-"""How fast a rollout is: nodewise against a plain PyTorch Geometric loop and, where its path is given, another implementation.
+"""How fast a rollout is: nodewise against a plain PyTorch Geometric loop and, where its path is given, another
+implementation.
 
     python benchmarks/engine.py --device cpu                 a batch of 10 runs on Cora, alternately with the plain loop
     python benchmarks/engine.py --device cuda --batch 10,100 --train
     python benchmarks/engine.py --sketch path/to/sketch.py
 
-A rollout is 35 × (all five state features, GCN policy, argmax, query, epoch) + 35 epochs + test Micro and Macro-F1. The ratio in the
+A rollout is 35 × (all five state features, GCN policy, argmax, query, epoch) + 35 epochs + test Micro and Macro-F1. The
+ratio in the
 result compares medians measured in the same process, in turns.
 """
 
@@ -78,7 +80,12 @@ def training_seconds(device: str, episodes: int) -> float:
     graphs = [load_graph(name, features="paper") for name in ("cora", "citeseer")]
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        train_policy(graphs, TrainingSettings(budgets=(35, 30), episodes=episodes), out=Path(folder) / "p.safetensors", device=device)
+        train_policy(
+            graphs,
+            TrainingSettings(budgets=(35, 30), episodes=episodes),
+            out=Path(folder) / "p.safetensors",
+            device=device,
+        )
         return time.perf_counter() - begin
 
 
@@ -90,10 +97,19 @@ def main() -> None:
     parser.add_argument("--policy", default="cora+citeseer")
     parser.add_argument("--sketch", type=Path)
     parser.add_argument(
-        "--plain-runs", type=int, default=2, help="runs of the plain loop a turn; its time is scaled to the batch; 0: leave it out"
+        "--plain-runs",
+        type=int,
+        default=2,
+        help="runs of the plain loop a turn; its time is scaled to the batch; 0: leave it out",
     )
     parser.add_argument(
-        "--train", type=int, nargs="?", const=2000, default=0, metavar="EPISODES", help="also train on Cora and Citeseer with batch 5"
+        "--train",
+        type=int,
+        nargs="?",
+        const=2000,
+        default=0,
+        metavar="EPISODES",
+        help="also train on Cora and Citeseer with batch 5",
     )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "engine.json")
     given = parser.parse_args()
@@ -138,7 +154,8 @@ def main() -> None:
         result["rollouts"][str(runs)] = record
         for name, values in record.items():
             print(
-                f"batch {runs:>3}  {name:<10}  {1e3 * values['seconds']:9.2f} ms  {values['times_nodewise']:6.1f} x  Micro-F1 {values['micro_f1']:.1f}",
+                f"batch {runs:>3}  {name:<10}  {1e3 * values['seconds']:9.2f} ms  {values['times_nodewise']:6.1f} x "
+                f" Micro-F1 {values['micro_f1']:.1f}",
                 flush=True,
             )
     if given.train:

@@ -1,9 +1,13 @@
-"""Damaged and forged files, many thousands: each is refused with a sentence or read right; never a wrong label, an unexpected failure, too much memory, a hang.
+"""Damaged and forged files, many thousands: each is refused with a sentence or read right.
+
+Never a wrong label, an unexpected failure, too much memory, a hang.
 
     nice python benchmarks/fuzz.py --cases 20000 --json fuzz.json
 
-Every case follows from its kind and number alone, so one that fails can be looked at by ``--only KIND:NUMBER``. Cases run in forked children with a
-limit on memory and time; a child that dies is counted, and the next goes on behind the case that killed it. ``tests/session/log/test_fuzz.py`` plays a few
+Every case follows from its kind and number alone, so one that fails can be looked at by ``--only KIND:NUMBER``. Cases
+run in forked children with a
+limit on memory and time; a child that dies is counted, and the next goes on behind the case that killed it.
+``tests/session/log/test_fuzz.py`` plays a few
 hundred of them.
 """
 
@@ -57,7 +61,9 @@ class Originals:
         generator = np.random.default_rng(0)
         edges = np.unique(np.sort(generator.integers(0, 60, (2, 150)), axis=0), axis=1)
         graph = Graph.build(edges[:, edges[0] != edges[1]], 60, x=generator.random((60, 8), dtype=np.float32))
-        with Session.create(folder / "session", graph, budget=40, classes=["alpha", "beta"], strategy="uncertainty") as session:
+        with Session.create(
+            folder / "session", graph, budget=40, classes=["alpha", "beta"], strategy="uncertainty"
+        ) as session:
             session.tell(list(range(LABELS - 4)), ["alpha" if node % 3 else "beta" for node in range(LABELS - 4)])
             session.tell_bulk(list(range(40, 44)), "gamma delta", "ada")
             session.rename_class("beta", "second")
@@ -76,7 +82,18 @@ class Originals:
     def _keep_chunk(self) -> None:
         """A chunk of a comparison, as the store keeps it."""
         who = Identity("random", "{}", "0123", True)
-        self.key = ChunkKey("g", "0123", "raw", who, Identity("gcn", "{}", "4567", True), budget=5, seed=0, device="cpu", first=0, runs=4)
+        self.key = ChunkKey(
+            "g",
+            "0123",
+            "raw",
+            who,
+            Identity("gcn", "{}", "4567", True),
+            budget=5,
+            seed=0,
+            device="cpu",
+            first=0,
+            runs=4,
+        )
         chance = np.random.default_rng(1)
         queries = np.stack([chance.permutation(60)[:5] for _ in range(4)])
         self.chunk = Chunk(100 * chance.random(4), 100 * chance.random(4), queries, 0.5)
@@ -151,7 +168,9 @@ def schema(content: bytearray, chance: random.Random) -> None:
 def cut(content: bytearray, chance: random.Random) -> None:
     """Truncated, or longer than it was."""
     if chance.random() < 0.8:
-        del content[chance.choice((chance.randrange(len(content)), 4096 * chance.randrange(1 + len(content) // 4096))) :]
+        del content[
+            chance.choice((chance.randrange(len(content)), 4096 * chance.randrange(1 + len(content) // 4096))) :
+        ]
     else:
         content += chance.randbytes(chance.choice((1, 4096, 10_000)))
 
@@ -160,13 +179,43 @@ def cells(content: bytearray, chance: random.Random) -> None:
     """Something odd in place of a number or word."""
     words = [match.span() for match in re.finditer(rb"[A-Za-z0-9.+-]+", bytes(content))]
     start, end = chance.choice(words or [(0, len(content))])
-    content[start:end] = str(chance.choice([*ODD, "1e999", "nan", "-", '"', "[" * 5000, "\n", ",", "\t", "\ufeff", "9" * 5000])).encode()
+    content[start:end] = str(
+        chance.choice([*ODD, "1e999", "nan", "-", '"', "[" * 5000, "\n", ",", "\t", "\ufeff", "9" * 5000])
+    ).encode()
 
 
 ODD: list[Any] = [
-    -1, 0, 1, 59, 60, 10**9, 2**63, 2**70, 10**400, -(2**63), 1.5, 1e308, float("inf"), True, None, "", "a", "alpha", "\0", "x" * 300, "1", [], [[]], {}, [1], ["a"],
-    {"a": 1}, [["a", 1]], [None], "=1+1",
-]  # fmt: skip
+    -1,
+    0,
+    1,
+    59,
+    60,
+    10**9,
+    2**63,
+    2**70,
+    10**400,
+    -(2**63),
+    1.5,
+    1e308,
+    float("inf"),
+    True,
+    None,
+    "",
+    "a",
+    "alpha",
+    "\0",
+    "x" * 300,
+    "1",
+    [],
+    [[]],
+    {},
+    [1],
+    ["a"],
+    {"a": 1},
+    [["a", 1]],
+    [None],
+    "=1+1",
+]
 
 
 def forge_event(path: Path, chance: random.Random) -> None:
@@ -193,7 +242,17 @@ def forge_event(path: Path, chance: random.Random) -> None:
         "score",
     )
     with Log.open(path) as log:
-        likely = {"node": 5, "label": "alpha", "class": 1, "event": 3, "name": "n", "into": 2, "text": "t", "budget": 9, "annotator": "ada"}
+        likely = {
+            "node": 5,
+            "label": "alpha",
+            "class": 1,
+            "event": 3,
+            "name": "n",
+            "into": 2,
+            "text": "t",
+            "budget": 9,
+            "annotator": "ada",
+        }
         body: dict[str, Any] = {key: value for key, value in likely.items() if chance.random() < 0.7}
         for _ in range(chance.choice((1, 1, 2, 4))):
             body[chance.choice(keys)] = chance.choice(ODD)
@@ -246,7 +305,10 @@ class Case:
         self._chance = random.Random(f"{kind} {number}")
 
     def play(self, folder: Path) -> str:
-        """Have the file read in an empty folder: ``refused``, ``right``, or ``wrong``; another exception than ours is a failure."""
+        """Have the file read in an empty folder: ``refused``, ``right``, or ``wrong``.
+
+        Another exception than ours is a failure.
+        """
         try:
             return self._play(folder)
         except NodewiseError as error:
@@ -304,7 +366,9 @@ class Case:
         if chance.random() < 0.3:
             record = json.loads(content)
             place = chance.choice([record, record["key"]])
-            place[chance.choice(sorted(place))] = chance.choice([*ODD, [[0] * 5] * 4, [50.0] * 4, [float("nan")] * 4, [10**400] * 4])
+            place[chance.choice(sorted(place))] = chance.choice(
+                [*ODD, [[0] * 5] * 4, [50.0] * 4, [float("nan")] * 4, [10**400] * 4]
+            )
             content = bytearray(json.dumps(record).encode())
         else:
             chance.choice((bits, byte_runs, cut, cells))(content, chance)
@@ -312,7 +376,9 @@ class Case:
         found = ChunkStore(folder).load(key)
         if found is None:
             return "refused"
-        same = all(np.array_equal(getattr(found, name), getattr(chunk, name)) for name in ("micro_f1", "macro_f1", "queries"))
+        same = all(
+            np.array_equal(getattr(found, name), getattr(chunk, name)) for name in ("micro_f1", "macro_f1", "queries")
+        )
         return "right" if same else "wrong"
 
     def _read_other(self, path: Path) -> str:
@@ -413,7 +479,10 @@ def main() -> int:
         sys.stdout.write(f"all {sum(total.values())}: {dict(total)}, {time.time() - started:.0f} s\n")
         if given.json:
             given.json.write_text(
-                json.dumps({"schema": 1, "first": given.first, "kinds": record, "all": dict(total), "wrong": bad}, indent=1) + "\n"
+                json.dumps(
+                    {"schema": 1, "first": given.first, "kinds": record, "all": dict(total), "wrong": bad}, indent=1
+                )
+                + "\n"
             )
     return 1 if bad else 0
 

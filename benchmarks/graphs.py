@@ -2,8 +2,10 @@
 
     python benchmarks/graphs.py --out benchmarks/results/graphs.json
 
-Measures, each in a process of its own: reading Pubmed's npz on one core (where the data folder holds it) against numpy's bare reading of the same
-arrays; a graph of a million nodes and ten million edges, generated, saved and loaded; the 10 nearest neighbours of 60,000 generated pictures of
+Measures, each in a process of its own: reading Pubmed's npz on one core (where the data folder holds it) against
+numpy's bare reading of the same
+arrays; a graph of a million nodes and ten million edges, generated, saved and loaded; the 10 nearest neighbours of
+60,000 generated pictures of
 784 pixels, and of 20,000 of them against scikit-learn's. About two minutes on two cores, and 1 GB of disk.
 """
 
@@ -37,7 +39,9 @@ def timed(work: Any) -> tuple[Any, float]:
 def peak_gb() -> float:
     import resource
 
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9, 3)
+    return round(
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9, 3
+    )
 
 
 def read_pubmed(folder: Path, seed: int) -> dict[str, Any]:
@@ -70,7 +74,12 @@ def generate_million(folder: Path, seed: int) -> dict[str, Any]:
     graph, generated = timed(lambda: synthetic_graph(NAMED["sbm-1m"], seed=seed))
     after = peak_gb()
     _, saved = timed(lambda: write_graph(graph, folder / "million.npz"))
-    size = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features, "homophily": graph.homophily}
+    size = {
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "features": graph.num_features,
+        "homophily": graph.homophily,
+    }
     generating = {"generate_seconds": round(generated, 2), "generate_peak_gb": after}
     return {
         **size,
@@ -124,11 +133,23 @@ def against_sklearn(folder: Path, seed: int) -> dict[str, Any]:
     theirs, seconds = timed(lambda: search.fit(x).kneighbors(return_distance=False))
     low, high = np.sort([np.repeat(np.arange(len(x)), 10), theirs.ravel()], axis=0)
     both = np.intersect1d(graph.edge_index[0] * len(x) + graph.edge_index[1], np.unique(low * len(x) + high))
-    times = {"seconds": round(ours, 2), "sklearn_seconds": round(seconds, 2), "ratio_to_sklearn": round(ours / seconds, 2)}
-    return {"rows": 20_000, "columns": 784, "k": 10, **times, "share_of_edges_in_both": round(len(both) / graph.num_edges, 6)}
+    times = {
+        "seconds": round(ours, 2),
+        "sklearn_seconds": round(seconds, 2),
+        "ratio_to_sklearn": round(ours / seconds, 2),
+    }
+    return {
+        "rows": 20_000,
+        "columns": 784,
+        "k": 10,
+        **times,
+        "share_of_edges_in_both": round(len(both) / graph.num_edges, 6),
+    }
 
 
-TASKS = {task.__name__: task for task in (read_pubmed, generate_million, load_million, nearest_neighbours, against_sklearn)}
+TASKS = {
+    task.__name__: task for task in (read_pubmed, generate_million, load_million, nearest_neighbours, against_sklearn)
+}
 
 
 def measure(task: str, folder: Path, seed: int, **environment: str) -> dict[str, Any]:
@@ -149,11 +170,19 @@ def machine() -> dict[str, Any]:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), processor)
     versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
-    return {"system": platform.system(), "architecture": platform.machine(), "processor": processor, "cores": os.cpu_count(), **versions}
+    return {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "processor": processor,
+        "cores": os.cpu_count(),
+        **versions,
+    }
 
 
 def commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+    done = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    )
     return done.stdout.strip()
 
 
@@ -184,7 +213,9 @@ def main() -> None:
     else:
         print("pubmed.npz is not in the data folder (set NODEWISE_DATA): left out")
     with tempfile.TemporaryDirectory() as folder:
-        result["million"] = {task: measure(task, Path(folder), given.seed) for task in ("generate_million", "load_million")}
+        result["million"] = {
+            task: measure(task, Path(folder), given.seed) for task in ("generate_million", "load_million")
+        }
     result["knn"] = measure("nearest_neighbours", Path(), given.seed)
     result["knn_against_sklearn"] = measure("against_sklearn", Path(), given.seed)
     million = result["million"]

@@ -1,10 +1,15 @@
-"""SIGKILLs over Python, the command line and the studio, with two writers, backups, copies and restores mixed in: no acknowledged label is lost.
+"""SIGKILLs over Python, the command line and the studio, with two writers, backups, copies and restores mixed in.
+
+No acknowledged label is lost.
 
     nice python benchmarks/kills.py --kills 1000 --json kills.json
 
-Each round one or two writers label and say so, each time after the session has taken it; at a random moment they are killed. Then the file is opened,
-which checks its whole chain, and everything acknowledged must be in it, in its place, beside what was there before. Between rounds the file is backed
-up, copied, or an older copy is put over it in place while a writer has it open: that writer must acknowledge nothing more that is not in the file.
+Each round one or two writers label and say so, each time after the session has taken it; at a random moment they are
+killed. Then the file is opened,
+which checks its whole chain, and everything acknowledged must be in it, in its place, beside what was there before.
+Between rounds the file is backed
+up, copied, or an older copy is put over it in place while a writer has it open: that writer must acknowledge nothing
+more that is not in the file.
 """
 
 from __future__ import annotations
@@ -37,7 +42,10 @@ NODES = 4000
 
 
 def write(path: Path, name: str, out: TextIO) -> None:
-    """Labels one node after the other, now and then several in bulk, a note or an undo, until it is killed or refused; says each event."""
+    """Labels one node after the other, now and then several in bulk, a note or an undo, until it is killed or refused.
+
+    Says each event.
+    """
     chance = random.Random(f"{name} {os.getpid()}")
 
     def say(event: int, kind: str, node: int) -> None:
@@ -124,7 +132,12 @@ class Campaign:
         self.counts: Counter[str] = Counter()
         self.lost: list[str] = []
         self.backups: list[tuple[Path, int]] = []
-        self.environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src"), "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
+            "OMP_NUM_THREADS": "1",
+            "NO_COLOR": "1",
+        }
 
     def check(self, fresh: dict[int, tuple[str, str, int]]) -> None:
         """Everything known and everything acknowledged is in the file."""
@@ -150,9 +163,24 @@ class Campaign:
     def command(self) -> None:
         node = self.chance.randrange(NODES)
         process = subprocess.Popen(
-            [sys.executable, "-m", "nodewise", "session", "tell", str(self.path), str(node), "ab"[node % 2], "--overrule", "--annotator", "cli"],
-            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "nodewise",
+                "session",
+                "tell",
+                str(self.path),
+                str(node),
+                "ab"[node % 2],
+                "--overrule",
+                "--annotator",
+                "cli",
+            ],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         time.sleep(self.chance.random() * 3)
         process.kill()
         out, _ = process.communicate()
@@ -175,7 +203,9 @@ class Campaign:
                 try:
                     while time.time() < end:
                         node = self.chance.randrange(NODES)
-                        answer = client.post("/tell", json={"annotator": "page", "labels": [{"node": node, "label": "ab"[node % 2]}]})
+                        answer = client.post(
+                            "/tell", json={"annotator": "page", "labels": [{"node": node, "label": "ab"[node % 2]}]}
+                        )
                         if answer.status_code == 200:
                             fresh[answer.json()["events"][0]] = ("page", "tell", node)
                 except httpx.TransportError:
@@ -191,8 +221,11 @@ class Campaign:
     def running_studio(self) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process = subprocess.Popen(
             [sys.executable, "-m", "nodewise", "studio", str(self.path), "--port", "0", "--no-browser"],
-            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("http://"), line
@@ -230,7 +263,9 @@ class Campaign:
         writer = Writer(self.path, "open")
         time.sleep(self.chance.random() * 0.1)
         holder = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        holder.execute("BEGIN EXCLUSIVE")  # so that no transaction is torn: that is a question for whoever copies, not for the session
+        holder.execute(
+            "BEGIN EXCLUSIVE"
+        )  # so that no transaction is torn: that is a question for whoever copies, not for the session
         before = holder.execute("SELECT count(*) FROM events").fetchone()[0]
         content = copy.read_bytes()
         target = os.open(self.path, os.O_RDWR)
@@ -244,7 +279,11 @@ class Campaign:
         said = writer.kill()
         held = read(self.path)
         later = {event: what for event, what in acknowledged(said, "open").items() if event > before}
-        wrong = [f"event {event}: {what} was acknowledged after a restore" for event, what in later.items() if held.get(event) != what]
+        wrong = [
+            f"event {event}: {what} was acknowledged after a restore"
+            for event, what in later.items()
+            if held.get(event) != what
+        ]
         self.lost += wrong
         expected = read(copy)
         if any(held.get(event) != what for event, what in expected.items()):
@@ -293,7 +332,13 @@ def main() -> int:
         number += 1
         sys.stdout.write(f"{dict(counts)}, lost: {len(lost)}\n" + "".join(f"  {line}\n" for line in lost[:20]))
         sys.stdout.flush()
-    record: dict[str, Any] = {"schema": 1, "seed": given.seed, "seconds": time.time() - started, "counts": dict(counts), "lost": lost}
+    record: dict[str, Any] = {
+        "schema": 1,
+        "seed": given.seed,
+        "seconds": time.time() - started,
+        "counts": dict(counts),
+        "lost": lost,
+    }
     if given.json:
         given.json.write_text(json.dumps(record, indent=1) + "\n")
     return 1 if lost else 0

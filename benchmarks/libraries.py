@@ -1,9 +1,13 @@
-"""What a library would do in place of our own GraphML reader and nearest-neighbour search: time of the processor, memory, safety.
+"""What a library would do in place of our own GraphML reader and nearest-neighbour search.
+
+Time of the processor, memory, safety.
 
     python benchmarks/libraries.py --out benchmarks/results/libraries.json
 
-Each reading and search runs in a process of its own, ours and the library's in turns. The GraphML is Cora's, as `nodewise convert cora` writes it (where the
-data folder holds it, else a generated graph), and a file whose 2,000 nodes have one of 2,000 keys each; the rows are 10,000 pictures as in
+Each reading and search runs in a process of its own, ours and the library's in turns. The GraphML is Cora's, as
+`nodewise convert cora` writes it (where the
+data folder holds it, else a generated graph), and a file whose 2,000 nodes have one of 2,000 keys each; the rows are
+10,000 pictures as in
 `benchmarks/graphs.py`, and 6,000 rows of which each occurs about ten times. About two minutes.
 """
 
@@ -76,7 +80,8 @@ def compared(path: Path, ours: str, theirs: str, rounds: int = 3) -> dict[str, A
             told.append(json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout))
     seconds = {work: round(median(one["cpu_seconds"] for one in told), 2) for work, told in results.items()}
     summary = {
-        work: {**told[0], "cpu_seconds": seconds[work], "peak_gb": max(one["peak_gb"] for one in told)} for work, told in results.items()
+        work: {**told[0], "cpu_seconds": seconds[work], "peak_gb": max(one["peak_gb"] for one in told)}
+        for work, told in results.items()
     }
     return {**summary, "ratio_of_time": round(seconds[ours] / max(seconds[theirs], 0.01), 2)}
 

@@ -16,7 +16,9 @@ def describe_machine(device: str = "cpu") -> dict[str, Any]:
     """Kind of machine, versions and commit; no names of hosts or people."""
     try:
         cpu = next(
-            line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
         )
     except (OSError, StopIteration):
         cpu = platform.processor()
@@ -36,7 +38,11 @@ def commit() -> str | None:
     """The commit of the code that was measured: from git, or from NODEWISE_COMMIT where there is no git."""
     try:
         done = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=True
+            ["git", "rev-parse", "--short", "HEAD"],
+            capture_output=True,
+            text=True,
+            cwd=Path(__file__).parent,
+            check=True,
         )
         return done.stdout.strip()
     except (OSError, subprocess.CalledProcessError):

@@ -30,7 +30,14 @@ def main() -> None:
     seconds = time.perf_counter() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
     print(f"{graph.num_features} features, batch 10, 2 episodes: {seconds:.1f} s, peak {peak:.2f} GB")
-    record = {"graph": graph.name, "features": graph.num_features, "batch": 10, "episodes": 2, "seconds": seconds, "peak_gb": peak}
+    record = {
+        "graph": graph.name,
+        "features": graph.num_features,
+        "batch": 10,
+        "episodes": 2,
+        "seconds": seconds,
+        "peak_gb": peak,
+    }
     write_json(given.out, {"schema": 1, "benchmark": "memory", "machine": describe_machine(), "seed": 0, **record})
 
 

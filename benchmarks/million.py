@@ -1,9 +1,12 @@
-"""A graph of a million nodes and ten million edges, stage by stage: views, a session, the studio's parts; on a GPU a run of 50 queries.
+"""A graph of a million nodes and ten million edges, stage by stage: views, a session, the studio's parts.
+
+On a GPU a run of 50 queries.
 
     python benchmarks/million.py cpu [--nodes 1000000] [--threads 2] [--limit 540] [--folder DIR] [--out FILE]
     python benchmarks/million.py gpu [--device cuda] [--nodes 1000000,10000000] [--queries 50] [--out FILE]
 
-Every part is a process of its own, whose peak of memory is its own; results are written after every stage, so that a time limit costs what was not
+Every part is a process of its own, whose peak of memory is its own; results are written after every stage, so that a
+time limit costs what was not
 reached, and the next call with the same folder goes on with the graph and the views that are there.
 """
 
@@ -38,7 +41,10 @@ class Laps:
     def __call__(self, what: str, **more: Any) -> None:
         cpu, wall = time.process_time() - self.cpu, time.perf_counter() - self.wall
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        print(json.dumps({"what": what, "wall": round(wall, 3), "cpu": round(cpu, 3), "peak_gb": round(peak, 3), **more}), flush=True)
+        print(
+            json.dumps({"what": what, "wall": round(wall, 3), "cpu": round(cpu, 3), "peak_gb": round(peak, 3), **more}),
+            flush=True,
+        )
         self.start()
 
 
@@ -68,7 +74,11 @@ def make_all_views(folder: Path, nodes: int) -> None:
     begin = time.perf_counter()
 
     def told(event: Event) -> None:
-        lap(f"view {event.done} of {event.total}" if isinstance(event, Progress) else f"told: {getattr(event, 'message', event)}")
+        lap(
+            f"view {event.done} of {event.total}"
+            if isinstance(event, Progress)
+            else f"told: {getattr(event, 'message', event)}"
+        )
 
     cached_views(tensors, told)
     lap("keep the views in a file")
@@ -93,7 +103,12 @@ def create(folder: Path, nodes: int) -> None:
             taken.append(time.perf_counter() - begin)
             assert graph.y is not None
             session.tell(node, str(graph.y[node]))
-        lap("22 questions", first=round(taken[0], 3), p50=round(float(np.median(taken[1:])), 3), worst=round(max(taken[1:]), 3))
+        lap(
+            "22 questions",
+            first=round(taken[0], 3),
+            p50=round(float(np.median(taken[1:])), 3),
+            worst=round(max(taken[1:]), 3),
+        )
         session.predict()
         right = float((session.predict().best == graph.y).mean())
         lap("predictions of all nodes", accuracy=round(right, 4))
@@ -173,13 +188,24 @@ def on_gpu(nodes: int, device: str, queries: int, folder: Path | None) -> dict[s
     right = float((predicted == tensors.y).float().mean())
     predicting = time.perf_counter() - begin
     peak = (
-        torch.cuda.max_memory_allocated() / 1e9 if device.startswith("cuda") else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        torch.cuda.max_memory_allocated() / 1e9
+        if device.startswith("cuda")
+        else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     )
     return {
-        "nodes": nodes, "edges": tensors.adjacency.entries // 2, "queries": queries, "about": about, "made_in": round(made, 2),
-        "first_episode": round(seconds[0], 3), "seconds": round(min(seconds[1:]), 4), "episodes": [round(each, 4) for each in seconds],
-        "predictions_of_all_nodes": round(predicting, 4), "accuracy": round(right, 4), "peak_gb": round(peak, 2), "distinct": len(set(asked[0].tolist())),
-    }  # fmt: skip
+        "nodes": nodes,
+        "edges": tensors.adjacency.entries // 2,
+        "queries": queries,
+        "about": about,
+        "made_in": round(made, 2),
+        "first_episode": round(seconds[0], 3),
+        "seconds": round(min(seconds[1:]), 4),
+        "episodes": [round(each, 4) for each in seconds],
+        "predictions_of_all_nodes": round(predicting, 4),
+        "accuracy": round(right, 4),
+        "peak_gb": round(peak, 2),
+        "distinct": len(set(asked[0].tolist())),
+    }
 
 
 def _wait(device: str) -> None:
@@ -202,11 +228,18 @@ def _stored(folder: Path | None, nodes: int, device: str) -> tuple[Any, Any, str
     if graph.num_nodes != nodes:
         return None
     tensors = GraphTensors(graph, device)
-    return tensors, tensors.prepared_by(make_classifier("views")), "the graph and its views as the processor's part made them"
+    return (
+        tensors,
+        tensors.prepared_by(make_classifier("views")),
+        "the graph and its views as the processor's part made them",
+    )
 
 
 def _drawn(nodes: int, device: str) -> tuple[Any, Any, str]:
-    """Ten classes, ten times as many edges as nodes, four fifths of them within a class, drawn on the device; columns of views with their class's mean."""
+    """Ten classes, ten times as many edges as nodes, four fifths of them within a class, drawn on the device.
+
+    Columns of views with their class's mean.
+    """
     import torch
 
     from nodewise.classifiers.views.construction import GraphViews
@@ -244,7 +277,13 @@ def _drawn(nodes: int, device: str) -> tuple[Any, Any, str]:
     tensors = GraphTensors.__new__(GraphTensors)
     tensors.device, tensors.dtype, tensors.name = torch.empty(0, device=device).device, torch.float32, f"drawn-{nodes}"
     tensors.num_nodes, tensors.num_classes, tensors.num_features, tensors.has_features = nodes, 10, 128, True
-    tensors.adjacency, tensors.degree, tensors.y, tensors._prepared, tensors._norm = adjacency, degree.float(), y, {}, []
+    tensors.adjacency, tensors.degree, tensors.y, tensors._prepared, tensors._norm = (
+        adjacency,
+        degree.float(),
+        y,
+        {},
+        [],
+    )
     tensors.max_degree = int(degree.max())
     tensors.sparse_x = tensors.dense_x = tensors.offset = None
     means = torch.randn(10, 10, 64, generator=generator, device=device)
@@ -253,8 +292,14 @@ def _drawn(nodes: int, device: str) -> tuple[Any, Any, str]:
         block = means[y[first : first + 250_000]]
         block += 3 * torch.randn(block.shape, generator=generator, device=device)
         columns[first : first + 250_000] = block / block.norm(dim=-1, keepdim=True)
-    views = GraphViews(("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers"), columns)
-    return tensors, views, "a graph drawn on the device; views of the true size, [node, 10, 64], drawn too, around a mean for each class"
+    views = GraphViews(
+        ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers"), columns
+    )
+    return (
+        tensors,
+        views,
+        "a graph drawn on the device; views of the true size, [node, 10, 64], drawn too, around a mean for each class",
+    )
 
 
 def part(name: str, folder: Path, nodes: int) -> None:
@@ -262,9 +307,14 @@ def part(name: str, folder: Path, nodes: int) -> None:
 
     torch.set_grad_enabled(False)
     os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
-    {"graph": make_graph, "views": make_all_views, "create": create, "open": open_again, "studio": studio, "http": over_http}[name](
-        folder, nodes
-    )
+    {
+        "graph": make_graph,
+        "views": make_all_views,
+        "create": create,
+        "open": open_again,
+        "studio": studio,
+        "http": over_http,
+    }[name](folder, nodes)
 
 
 def on_cpu(given: argparse.Namespace) -> None:
@@ -276,9 +326,14 @@ def on_cpu(given: argparse.Namespace) -> None:
     nodes, begin = int(given.nodes), time.perf_counter()
     os.environ["OMP_NUM_THREADS"] = str(given.threads)
     record = {
-        "schema": 1, "benchmark": "million", "machine": {**describe_machine(), "threads": given.threads}, "seed": 0, "nodes": nodes,
-        "load_average_before": os.getloadavg()[0], "parts": {},
-    }  # fmt: skip
+        "schema": 1,
+        "benchmark": "million",
+        "machine": {**describe_machine(), "threads": given.threads},
+        "seed": 0,
+        "nodes": nodes,
+        "load_average_before": os.getloadavg()[0],
+        "parts": {},
+    }
     for name in given.parts.split(","):
         if name == "graph" and (folder_file := given.folder / "graph.npz").is_file() and folder_file.stat().st_size:
             continue
@@ -287,7 +342,17 @@ def on_cpu(given: argparse.Namespace) -> None:
         stages: list[dict[str, Any]] = []
         record["parts"][name] = {"complete": False, "stages": stages}  # type: ignore[index]
         left = given.limit - (time.perf_counter() - begin)
-        command = [sys.executable, __file__, "part", "--folder", str(given.folder), "--nodes", str(nodes), "--parts", name]
+        command = [
+            sys.executable,
+            __file__,
+            "part",
+            "--folder",
+            str(given.folder),
+            "--nodes",
+            str(nodes),
+            "--parts",
+            name,
+        ]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
             assert child.stdout is not None
             stopper = threading.Timer(max(1.0, left), child.kill)
@@ -328,7 +393,13 @@ def main() -> None:
         from nodewise.evaluation import write_json
 
         runs: list[dict[str, Any]] = []
-        record = {"schema": 1, "benchmark": "million-gpu", "machine": describe_machine(given.device), "seed": 0, "runs": runs}
+        record = {
+            "schema": 1,
+            "benchmark": "million-gpu",
+            "machine": describe_machine(given.device),
+            "seed": 0,
+            "runs": runs,
+        }
         for nodes in map(int, given.nodes.split(",")):
             runs.append(on_gpu(nodes, given.device, given.queries, given.folder))
             print(json.dumps(runs[-1]), flush=True)

@@ -2,7 +2,8 @@
 
     python benchmarks/pages.py [docs/scale.md …]
 
-Nothing is measured: whoever has measured puts the result into benchmarks/results and calls this. A test holds the pages to it.
+Nothing is measured: whoever has measured puts the result into benchmarks/results and calls this. A test holds the pages
+to it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
-"""The paper's tables anew on one GPU, most important first: AGE's parameters, the cross-domain tables, departures, the rest.
+"""The paper's tables anew on one GPU, most important first.
+
+AGE's parameters, the cross-domain tables, departures, the rest.
 
     python benchmarks/paper_tables.py --device cuda --minutes 8 --data-dir DIR --released DIR --out OUT/paper.json
     python benchmarks/paper_tables.py --install OUT/paper.json
 
-The first writes everything that was finished in time into one file, and its last line is a summary as JSON. The second puts it into the checkout: AGE's
-parameters where nodewise finds them, results beside the others; then ``python -m nodewise.experiments.gpa.report`` makes the pages.
+The first writes everything that was finished in time into one file, and its last line is a summary as JSON. The second
+puts it into the checkout: AGE's
+parameters where nodewise finds them, results beside the others; then ``python -m nodewise.experiments.gpa.report``
+makes the pages.
 """
 
 from __future__ import annotations
@@ -52,7 +56,9 @@ def play(given: argparse.Namespace, work: Path, begin: float) -> dict[str, Any]:
     policies.mkdir()
     wanted = given.only.split(",") if given.only else [what or kind for kind, what in STEPS]
     for shipped in (ROOT / "src/nodewise/experiments/gpa/policies").iterdir():
-        if shipped.name.removesuffix(".json") not in ",".join(wanted).split(","):  # AGE's parameters that are not searched anew
+        if shipped.name.removesuffix(".json") not in ",".join(wanted).split(
+            ","
+        ):  # AGE's parameters that are not searched anew
             (policies / shipped.name).symlink_to(shipped)
     files: dict[str, Any] = {}
     seconds: dict[str, float] = {}
@@ -97,19 +103,32 @@ def summary(files: dict[str, Any]) -> dict[str, Any]:
     records = [files[name] for name in (f"benchmarks/results/{one}.json" for one in CROSS) if name in files]
     cells = [
         (record["experiment"], setting["graph"], result)
-        for record in records for part in record["parts"] for setting in part["settings"] if setting["features"] != "structural"
-        for result in setting["results"] if result["paper"]
-    ]  # fmt: skip
+        for record in records
+        for part in record["parts"]
+        for setting in part["settings"]
+        if setting["features"] != "structural"
+        for result in setting["results"]
+        if result["paper"]
+    ]
     told: dict[str, Any] = {}
     for method in ("AGE", "AGE, fixed weights", "GPA", "GPA, authors' policy"):
         gaps = {
-            f"{experiment} {graph}": [round(result[metric]["mean"] - result["paper"][metric], 2) for metric in ("micro_f1", "macro_f1")]
-            for experiment, graph, result in cells if result["name"] == method
-        }  # fmt: skip
-        told[method] = {"cells": len(gaps), "micro within 2": sum(abs(micro) <= 2 for micro, _ in gaps.values()), "gaps": gaps}
+            f"{experiment} {graph}": [
+                round(result[metric]["mean"] - result["paper"][metric], 2) for metric in ("micro_f1", "macro_f1")
+            ]
+            for experiment, graph, result in cells
+            if result["name"] == method
+        }
+        told[method] = {
+            "cells": len(gaps),
+            "micro within 2": sum(abs(micro) <= 2 for micro, _ in gaps.values()),
+            "gaps": gaps,
+        }
     counted = compared_cells([record for name, record in files.items() if record.get("kind") == "reproduction"])
     told["all cells"] = {"compared": len(counted), "within 2": sum(cell.near for cell in counted)}
-    told["AGE's parameters"] = {name.split("age-")[1]: record["budgets"] for name, record in files.items() if "age-" in name}
+    told["AGE's parameters"] = {
+        name.split("age-")[1]: record["budgets"] for name, record in files.items() if "age-" in name
+    }
     return told
 
 
@@ -125,7 +144,9 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=8)
-    parser.add_argument("--only", help="steps by what they make, joined by commas, such as cross-domain,departures; all by default")
+    parser.add_argument(
+        "--only", help="steps by what they make, joined by commas, such as cross-domain,departures; all by default"
+    )
     parser.add_argument("--data-dir", type=Path, help="folder of NAME.npz files")
     parser.add_argument("--released", type=Path, help="folder of the authors' pretrain_NAME.pkl files")
     parser.add_argument("--out", type=Path, default=Path("paper.json"))

@@ -1,10 +1,14 @@
-"""Which files data pass on the two ways through the house, in order: modules with an executed function, ``__init__`` aside.
+"""Which files data pass on the two ways through the house, in order.
+
+Modules with an executed function, ``__init__`` aside.
 
     python benchmarks/passages.py            prints both lists and the counts
     python benchmarks/passages.py --write    also writes them into docs/architecture.md
 
-The first way is a person's: CSV, graph, session, ask, tell, predict, export. The second is a researcher's: graphs, training, policy, evaluation, table.
-Each is walked once to have everything imported, so that what modules do when they are imported does not count, and then once more, watched.
+The first way is a person's: CSV, graph, session, ask, tell, predict, export. The second is a researcher's: graphs,
+training, policy, evaluation, table.
+Each is walked once to have everything imported, so that what modules do when they are imported does not count, and then
+once more, watched.
 """
 
 from __future__ import annotations
@@ -41,7 +45,9 @@ def write_csv(folder: Path) -> None:
     rows = [",".join(map(str, (f"n{node}", *values.round(3)))) for node, values in enumerate(x)]
     (folder / "nodes.csv").write_text("\n".join(["id,a,b,c,d", *rows]) + "\n")
     pairs = [(a, b) for a, b in rng.integers(0, 60, (300, 2)) if a < b and kinds[a] == kinds[b]]
-    (folder / "edges.csv").write_text("\n".join(["source,target", *(f"n{a},n{b}" for a, b in dict.fromkeys(pairs))]) + "\n")
+    (folder / "edges.csv").write_text(
+        "\n".join(["source,target", *(f"n{a},n{b}" for a, b in dict.fromkeys(pairs))]) + "\n"
+    )
 
 
 def write_graphs(folder: Path) -> None:
@@ -86,7 +92,9 @@ def watched(way: Callable[[], None]) -> list[str]:
             return
         seen.add(code)
         file = Path(code.co_filename)
-        if code.co_flags & inspect.CO_OPTIMIZED and PACKAGE in file.parents and file.name != "__init__.py":  # no module's or class's body
+        if (
+            code.co_flags & inspect.CO_OPTIMIZED and PACKAGE in file.parents and file.name != "__init__.py"
+        ):  # no module's or class's body
             passed.setdefault(file.relative_to(PACKAGE).as_posix())
 
     threading.setprofile(look)

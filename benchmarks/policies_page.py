@@ -30,7 +30,10 @@ def read_means(path: Path) -> list[float]:
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(columns) + " |", "| " + " | ".join("---" if i < 1 else "---:" for i in range(len(columns))) + " |"]
+    lines = [
+        "| " + " | ".join(columns) + " |",
+        "| " + " | ".join("---" if i < 1 else "---:" for i in range(len(columns))) + " |",
+    ]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
@@ -40,11 +43,22 @@ def transfer_table(rows: list[dict[str, Any]], name: str, search: dict[str, Any]
     for seed in sorted({row["seed"] for row in rows if row["policy"] == name}):
         mine = {row["graph"]: row for row in rows if row["policy"] == name and row["seed"] == seed}
         first = next(iter(mine.values()))
-        cells = [f"{mine[g]['micro_f1']:.1f} ± {mine[g]['micro_ci95']:.1f} / {mine[g]['macro_f1']:.1f}" for g in targets]
+        cells = [
+            f"{mine[g]['micro_f1']:.1f} ± {mine[g]['micro_ci95']:.1f} / {mine[g]['macro_f1']:.1f}" for g in targets
+        ]
         mark = " (shipped before)" if shipped_first(first, rows, search) else ""
-        lines.append([f"seed {seed}, batch {first['batch']}{mark}", str(first["episode"]), f"{first['source_reward']:.4f}", *cells])
+        lines.append(
+            [
+                f"seed {seed}, batch {first['batch']}{mark}",
+                str(first["episode"]),
+                f"{first['source_reward']:.4f}",
+                *cells,
+            ]
+        )
     paper = {row["graph"]: row for row in rows if row["policy"] == name}
-    lines.append(["the paper", "", "", *(f"{paper[g]['paper_micro']:.1f} / {paper[g]['paper_macro']:.1f}" for g in targets)])
+    lines.append(
+        ["the paper", "", "", *(f"{paper[g]['paper_micro']:.1f} / {paper[g]['paper_macro']:.1f}" for g in targets)]
+    )
     return table(["training", "episode", "source reward", *targets], lines)
 
 
@@ -54,7 +68,11 @@ def told(row: dict[str, Any], target: str) -> str:
 
 
 def paper_row(row: dict[str, Any], blanks: int) -> list[str]:
-    return ["the paper", *[""] * blanks, *(f"{one['paper_micro']:.1f} / {one['paper_macro']:.1f}" for one in row["targets"].values())]
+    return [
+        "the paper",
+        *[""] * blanks,
+        *(f"{one['paper_micro']:.1f} / {one['paper_macro']:.1f}" for one in row["targets"].values()),
+    ]
 
 
 def choice_table(choice: dict[str, Any], name: str) -> str:
@@ -67,13 +85,21 @@ def choice_table(choice: dict[str, Any], name: str) -> str:
         again = f"{row['second'][row['kind']]:.2f}" if row["second"] else ""
         kind = {"best": "best by reward", "mean": "mean of weights"}.get(row["kind"], f"episode {row['kind']}")
         lines.append(
-            [f"seed {seed}, {'training pass' if state else 'updated'}{mark}", kind, f"{row['first'][row['kind']]:.2f}", again]
+            [
+                f"seed {seed}, {'training pass' if state else 'updated'}{mark}",
+                kind,
+                f"{row['first'][row['kind']]:.2f}",
+                again,
+            ]
             + [told(row, target) for target in row["targets"]]
         )
     before = next(row for row in choice["rows"] if row["training"] == f"{name}-shipped")
     again = f"{before['second']['shipped']:.2f}" if before["second"] else ""
     lines.append(["shipped before", "", f"{before['first']['shipped']:.2f}", again, *[""] * len(rows[0]["targets"])])
-    return table(["training, state", "its best policy", "30 runs", "150 runs", *rows[0]["targets"]], [*lines, paper_row(rows[0], 3)])
+    return table(
+        ["training, state", "its best policy", "30 runs", "150 runs", *rows[0]["targets"]],
+        [*lines, paper_row(rows[0], 3)],
+    )
 
 
 def search_table(search: dict[str, Any], name: str) -> str:
@@ -84,14 +110,25 @@ def search_table(search: dict[str, Any], name: str) -> str:
         _, seed, batch = row["training"].rsplit("-", 2)
         mark = " (shipped before)" if row["training"] == search["chosen"][name]["training"] else ""
         scores = [f"{row['kinds'][kind]['score']:.2f}" for kind in ("best", "last", "mean")]
-        lines.append([f"seed {seed}, batch {batch}{mark}", *scores, row["kind"], *(told(row, target) for target in row["targets"])])
+        lines.append(
+            [
+                f"seed {seed}, batch {batch}{mark}",
+                *scores,
+                row["kind"],
+                *(told(row, target) for target in row["targets"]),
+            ]
+        )
     return table(
-        ["training", "best by reward", "last", "mean of weights", "its best", *rows[0]["targets"]], [*lines, paper_row(rows[0], 4)]
+        ["training", "best by reward", "last", "mean of weights", "its best", *rows[0]["targets"]],
+        [*lines, paper_row(rows[0], 4)],
     )
 
 
 def agreement(rows: list[tuple[str, float, dict[str, Any]]]) -> float:
-    """How well scores order the trainings of a pair as their mean distance from print on the targets does: Kendall's tau over all pairs of trainings."""
+    """How well scores order the trainings of a pair as their mean distance from print on the targets does.
+
+    Kendall's tau over all pairs of trainings.
+    """
     pulls = [
         np.sign((one - other) * (gap(targets) - gap(others)))
         for place, (pair, one, targets) in enumerate(rows)
@@ -115,7 +152,10 @@ def reached(scores: list[float]) -> str:
 
 
 def shipped_first(row: dict[str, Any], rows: list[dict[str, Any]], search: dict[str, Any]) -> bool:
-    """Whether a first training was shipped until the last choice: of pairs that the second rule did not choose for, the one with the best source reward."""
+    """Whether a first training was shipped until the last choice.
+
+    Of pairs that the second rule did not choose for, the one with the best source reward.
+    """
     best = max(one["source_reward"] for one in rows if one["policy"] == row["policy"])
     return row["policy"] not in search["chosen"] and row["source_reward"] == best
 
@@ -123,7 +163,9 @@ def shipped_first(row: dict[str, Any], rows: list[dict[str, Any]], search: dict[
 def spread(rows: list[dict[str, Any]]) -> str:
     lines = []
     for graph in dict.fromkeys(row["graph"] for row in rows if row["policy"] == NAMES[0]):
-        values = [(row["micro_f1"], row["macro_f1"]) for row in rows if row["policy"] == NAMES[0] and row["graph"] == graph]
+        values = [
+            (row["micro_f1"], row["macro_f1"]) for row in rows if row["policy"] == NAMES[0] and row["graph"] == graph
+        ]
         cells = [f"{fmean(v):.2f} ± {stdev(v):.2f} ({min(v):.1f} to {max(v):.1f})" for v in zip(*values, strict=True)]
         lines.append([graph, str(len(values)), *cells])
     return table(["target", "seeds", "Micro-F1, mean ± standard deviation (range)", "Macro-F1"], lines)
@@ -150,14 +192,21 @@ def reward_table() -> str:
 def stepwise_targets() -> str:
     """What the policies of the step-wise reward reach on the graphs that they were not trained on."""
     rows = json.loads((HERE / "results" / "stepwise.json").read_text())["rows"]
-    cells = [[row["graph"], str(row["seed"]), f"{row['micro_f1']:.2f} ± {row['micro_ci95']:.2f}", f"{row['macro_f1']:.2f}"] for row in rows]
+    cells = [
+        [row["graph"], str(row["seed"]), f"{row['micro_f1']:.2f} ± {row['micro_ci95']:.2f}", f"{row['macro_f1']:.2f}"]
+        for row in rows
+    ]
     return table(["target", "seed", "Micro-F1", "Macro-F1"], cells)
 
 
 def draw(path: Path) -> None:
     figure = new_figure(9, 3)
     for axes, name in zip(figure.subplots(1, 3), NAMES, strict=True):
-        logs = {p.name.split("-")[-1].split(".")[0]: p for p in LOGS.glob(f"{name}-*.json.gz") if p.name[len(name) + 1].isdigit()}
+        logs = {
+            p.name.split("-")[-1].split(".")[0]: p
+            for p in LOGS.glob(f"{name}-*.json.gz")
+            if p.name[len(name) + 1].isdigit()
+        }
         for place, seed in enumerate(sorted(logs, key=int)):
             means = read_means(logs[seed])
             axes.plot(np.arange(100, len(means) + 1), means[99:], color=colour_of(place), linewidth=1, label=seed)
@@ -177,9 +226,15 @@ def main() -> None:
     choice = json.loads((HERE / "results" / "policy-choice.json").read_text())
     offers = sum(one["of"] for one in choice["chosen"].values()) - len(NAMES)
     played = [row for row in choice["rows"] if "targets" in row]
-    now = [row["targets"] for row in played if row["training"] == choice["chosen"][row["training"].split("-")[0]]["training"]]
+    now = [
+        row["targets"]
+        for row in played
+        if row["training"] == choice["chosen"][row["training"].split("-")[0]]["training"]
+    ]
     easy = [
-        row["kinds"][row["kind"]]["graphs"][name]["micro"] for row in search["rows"] for name in ("generated-equal", "generated-unequal")
+        row["kinds"][row["kind"]]["graphs"][name]["micro"]
+        for row in search["rows"]
+        for name in ("generated-equal", "generated-unequal")
     ]
 
     def graphs_of(name: str) -> list[float]:
@@ -188,26 +243,32 @@ def main() -> None:
     by_rule = agreement([(row["training"].split("-")[0], row["first"][row["kind"]], row["targets"]) for row in played])
     by_last = agreement([(row["pair"], row["kinds"][row["kind"]]["score"], row["targets"]) for row in search["rows"]])
     parts.append(
-        "Three policies come with nodewise, each trained on two citation graphs on one GPU "
-        f"({record['machine'].get('gpu', 'GPU')}) by the command that stands with it. Which policy is shipped is decided without a look at its target graphs; every "
-        f"training is shown with what it reaches there: Micro-F1 ± 95 % interval / Macro-F1 over {record['runs']} runs with seed 0, the largest probability first. "
-        "All are played with the paper's GCN and state, whatever they were trained with; their files say so, and `evaluate` and a session do the same.\n\n"
-        "The reward on the sources hardly tells seeds apart that differ by ten points on a target (the tables of the first trainings below show it). "
-        "**The rule** was written into `benchmarks/policy_search.py` before any policy that it chose among had met a target. Each training offers its policies of "
-        "episodes 800, 1000, … 2000, the best by reward, and the mean of its weights at episodes 1600 to 2000; the policy shipped before competes, too. Each "
-        "plays 30 runs on nine labelled graphs that are not its targets: the two sources, three citation graphs and four generated ones, sparser and denser, with "
-        "classes of equal and of unequal size, on which random choice reaches about 80 of 100. The six with the best mean of Micro- and Macro-F1 play 150 runs "
-        f"more on other splits, and the best of these is shipped, whatever it then reaches. {offers} policies of {len(played)} trainings were tried, with the "
-        "paper's state (*updated*) and the released code's (*training pass*: the output before the update, with dropout). "
-        f"{choice['about']}\n\n"
-        "It is the third rule. The first was the source reward. The second asked 100 runs on seven graphs, two of them generated and easy "
-        f"({reached(easy)} of 100); it chose among {len(search['rows'])} trainings of two pairs. The results on the targets of all trainings before were known "
-        "when the third was written; those of the trainings that it chose among were not. "
-        f"Of the nine figures of the three pairs {near(now)} lie within a point of print or above.\n\n"
-        f"**What the rule sees.** Kendall's τ between its score and how far a training comes above or below print on the targets, over every two trainings of one pair, is "
-        f"{by_rule:.2f}; that of the second rule, over other trainings, was {by_last:.2f}. Nothing shows that the third sees more: what is shipped now may be better only "
-        f"because there was more to choose among. Of its four generated graphs one tells trainings apart ({reached(graphs_of('equal-8'))}); on the others all but the "
-        f"weakest training lie close together ({', '.join(reached(sorted(graphs_of(name))[1:]) for name in ('equal-16', 'unequal-8', 'unequal-16'))})."
+        "Three policies come with nodewise, each trained on two citation graphs on one GPU"
+        f" ({record['machine'].get('gpu', 'GPU')}) by the command that stands with it. Which policy is shipped is"
+        " decided without a look at its target graphs; every training is shown with what it reaches there: Micro-F1 ±"
+        f" 95 % interval / Macro-F1 over {record['runs']} runs with seed 0, the largest probability first. All are"
+        " played with the paper's GCN and state, whatever they were trained with; their files say so, and `evaluate`"
+        " and a session do the same.\n\nThe reward on the sources hardly tells seeds apart that differ by ten points"
+        " on a target (the tables of the first trainings below show it). **The rule** was written into"
+        " `benchmarks/policy_search.py` before any policy that it chose among had met a target. Each training offers"
+        " its policies of episodes 800, 1000, … 2000, the best by reward, and the mean of its weights at episodes 1600"
+        " to 2000; the policy shipped before competes, too. Each plays 30 runs on nine labelled graphs that are not"
+        " its targets: the two sources, three citation graphs and four generated ones, sparser and denser, with"
+        " classes of equal and of unequal size, on which random choice reaches about 80 of 100. The six with the best"
+        " mean of Micro- and Macro-F1 play 150 runs more on other splits, and the best of these is shipped, whatever"
+        f" it then reaches. {offers} policies of {len(played)} trainings were tried, with the paper's state (*updated*)"
+        " and the released code's (*training pass*: the output before the update, with dropout)."
+        f" {choice['about']}\n\nIt is the third rule. The first was the source reward. The second asked 100 runs on"
+        f" seven graphs, two of them generated and easy ({reached(easy)} of 100); it chose among {len(search['rows'])}"
+        " trainings of two pairs. The results on the targets of all trainings before were known when the third was"
+        " written; those of the trainings that it chose among were not. Of the nine figures of the three pairs"
+        f" {near(now)} lie within a point of print or above.\n\n**What the rule sees.** Kendall's τ between its score"
+        " and how far a training comes above or below print on the targets, over every two trainings of one pair, is"
+        f" {by_rule:.2f}; that of the second rule, over other trainings, was {by_last:.2f}. Nothing shows that the"
+        " third sees more: what is shipped now may be better only because there was more to choose among. Of its four"
+        f" generated graphs one tells trainings apart ({reached(graphs_of('equal-8'))}); on the others all but the"
+        " weakest training lie close together"
+        f" ({', '.join(reached(sorted(graphs_of(name))[1:]) for name in ('equal-16', 'unequal-8', 'unequal-16'))})."
     )
     for name in NAMES:
         policy = load_policy(shipped_policies()[name])
@@ -220,20 +281,24 @@ def main() -> None:
             else ""
         )
         parts.append(
-            f"## {name}\n\n```\nnodewise train {name.replace('+', ' ')} --seed {training['seed']}{batch}{state} --keep-every 100 --device cuda "
-            f"--out {name}.safetensors\n```\n\n{choice_table(choice, name)}\n\nThe shipped file is `{name}.{kind}.safetensors` of that training.\n\n{old}"
-            f"The first trainings, with the best policy by reward:\n\n{transfer_table(rows, name, search)}"
+            f"## {name}\n\n```\nnodewise train {name.replace('+', ' ')} --seed {training['seed']}{batch}{state}"
+            f" --keep-every 100 --device cuda --out {name}.safetensors\n```\n\n{choice_table(choice, name)}\n\nThe"
+            f" shipped file is `{name}.{kind}.safetensors` of that training.\n\n{old}The first trainings, with the best"
+            f" policy by reward:\n\n{transfer_table(rows, name, search)}"
         )
-    parts.append(f"## How much the seed matters\n\n{NAMES[0]}, the same settings with different seeds:\n\n{spread(rows)}")
+    parts.append(
+        f"## How much the seed matters\n\n{NAMES[0]}, the same settings with different seeds:\n\n{spread(rows)}"
+    )
     parts.append("![mean reward on the source graphs during training](images/training.png)")
     rewards = reward_table()
     if rewards:
         parts.append(
-            "## Trajectory or step-wise reward\n\nSection 3.2 of the paper claims that the final score as the reward of every step is more stable than each "
-            "step's own gain. Cora and Citeseer, batch 5, mean validation reward of the last 100 episodes, the same measure for both:\n\n"
+            "## Trajectory or step-wise reward\n\nSection 3.2 of the paper claims that the final score as the reward of"
+            " every step is more stable than each step's own gain. Cora and Citeseer, batch 5, mean validation reward"
+            " of the last 100 episodes, the same measure for both:\n\n"
             + rewards
-            + "\n\nWhat the two step-wise policies reach on the targets, to be set beside the spread of seeds above:\n\n"
-            + stepwise_targets()
+            + "\n\nWhat the two step-wise policies reach on the targets, to be set beside the spread of seeds"
+            " above:\n\n" + stepwise_targets()
         )
     PAGE.write_text("\n\n".join(part for part in parts if part) + "\n")
     draw(PAGE.parent / "images" / "training.png")

@@ -4,17 +4,26 @@
     python benchmarks/policy_search.py select --folder DIR --device cuda
     python benchmarks/policy_search.py report --folder DIR --device cuda --out benchmarks/results/policy-choice.json
 
-The rule, written down before any of the policies that it chooses among had met a target. For each pair of source graphs, every training (seed, batch, and
-with ``--observed training`` the released code's state: the output before the update, with dropout) offers its policies of episodes 800, 1000, … 2000, the
-one whose last 100 episodes had the best mean reward on the sources, and the mean of the weights of episodes 1600 to 2000; the policy that was shipped
-before is offered, too. Each plays 30 runs with seed 1000, the largest probability first, on nine labelled graphs that are not its targets: its two
-sources; three citation graphs (acmv9, citationv1, dblpv7); four generated ones (`GENERATED`), sparser and denser, with classes of equal and of unequal
-size, whose features are as telling as it takes for random choice to reach about 80 of 100: where every policy is nearly always right, as on the generated
-graphs of the rule before, nothing is told apart. A policy's score is the mean over the nine of (Micro-F1 + Macro-F1) / 2. The six best of a pair play 150
-runs more, with seed 2000; the best score of these is shipped, whatever it then reaches. ``report`` plays the best of every training on the pair's
+The rule, written down before any of the policies that it chooses among had met a target. For each pair of source
+graphs, every training (seed, batch, and
+with ``--observed training`` the released code's state: the output before the update, with dropout) offers its policies
+of episodes 800, 1000, … 2000, the
+one whose last 100 episodes had the best mean reward on the sources, and the mean of the weights of episodes 1600 to
+2000; the policy that was shipped
+before is offered, too. Each plays 30 runs with seed 1000, the largest probability first, on nine labelled graphs that
+are not its targets: its two
+sources; three citation graphs (acmv9, citationv1, dblpv7); four generated ones (`GENERATED`), sparser and denser, with
+classes of equal and of unequal
+size, whose features are as telling as it takes for random choice to reach about 80 of 100: where every policy is nearly
+always right, as on the generated
+graphs of the rule before, nothing is told apart. A policy's score is the mean over the nine of (Micro-F1 + Macro-F1) /
+2. The six best of a pair play 150
+runs more, with seed 2000; the best score of these is shipped, whatever it then reaches. ``report`` plays the best of
+every training on the pair's
 targets, 100 runs with seed 0, and is run once, after ``select``.
 
-The rule before (docs/policies.md has what it chose among): the last policy, the best and the mean of the weights, 100 runs on seven graphs, of which the two
+The rule before (docs/policies.md has what it chose among): the last policy, the best and the mean of the weights, 100
+runs on seven graphs, of which the two
 generated ones were easy.
 """
 
@@ -48,16 +57,30 @@ GENERATED: dict[str, dict[str, Any]] = {
     "equal-8": {"classes": 8, "mean_degree": 8.0, "signal": 1.05, "seed": 11},
     "equal-16": {"classes": 5, "mean_degree": 16.0, "degrees": "powerlaw", "signal": 0.7, "seed": 12},
     "unequal-8": {
-        "classes": 6, "mean_degree": 8.0, "degrees": "powerlaw", "class_shares": (10.0, 5.0, 3.0, 2.0, 1.0, 1.0), "signal": 1.35, "seed": 13
+        "classes": 6,
+        "mean_degree": 8.0,
+        "degrees": "powerlaw",
+        "class_shares": (10.0, 5.0, 3.0, 2.0, 1.0, 1.0),
+        "signal": 1.35,
+        "seed": 13,
     },
     "unequal-16": {
-        "classes": 5, "mean_degree": 16.0, "degrees": "powerlaw", "class_shares": (10.0, 4.0, 3.0, 2.0, 1.0), "signal": 0.65, "seed": 14
+        "classes": 5,
+        "mean_degree": 16.0,
+        "degrees": "powerlaw",
+        "class_shares": (10.0, 4.0, 3.0, 2.0, 1.0),
+        "signal": 0.65,
+        "seed": 14,
     },
-}  # fmt: skip
+}
 EVERY = {"nodes": 5000, "homophily": 0.8, "features": 64}
 AVERAGED = (1600, 1700, 1800, 1900, 2000)
 EPISODES = range(800, 2001, 200)
-FIRST, SECOND, FINALISTS = (30, 1000), (150, 2000), 6  # runs and seed of both rounds, and how many of a pair play the second
+FIRST, SECOND, FINALISTS = (
+    (30, 1000),
+    (150, 2000),
+    6,
+)  # runs and seed of both rounds, and how many of a pair play the second
 
 
 class TimeIsUp(KeyboardInterrupt):
@@ -84,13 +107,22 @@ def train_one(folder: Path, pair: str, seed: int, batch: int, observed: str, dev
     begin = time.monotonic()
     try:
         policy = train_policy(
-            sources, out=out, resume=True, keep_every=100, device=device, each_episode=watch,
-            seed=seed, batch=batch, budgets=budgets, classifier=make_classifier("gcn", {"observed": observed}),
-        )  # fmt: skip
+            sources,
+            out=out,
+            resume=True,
+            keep_every=100,
+            device=device,
+            each_episode=watch,
+            seed=seed,
+            batch=batch,
+            budgets=budgets,
+            classifier=make_classifier("gcn", {"observed": observed}),
+        )
     except TimeIsUp:
         return f"{out.name}: stopped"
     return (
-        f"{out.name}: episode {policy.origin['episode']}, {policy.origin['best_mean_reward_of_100']:.4f}, {time.monotonic() - begin:.0f} s"
+        f"{out.name}: episode {policy.origin['episode']}, {policy.origin['best_mean_reward_of_100']:.4f},"
+        f" {time.monotonic() - begin:.0f} s"
     )
 
 
@@ -111,7 +143,9 @@ def candidates(folder: Path, training: str) -> dict[str, Policy]:
 def play(policy: Policy, graph: str, runs: int, seed: int, device: str) -> dict[str, float]:
     budget = 5 * GENERATED[graph]["classes"] if graph in GENERATED else default_budget(graph)
     features = None if graph in GENERATED else default_features(graph)
-    result = evaluate(graph_of(graph), policy, classifier="gcn", budget=budget, runs=runs, seed=seed, device=device, features=features)
+    result = evaluate(
+        graph_of(graph), policy, classifier="gcn", budget=budget, runs=runs, seed=seed, device=device, features=features
+    )
     return {"micro": result.micro.mean, "micro_ci95": result.micro.half_width, "macro": result.macro.mean}
 
 
@@ -121,7 +155,10 @@ def score(folder: Path, training: str, kinds: tuple[str, ...], runs: int, seed: 
     scores, graphs = {}, {}
     for kind, policy in candidates(folder, training).items():
         if not kinds or kind in kinds:
-            figures = {graph: play(policy, graph, runs, seed, device) for graph in (*training.split("-")[0].split("+"), *THIRD, *GENERATED)}
+            figures = {
+                graph: play(policy, graph, runs, seed, device)
+                for graph in (*training.split("-")[0].split("+"), *THIRD, *GENERATED)
+            }
             scores[kind] = fmean((one["micro"] + one["macro"]) / 2 for one in figures.values())
             graphs[kind] = {name: [round(one["micro"], 2), round(one["macro"], 2)] for name, one in figures.items()}
     return {"training": training, "scores": scores, "graphs": graphs}
@@ -146,7 +183,10 @@ def finished(folder: Path) -> list[str]:
 
 
 def spread(jobs: int, function: Callable[..., Any], argument_lists: list[tuple[Any, ...]]) -> list[Any]:
-    """The function of every list of arguments, several at once, each in a process of its own; what is done is printed."""
+    """The function of every list of arguments, several at once, each in a process of its own.
+
+    What is done is printed.
+    """
     results = []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(function, *arguments) for arguments in argument_lists]):
@@ -184,7 +224,11 @@ def main() -> None:
     else:
         known = json.loads(selection.read_text())
         best_first = sorted(known["rows"], key=lambda row: row["first"][row["kind"]], reverse=True)
-        spread(given.jobs, report_one, [(given.folder, row["training"], row["kind"], given.device, until) for row in best_first])
+        spread(
+            given.jobs,
+            report_one,
+            [(given.folder, row["training"], row["kind"], given.device, until) for row in best_first],
+        )
         record = {"schema": 1, "benchmark": "policy-choice", "machine": describe_machine(given.device), **known}
         for row in record["rows"]:
             targets = given.folder / f"{row['training']}.targets.json"
@@ -197,15 +241,28 @@ def select(given: argparse.Namespace) -> dict[str, Any]:
     trainings = [*(f"{pair}-shipped" for pair in given.pairs.split(",")), *finished(given.folder)]
     first = {
         row["training"]: row
-        for row in spread(given.jobs, score, [(given.folder, training, (), *FIRST, given.device) for training in trainings])
+        for row in spread(
+            given.jobs, score, [(given.folder, training, (), *FIRST, given.device) for training in trainings]
+        )
     }
     offers = {
-        pair: [(value, name, kind) for name, row in first.items() if name.startswith(f"{pair}-") for kind, value in row["scores"].items()]
+        pair: [
+            (value, name, kind)
+            for name, row in first.items()
+            if name.startswith(f"{pair}-")
+            for kind, value in row["scores"].items()
+        ]
         for pair in given.pairs.split(",")
     }
     finalists = {pair: sorted(some, reverse=True)[:FINALISTS] for pair, some in offers.items()}
-    jobs = [(given.folder, name, (kind,), *SECOND, given.device) for some in finalists.values() for _, name, kind in some]
-    again = {(row["training"], kind): value for row in spread(given.jobs, score, jobs) for kind, value in row["scores"].items()}
+    jobs = [
+        (given.folder, name, (kind,), *SECOND, given.device) for some in finalists.values() for _, name, kind in some
+    ]
+    again = {
+        (row["training"], kind): value
+        for row in spread(given.jobs, score, jobs)
+        for kind, value in row["scores"].items()
+    }
     chosen = {}
     for pair, some in finalists.items():
         value, training, kind = max((again[name, kind], name, kind) for _, name, kind in some)
@@ -223,7 +280,15 @@ def select(given: argparse.Namespace) -> dict[str, Any]:
         finals = {kind: value for (name, kind), value in again.items() if name == training}
         scores = first[training]["scores"]
         best = max(finals or scores, key=(finals or scores).__getitem__)
-        rows.append({"training": training, "kind": best, "first": scores, "second": finals, "graphs": first[training]["graphs"][best]})
+        rows.append(
+            {
+                "training": training,
+                "kind": best,
+                "first": scores,
+                "second": finals,
+                "graphs": first[training]["graphs"][best],
+            }
+        )
     return {"chosen": chosen, "rows": rows}
 
 

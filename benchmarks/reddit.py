@@ -2,10 +2,14 @@
 
     python benchmarks/reddit.py --posts 1000000 --out benchmarks/results/reddit.json
 
-Writes a month of N posts and 10 N comments, and one of a quarter of that, with lines as long as those of 2014; builds graphs from each,
-plain and as .zst, in a process of its own; and saves lines a second, peak memory and the time of each stage. The large month is also
-built with a quarter of the memory: what a month four times as large has to do with all of it. With --bz2 a fortieth is built from .bz2.
-For comparison, the same run times a plain loop of ``json.loads`` over the same lines. About 12 GB of disk for a million posts.
+Writes a month of N posts and 10 N comments, and one of a quarter of that, with lines as long as those of 2014; builds
+graphs from each,
+plain and as .zst, in a process of its own; and saves lines a second, peak memory and the time of each stage. The large
+month is also
+built with a quarter of the memory: what a month four times as large has to do with all of it. With --bz2 a fortieth is
+built from .bz2.
+For comparison, the same run times a plain loop of ``json.loads`` over the same lines. About 12 GB of disk for a million
+posts.
 """
 
 from __future__ import annotations
@@ -58,7 +62,9 @@ def texts(rng: np.random.Generator, words: list[str], count: int, mean: float) -
     lengths = np.maximum(rng.lognormal(np.log(mean), 0.8, count).astype(int), 1)
     picks = np.minimum(rng.zipf(1.3, lengths.sum()) - 1, len(words) - 1)
     ends = np.cumsum(lengths)
-    return [" ".join(words[place] for place in picks[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+    return [
+        " ".join(words[place] for place in picks[end - length : end]) for end, length in zip(ends, lengths, strict=True)
+    ]
 
 
 class Generator:
@@ -69,7 +75,8 @@ class Generator:
         rng = numpy_generator(seed, "words")
         letters = np.array(list("etaoinshrdlucmfwypvbgkjqxz"))
         self.words = [
-            "".join(rng.choice(letters, size=2 + index % 9)) + ("" if index < 300 else f"{index % 97}") for index in range(20_000)
+            "".join(rng.choice(letters, size=2 + index % 9)) + ("" if index < 300 else f"{index % 97}")
+            for index in range(20_000)
         ]
         self.bodies = texts(rng, self.words, 20_000, 45)
         self.titles = texts(rng, self.words, 20_000, 9)
@@ -80,8 +87,13 @@ class Generator:
         self.created = START + rng.integers(0, MONTH, posts)
 
     def user(self, rng: np.random.Generator, subreddit: np.ndarray) -> np.ndarray:
-        """Users who mostly stay in their subreddit, a few of them far more active than the others; 0 is deleted, 1 a bot in all of them."""
-        inside = (rng.random(subreddit.size) ** 2.5 * self.users[subreddit]).astype(np.int64) + self.first_user[subreddit]
+        """Users who mostly stay in their subreddit, a few of them far more active than the others.
+
+        0 is deleted, 1 a bot in all of them.
+        """
+        inside = (rng.random(subreddit.size) ** 2.5 * self.users[subreddit]).astype(np.int64) + self.first_user[
+            subreddit
+        ]
         everywhere = (rng.random(subreddit.size) ** 2.5 * (self.posts // 10)).astype(np.int64) + self.users.sum()
         chance = rng.random(subreddit.size)
         return np.select([chance < 0.25, chance < 0.26, chance < 0.4], [0, 1, everywhere + 2], inside + 2)
@@ -98,11 +110,32 @@ class Generator:
                 rng.integers(0, 500, stop - start),
             )
             columns = zip(
-                names, subs.tolist(), people, text.tolist(), title.tolist(), score.tolist(), self.created[start:stop].tolist(), strict=True
+                names,
+                subs.tolist(),
+                people,
+                text.tolist(),
+                title.tolist(),
+                score.tolist(),
+                self.created[start:stop].tolist(),
+                strict=True,
             )
             yield "".join(
                 POST
-                % (f"sub{sub}", self.bodies[t] if t < 20_000 else "", name, who, s, f"sub{sub}", name, name, name, self.titles[h], at, s, s)
+                % (
+                    f"sub{sub}",
+                    self.bodies[t] if t < 20_000 else "",
+                    name,
+                    who,
+                    s,
+                    f"sub{sub}",
+                    name,
+                    name,
+                    name,
+                    self.titles[h],
+                    at,
+                    s,
+                    s,
+                )
                 for name, sub, who, t, h, s, at in columns
             )
 
@@ -117,7 +150,8 @@ class Generator:
             at, body, score = self.created[post] + 60, rng.integers(0, 20_000, size), rng.integers(0, 50, size)
             columns = zip(names, on, subs.tolist(), people, at.tolist(), body.tolist(), score.tolist(), strict=True)
             yield "".join(
-                COMMENT % (f"sub{sub}", link, who, t, name, self.bodies[b], name, link, s, s) for name, link, sub, who, t, b, s in columns
+                COMMENT % (f"sub{sub}", link, who, t, name, self.bodies[b], name, link, s, s)
+                for name, link, sub, who, t, b, s in columns
             )
 
     def glove(self) -> Iterator[str]:
@@ -134,7 +168,11 @@ def names_of(people: np.ndarray) -> list[str]:
 def generate(posts: int, seed: int, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     month = Generator(posts, seed)
-    for name, parts in (("RS_2014-01", month.submissions()), ("RC_2014-01", month.comments()), ("glove.txt", month.glove())):
+    for name, parts in (
+        ("RS_2014-01", month.submissions()),
+        ("RC_2014-01", month.comments()),
+        ("glove.txt", month.glove()),
+    ):
         with (folder / name).open("w", encoding="ascii") as file:
             file.writelines(parts)
 
@@ -143,7 +181,9 @@ def pack(source: Path, target: Path) -> None:
     if target.suffix == ".zst":
         import zstandard
 
-        options = zstandard.ZstdCompressionParameters.from_level(3, window_log=31, enable_ldm=True)  # as the archives are packed
+        options = zstandard.ZstdCompressionParameters.from_level(
+            3, window_log=31, enable_ldm=True
+        )  # as the archives are packed
         with source.open("rb") as plain, target.open("wb") as packed:
             zstandard.ZstdCompressor(compression_params=options).copy_stream(plain, packed)
     else:
@@ -166,9 +206,15 @@ def build_here(folder: Path, ending: str, size: int, memory: float) -> dict[str,
             seen[event.task if isinstance(event, Progress) else event.message] = time.perf_counter() - began
 
     report = build_reddit(
-        folder / f"RS_2014-01{ending}", folder / f"RC_2014-01{ending}", folder / "glove.txt", folder / "out",
-        RedditSettings(group_size=size), limits=Limits(memory, threads=2), overwrite=True, reporter=listen,
-    )  # fmt: skip
+        folder / f"RS_2014-01{ending}",
+        folder / f"RC_2014-01{ending}",
+        folder / "glove.txt",
+        folder / "out",
+        RedditSettings(group_size=size),
+        limits=Limits(memory, threads=2),
+        overwrite=True,
+        reporter=listen,
+    )
     seconds = time.perf_counter() - began
     order = [
         "read submissions (MB)",
@@ -179,23 +225,40 @@ def build_here(folder: Path, ending: str, size: int, memory: float) -> dict[str,
         "read GloVe (MB)",
     ]
     ends = [seen[order[0]], seen[order[1]], seen[order[3]], seen["join posts"], seen["read GloVe (MB)"], seconds]
-    names = ["read submissions", "read comments", "choose posts", "match comments, join posts", "read GloVe", "features, files"]
+    names = [
+        "read submissions",
+        "read comments",
+        "choose posts",
+        "match comments, join posts",
+        "read GloVe",
+        "features, files",
+    ]
     stages = {name: round(end - start, 2) for name, start, end in zip(names, [0.0, *ends[:-1]], ends, strict=True)}
     lines = report.submissions.lines + report.comments.lines
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
-        "lines": lines, "seconds": round(seconds, 2), "lines_per_second": round(lines / seconds), "peak_memory_gb": round(peak_memory() / 1e9, 3),
+        "lines": lines,
+        "seconds": round(seconds, 2),
+        "lines_per_second": round(lines / seconds),
+        "peak_memory_gb": round(peak_memory() / 1e9, 3),
         "cpu_seconds": round(used.ru_utime + used.ru_stime, 2),
-        "stages_seconds": stages, "graphs": [[group.graph, group.nodes, group.edges] for group in report.groups],
-    }  # fmt: skip
+        "stages_seconds": stages,
+        "graphs": [[group.graph, group.nodes, group.edges] for group in report.groups],
+    }
 
 
 def peak_memory() -> int:
-    """Bytes; from Linux's own record where there is one, since getrusage would also count what the parent had before this process."""
+    """Bytes; from Linux's own record where there is one, since getrusage would also count what the parent had before
+    this process.
+    """
     import resource
 
     with contextlib.suppress(OSError):
-        status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines() if ":" in line)
+        status = dict(
+            line.split(":", 1)
+            for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+            if ":" in line
+        )
         return int(status["VmHWM"].split()[0]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
@@ -252,10 +315,14 @@ def main() -> None:
     from machine import describe_machine  # imports torch, which would weigh on the build's own process
 
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--posts", type=int, default=1_000_000, help="posts of the large month; the small one has a quarter")
+    options.add_argument(
+        "--posts", type=int, default=1_000_000, help="posts of the large month; the small one has a quarter"
+    )
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--bz2", action="store_true", help="measure .bz2 as well, on a fortieth of the large month")
-    options.add_argument("--folder", type=Path, default=None, help="where the month is written; a temporary folder by default")
+    options.add_argument(
+        "--folder", type=Path, default=None, help="where the month is written; a temporary folder by default"
+    )
     options.add_argument("--out", type=Path, default=Path("benchmarks/results/reddit.json"))
     given = options.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
@@ -274,7 +341,9 @@ def main() -> None:
             kind: {
                 "time_a_line_large_to_small": ratio(large, small, kind, "seconds"),
                 "cpu_time_a_line_large_to_small": ratio(large, small, kind, "cpu_seconds"),
-                "speed_to_json_loads_alone": round(large[kind]["lines_per_second"] / large["json_loads_lines_per_second"], 2),
+                "speed_to_json_loads_alone": round(
+                    large[kind]["lines_per_second"] / large["json_loads_lines_per_second"], 2
+                ),
             }
             for kind in ("plain", "zst")
         },

@@ -1,8 +1,10 @@
-"""What the rules for large graphs cost in accuracy, measured on the graphs that were developed on by letting them count as large.
+"""What the rules for large graphs cost in accuracy, measured on the graphs that were developed on by letting them count
+as large.
 
     python benchmarks/sampling.py [--runs 20] [--minutes 8] [--graphs acmv9,…]
 
-Each graph is played with `views` and `gain` at five labels a class: as it is; with queries chosen from a sixteenth of the nodes, which is the share of 65,536 in
+Each graph is played with `views` and `gain` at five labels a class: as it is; with queries chosen from a sixteenth of
+the nodes, which is the share of 65,536 in
 a million; with views made as those of large graphs; and, for scale, with random queries. Goes on where it was stopped.
 """
 
@@ -38,7 +40,11 @@ def play(tensors: GraphTensors, views: GraphViews, mode: str, runs: int, budget:
     """Micro-F1 on the test nodes, in percent, of every run."""
     kept = construction.SAMPLED, gain.LARGE_POOL, sampled._FEWEST
     if mode == "a sixteenth of the nodes":
-        construction.SAMPLED, gain.LARGE_POOL, sampled._FEWEST = tensors.num_nodes // SHARE, 1, tensors.num_nodes // (4 * SHARE)
+        construction.SAMPLED, gain.LARGE_POOL, sampled._FEWEST = (
+            tensors.num_nodes // SHARE,
+            1,
+            tensors.num_nodes // (4 * SHARE),
+        )
     try:
         learner = make_classifier("views").start(tensors.unlabelled, views, runs, tensors.num_classes, budget)
         environment = Environment(tensors, learner, runs, budget)
@@ -58,7 +64,11 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_grad_enabled(False)
     halves = json.loads(Path(__file__).with_name("halves.json").read_text())
-    names = given.graphs.split(",") if given.graphs else [name for names in halves["developed_on"].values() for name in names]
+    names = (
+        given.graphs.split(",")
+        if given.graphs
+        else [name for names in halves["developed_on"].values() for name in names]
+    )
     graphs: dict[str, Any] = json.loads(given.out.read_text())["graphs"] if given.out.is_file() else {}
     until = time.monotonic() + 60 * given.minutes
     for name in names:
@@ -80,7 +90,9 @@ def main() -> None:
         means = {mode: float(np.mean([np.mean(each["micro_f1"][mode]) for each in graphs.values()])) for mode in MODES}
         differences = {}
         for mode in MODES[1:]:
-            apart = [np.mean(each["micro_f1"][mode]) - np.mean(each["micro_f1"]["as it is"]) for each in graphs.values()]
+            apart = [
+                np.mean(each["micro_f1"][mode]) - np.mean(each["micro_f1"]["as it is"]) for each in graphs.values()
+            ]
             differences[mode] = {
                 "mean": float(np.mean(apart)),
                 "error": float(np.std(apart) / max(1, len(apart) - 1) ** 0.5),
@@ -94,7 +106,9 @@ def main() -> None:
             "runs": given.runs,
             "load_average": os.getloadavg()[0],
         }
-        write_json(given.out, {**record, "means": means, "against_as_it_is": differences, "graphs": graphs}, compact=True)
+        write_json(
+            given.out, {**record, "means": means, "against_as_it_is": differences, "graphs": graphs}, compact=True
+        )
     print(json.dumps(differences if names else {}, indent=1))
 
 

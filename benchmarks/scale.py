@@ -1,11 +1,15 @@
 """Time and memory against nodes, edges, features, classes, runs and labels, each with its exponent.
 
-    python benchmarks/scale.py [--base NODES] [--sizes 5] [--only nodes,edges,…] [--threads 2] [--limit 540] [--out FILE]
+    python benchmarks/scale.py [--base NODES] [--sizes 5] [--only nodes,edges,…] [--threads 2] [--limit 540] [--out
+    FILE]
     python benchmarks/scale.py --one '{"nodes": 1000000}'
 
-Every size is measured in a process of its own, so that its peak of memory is its own. An exponent is the slope of log(time) against log(size), of processor
-time on one thread, which what else a machine does changes little, or, with `--clock wall` on a quiet machine, of wall time. "local nodes" are graphs in which
-neighbours have indices near each other: the same number of operations without the processor's caches missing. Results are written after every size and
+Every size is measured in a process of its own, so that its peak of memory is its own. An exponent is the slope of
+log(time) against log(size), of processor
+time on one thread, which what else a machine does changes little, or, with `--clock wall` on a quiet machine, of wall
+time. "local nodes" are graphs in which
+neighbours have indices near each other: the same number of operations without the processor's caches missing. Results
+are written after every size and
 merged with those that are there; what a time limit leaves out is measured by the next call.
 """
 
@@ -35,7 +39,13 @@ def make_graph(nodes: int, degree: float, features: int, classes: int, local: bo
 
     if not local:
         return synthetic_graph(
-            nodes=nodes, classes=classes, mean_degree=degree, degrees="powerlaw", features=features, name=f"sbm-{nodes}", seed=1
+            nodes=nodes,
+            classes=classes,
+            mean_degree=degree,
+            degrees="powerlaw",
+            features=features,
+            name=f"sbm-{nodes}",
+            seed=1,
         )
     generator = np.random.default_rng(1)
     edges = round(nodes * degree / 2)
@@ -43,7 +53,9 @@ def make_graph(nodes: int, degree: float, features: int, classes: int, local: bo
     other = (one + generator.integers(1, 500, edges)) % nodes
     y = np.arange(nodes) * classes // nodes
     x = generator.standard_normal((nodes, features), dtype=np.float32)
-    return Graph.build(np.stack([one, other]), nodes, x=x, y=y, class_names=[str(c) for c in range(classes)], name=f"local-{nodes}")
+    return Graph.build(
+        np.stack([one, other]), nodes, x=x, y=y, class_names=[str(c) for c in range(classes)], name=f"local-{nodes}"
+    )
 
 
 def measure(
@@ -70,7 +82,11 @@ def measure(
     def stop(name: str) -> None:
         cpu, wall = time.process_time() - clock[0], time.perf_counter() - clock[1]
         stages[name] = {"cpu": cpu, "wall": wall, "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6}
-        print(f"  {name}: {cpu:.2f} s of processor time, {wall:.2f} s, peak {stages[name]['peak_gb']:.2f} GB", file=sys.stderr, flush=True)
+        print(
+            f"  {name}: {cpu:.2f} s of processor time, {wall:.2f} s, peak {stages[name]['peak_gb']:.2f} GB",
+            file=sys.stderr,
+            flush=True,
+        )
         start()
 
     start()
@@ -95,7 +111,9 @@ def measure(
             return stages
         del tensors
         source = Path(folder) / "graph.npz"
-        with Session.create(Path(folder) / "job.nodewise", graph, source=source, budget=max(labels, asks + 1)) as session:
+        with Session.create(
+            Path(folder) / "job.nodewise", graph, source=source, budget=max(labels, asks + 1)
+        ) as session:
             stop("session")
             taken = []
             assert graph.y is not None
@@ -123,7 +141,9 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(QUANTITIES))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--clock", choices=["cpu", "wall"], default="cpu")
-    parser.add_argument("--limit", type=float, default=float("inf"), help="seconds after which no further size is begun")
+    parser.add_argument(
+        "--limit", type=float, default=float("inf"), help="seconds after which no further size is begun"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     usual = {"nodes": given.base, "degree": 20.0, "features": 128, "classes": 10, "runs": 0, "labels": 50}
@@ -140,7 +160,10 @@ def main() -> None:
 
 
 def settings_of(quantity: str, usual: dict[str, Any], factor: float) -> dict[str, Any]:
-    """One point's settings. Edges are ten times as many as nodes at least, so that their share shows; runs and labels are played on half the nodes."""
+    """One point's settings. Edges are ten times as many as nodes at least, so that their share shows.
+
+    Runs and labels are played on half the nodes.
+    """
     half = usual["nodes"] // 2
     return {
         **usual,
@@ -157,7 +180,12 @@ def settings_of(quantity: str, usual: dict[str, Any], factor: float) -> dict[str
 
 
 def measure_curve(
-    quantity: str, usual: dict[str, Any], factors: list[float], given: argparse.Namespace, record: dict[str, Any], end: float
+    quantity: str,
+    usual: dict[str, Any],
+    factors: list[float],
+    given: argparse.Namespace,
+    record: dict[str, Any],
+    end: float,
 ) -> None:
     """Measure the sizes of a curve that are missing, as far as time goes."""
     curve = record["curves"].get(quantity, {})
@@ -180,10 +208,14 @@ def measure_curve(
         except subprocess.TimeoutExpired:
             print(f"{quantity}: a size was stopped at the limit", file=sys.stderr, flush=True)
             break
-        points.append({"factor": factor, **settings, "stages": json.loads(done.stdout), "load_average": os.getloadavg()[0]})
+        points.append(
+            {"factor": factor, **settings, "stages": json.loads(done.stdout), "load_average": os.getloadavg()[0]}
+        )
         points.sort(key=lambda point: point["factor"])
         curve["exponents"] = {
-            stage: float(np.polyfit(*(np.log(each) for each in zip(*_sizes(points, stage, given.clock), strict=True)), 1)[0])
+            stage: float(
+                np.polyfit(*(np.log(each) for each in zip(*_sizes(points, stage, given.clock), strict=True)), 1)[0]
+            )
             for stage in points[0]["stages"]
             if len(points) > 1
         }

@@ -107,10 +107,15 @@ def read(name: str) -> dict[str, Any] | None:
 
 def cluster_part(record: dict[str, Any]) -> str:
     return (
-        f"\nMeasured by `benchmarks/cluster.py` on {record['machine']['cores']} cores ({record['machine']['cpu']}), in {len(record['ratios'])} turns of one worker "
-        f"and two: two workers do {record['ratio']:.2f} times the chunks per second of one (single turns from {min(record['ratios']):.2f} to "
-        f"{max(record['ratios']):.2f}), and {1000 * record['overhead_seconds_a_chunk']:.0f} ms a chunk go to Ray. Load {record['load_average']:.1f}"
-        + (": the machine was busy with other work, so that the ratio is no more than a hint.\n" if record["load_average"] > 4 else ".\n")
+        f"\nMeasured by `benchmarks/cluster.py` on {record['machine']['cores']} cores ({record['machine']['cpu']}), in"
+        f" {len(record['ratios'])} turns of one worker and two: two workers do {record['ratio']:.2f} times the chunks"
+        f" per second of one (single turns from {min(record['ratios']):.2f} to {max(record['ratios']):.2f}), and"
+        f" {1000 * record['overhead_seconds_a_chunk']:.0f} ms a chunk go to Ray. Load {record['load_average']:.1f}"
+        + (
+            ": the machine was busy with other work, so that the ratio is no more than a hint.\n"
+            if record["load_average"] > 4
+            else ".\n"
+        )
     )
 
 
@@ -118,8 +123,9 @@ def core_hours(record: dict[str, Any]) -> str:
     """What chunks cost, in what is paid for."""
     seconds = float(np.median([turn["one"]["seconds_a_chunk"] for turn in record["turns"]]))
     return (
-        f"A chunk of `benchmarks/cluster.py` (ten runs of 20 queries with a GCN on 1,000 nodes) took {seconds:.1f} s on one worker there, Ray included: a thousand of them are "
-        f"about {1000 * seconds / 3600:.1f} core hours, on however many workers.\n"
+        f"A chunk of `benchmarks/cluster.py` (ten runs of 20 queries with a GCN on 1,000 nodes) took {seconds:.1f} s on"
+        f" one worker there, Ray included: a thousand of them are about {1000 * seconds / 3600:.1f} core hours, on"
+        " however many workers.\n"
     )
 
 
@@ -129,23 +135,34 @@ def workers_row(record: dict[str, Any]) -> str:
     one, two = (turn[name]["seconds_a_chunk"] for name in ("one", "two"))
     memory = [turn[name].get("memory_gb", 0) for name in ("one", "two")]
     told = f"{memory[0]:.2f} … {memory[1]:.2f} GB" if memory[0] else ""
-    return f"| workers (Ray), a chunk | 1 … 2 | 2 |  | {one:.2f} … {two:.2f} s, exponent {-math.log2(record['ratio']):.2f} |  |  | {told} |"
+    return (
+        f"| workers (Ray), a chunk | 1 … 2 | 2 |  | {one:.2f} … {two:.2f} s, exponent {-math.log2(record['ratio']):.2f}"
+        f" |  |  | {told} |"
+    )
 
 
 def curves_part(record: dict[str, Any], cluster: dict[str, Any] | None) -> str:
     curves, usual = record["curves"], record["usual"]
     clocks = {(curve["clock"], curve["threads"]) for curve in curves.values()}
     told = " and ".join(
-        f"{'wall' if clock == 'wall' else 'processor'} time on {threads} thread{'s' * (threads > 1)}" for clock, threads in sorted(clocks)
+        f"{'wall' if clock == 'wall' else 'processor'} time on {threads} thread{'s' * (threads > 1)}"
+        for clock, threads in sorted(clocks)
     )
     lines = [
-        "## Cost curves", "",
-        f"Generated graphs with {usual['features']} features, a mean degree of {usual['degree']:.0f} by a power law and {usual['classes']} classes, one quantity changed at a "
-        f"time; {told} (`benchmarks/scale.py`). An exponent is the slope of log(time) against log(size): 1 is linear. *Views* are made "
-        "once a graph; *ask* is the median of a session's questions after the first; *predict* is all nodes; *rollout* is all queries of all runs with "
-        "`views` and `gain`. *Local nodes*: the same number of operations on graphs in which neighbours have indices near each other.", "",
-        "| against | from … to | sizes | " + " | ".join(STAGES) + " | peak memory |", "| --- | --- | ---: | " + "---: | " * (len(STAGES) + 1),
-    ]  # fmt: skip
+        "## Cost curves",
+        "",
+        (
+            f"Generated graphs with {usual['features']} features, a mean degree of {usual['degree']:.0f} by a power law"
+            f" and {usual['classes']} classes, one quantity changed at a time; {told} (`benchmarks/scale.py`). An"
+            " exponent is the slope of log(time) against log(size): 1 is linear. *Views* are made once a graph; *ask*"
+            " is the median of a session's questions after the first; *predict* is all nodes; *rollout* is all queries"
+            " of all runs with `views` and `gain`. *Local nodes*: the same number of operations on graphs in which"
+            " neighbours have indices near each other."
+        ),
+        "",
+        "| against | from … to | sizes | " + " | ".join(STAGES) + " | peak memory |",
+        "| --- | --- | ---: | " + "---: | " * (len(STAGES) + 1),
+    ]
     for quantity, curve in curves.items():
         points = curve["points"]
         if len(points) < 2:
@@ -172,7 +189,8 @@ def curves_part(record: dict[str, Any], cluster: dict[str, Any] | None) -> str:
         "",
         f"{machine['cpu']}; load at most {load:.1f}; torch {machine['torch']}; commit {machine['commit']}."
         + (
-            f" Workers: a chunk of `benchmarks/cluster.py` on {cluster['machine']['cpu']}, load {cluster['load_average']:.1f}; −1 would be twice as fast with two."
+            f" Workers: a chunk of `benchmarks/cluster.py` on {cluster['machine']['cpu']}, load"
+            f" {cluster['load_average']:.1f}; −1 would be twice as fast with two."
             if cluster
             else ""
         ),
@@ -182,9 +200,14 @@ def curves_part(record: dict[str, Any], cluster: dict[str, Any] | None) -> str:
         exponents = [curves[name].get("exponents", {}).get("views") for name in ("nodes", "local nodes")]
         if None not in exponents:
             lines += [
-                f"Views take {exponents[0]:.2f} as the exponent in nodes where neighbours lie anywhere in memory, and {exponents[1]:.2f} where they lie near each other: "
-                "what is above 1 in the first is the processor's caches, which hold a smaller and smaller share of the nodes' vectors, not more operations.", "",
-            ]  # fmt: skip
+                (
+                    f"Views take {exponents[0]:.2f} as the exponent in nodes where neighbours lie anywhere in memory,"
+                    f" and {exponents[1]:.2f} where they lie near each other: what is above 1 in the first is the"
+                    " processor's caches, which hold a smaller and smaller share of the nodes' vectors, not more"
+                    " operations."
+                ),
+                "",
+            ]
     if "about" in record:
         lines += [record["about"], ""]
     return "\n".join([*lines, "![Time against size](figures/scale.png)", ""])
@@ -192,7 +215,9 @@ def curves_part(record: dict[str, Any], cluster: dict[str, Any] | None) -> str:
 
 def size_of(quantity: str, point: dict[str, Any]) -> float:
     """How large a point is in the quantity that its curve is about."""
-    return float(point["nodes"] * point["degree"] / 2 if quantity == "edges" else point[quantity.removeprefix("local ")])
+    return float(
+        point["nodes"] * point["degree"] / 2 if quantity == "edges" else point[quantity.removeprefix("local ")]
+    )
 
 
 PARTS = {
@@ -208,51 +233,82 @@ PARTS = {
 def million_part(record: dict[str, Any]) -> str:
     machine = record["machine"]
     lines = [
-        "## A million nodes", "",
-        f"A generated graph of {record['nodes']:,} nodes, {10 * record['nodes']:,} edges, 128 features and 10 classes (`sbm-1m`, `benchmarks/million.py`), each part in a process of its own "
-        f"on {machine['threads']} threads of {machine['cpu']}, load {record['load_average_before']:.1f} before.", "",
-        "| part | stage | time | processor time | peak memory so far |", "| --- | --- | ---: | ---: | ---: |",
-    ]  # fmt: skip
+        "## A million nodes",
+        "",
+        (
+            f"A generated graph of {record['nodes']:,} nodes, {10 * record['nodes']:,} edges, 128 features and 10"
+            f" classes (`sbm-1m`, `benchmarks/million.py`), each part in a process of its own on {machine['threads']}"
+            f" threads of {machine['cpu']}, load {record['load_average_before']:.1f} before."
+        ),
+        "",
+        "| part | stage | time | processor time | peak memory so far |",
+        "| --- | --- | ---: | ---: | ---: |",
+    ]
     for name, part in record["parts"].items():
         for row in part["stages"]:
-            more = {key: row[key] for key in ("first", "p50", "worst", "accuracy", "shown", "of", "seconds") if key in row}
+            more = {
+                key: row[key] for key in ("first", "p50", "worst", "accuracy", "shown", "of", "seconds") if key in row
+            }
             said = f" ({', '.join(f'{key} {value}' for key, value in more.items())})" if more else ""
             processor = "" if row["cpu"] is None else f"{row['cpu']:.2f} s"
-            lines.append(f"| {PARTS[name]} | {row['what']}{said} | {row['wall']:.2f} s | {processor} | {row['peak_gb']:.1f} GB |")
+            lines.append(
+                f"| {PARTS[name]} | {row['what']}{said} | {row['wall']:.2f} s | {processor} | {row['peak_gb']:.1f} GB |"
+            )
         if not part["complete"]:
             lines.append(f"| {PARTS[name]} | ended here, without the rest | | | |")
     lines += ["", record["about"]] if "about" in record else []
     if record.get("load_average", 0) > machine["cores"] + 1:
         lines += [
             "",
-            f"The machine was busy with other work (load {record['load_average']:.1f}): processor time is what the work itself takes, time what it took beside the rest.",
+            (
+                f"The machine was busy with other work (load {record['load_average']:.1f}): processor time is what the"
+                " work itself takes, time what it took beside the rest."
+            ),
         ]
     return "\n".join([*lines, ""])
 
 
 def gpu_part(record: dict[str, Any]) -> str:
     lines = [
-        f"On {record['machine'].get('gpu', 'a GPU')}, an episode of one run, after a first one in which the step is recorded (`benchmarks/million.py gpu`):", "",
-        "| nodes | edges | queries | seconds | the first episode | memory |", "| ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]  # fmt: skip
+        (
+            f"On {record['machine'].get('gpu', 'a GPU')}, an episode of one run, after a first one in which the step is"
+            " recorded (`benchmarks/million.py gpu`):"
+        ),
+        "",
+        "| nodes | edges | queries | seconds | the first episode | memory |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
     for run in record["runs"]:
         lines.append(
-            f"| {run['nodes']:,} | {run['edges']:,} | {run['queries']} | {run['seconds']:.2f} | {run['first_episode']:.2f} | {run['peak_gb']:.1f} GB |"
+            f"| {run['nodes']:,} | {run['edges']:,} | {run['queries']} | {run['seconds']:.2f} |"
+            f" {run['first_episode']:.2f} | {run['peak_gb']:.1f} GB |"
         )
     told = dict.fromkeys(f"{run['nodes']:,} nodes: {run['about']}" for run in record["runs"])
     return "\n".join([*lines, "", *(f"{each}." for each in told), ""])
 
 
 def texts_part(record: dict[str, Any]) -> str:
-    lines = ["## A table of texts", "", "Drawn texts of 110 words on average, `convert --knn 10`, a session and its first questions (`benchmarks/texts.py`), each command a process of its own.", ""]  # fmt: skip
+    lines = [
+        "## A table of texts",
+        "",
+        (
+            "Drawn texts of 110 words on average, `convert --knn 10`, a session and its first questions"
+            " (`benchmarks/texts.py`), each command a process of its own."
+        ),
+        "",
+    ]
     for run in record["runs"]:
         beside = "before" in run
         lines += [
-            f"{run['rows']:,} rows, {run['bytes'] / 1e6:.0f} MB; load {run['load_average_before']:.1f} before:", "",
-            "| stage | time | peak memory |" + (f" commit {run['commit_before']} | peak memory |" if beside else ""), "| --- | ---: | ---: |" + (" ---: | ---: |" if beside else ""),
-        ]  # fmt: skip
+            f"{run['rows']:,} rows, {run['bytes'] / 1e6:.0f} MB; load {run['load_average_before']:.1f} before:",
+            "",
+            "| stage | time | peak memory |" + (f" commit {run['commit_before']} | peak memory |" if beside else ""),
+            "| --- | ---: | ---: |" + (" ---: | ---: |" if beside else ""),
+        ]
         for stage, now in run["now"].items():
-            then = f" {run['before'][stage]['wall']:.1f} s | {run['before'][stage]['peak_gb']:.1f} GB |" if beside else ""
+            then = (
+                f" {run['before'][stage]['wall']:.1f} s | {run['before'][stage]['peak_gb']:.1f} GB |" if beside else ""
+            )
             lines.append(f"| {stage} | {now['wall']:.1f} s | {now['peak_gb']:.1f} GB |{then}")
         for row in run.get("studio", ()):
             median = f" (p50 {row['p50']:.2f} s)" if "p50" in row else ""
@@ -261,12 +317,18 @@ def texts_part(record: dict[str, Any]) -> str:
             ratios = {}
             for kind in ("wall", "cpu"):
                 for count in (2, 3):  # until the session is there, and with its first question
-                    spent = [sum(run[state][stage][kind] for stage in list(run[state])[:count]) for state in ("before", "now")]
+                    spent = [
+                        sum(run[state][stage][kind] for stage in list(run[state])[:count])
+                        for state in ("before", "now")
+                    ]
                     ratios[kind, count] = f"{spent[0] / spent[1]:.1f} times"
             lines += [
                 "",
-                f"Until the session is there: {ratios['wall', 2]} as fast ({ratios['cpu', 2]} by processor time); with its first question, for which the views are "
-                f"made: {ratios['wall', 3]} ({ratios['cpu', 3]}). The older state's default made no views.",
+                (
+                    f"Until the session is there: {ratios['wall', 2]} as fast ({ratios['cpu', 2]} by processor time);"
+                    f" with its first question, for which the views are made: {ratios['wall', 3]} ({ratios['cpu', 3]})."
+                    " The older state's default made no views."
+                ),
             ]
         lines.append("")
     return "\n".join(lines)
@@ -295,10 +357,16 @@ def sampling_part(record: dict[str, Any]) -> str:
     apart = record["against_as_it_is"]
     least = min(each["nodes"] for each in record["graphs"].values())
     lines = [
-        f"What the two rules cost, on {len(record['graphs'])} graphs of {least:,} nodes and more that the method was developed on, made to count as large (`benchmarks/sampling.py`, "
-        f"{record['runs']} runs each, Micro-F1 in points against the same graph as it is; a sixteenth is the share of 65,536 in a million, but far fewer nodes here):", "",
-        "| | mean over graphs | standard error | worst graph |", "| --- | ---: | ---: | ---: |",
-    ]  # fmt: skip
+        (
+            f"What the two rules cost, on {len(record['graphs'])} graphs of {least:,} nodes and more that the method"
+            f" was developed on, made to count as large (`benchmarks/sampling.py`, {record['runs']} runs each, Micro-F1"
+            " in points against the same graph as it is; a sixteenth is the share of 65,536 in a million, but far"
+            " fewer nodes here):"
+        ),
+        "",
+        "| | mean over graphs | standard error | worst graph |",
+        "| --- | ---: | ---: | ---: |",
+    ]
     for mode, each in apart.items():
         name = "queries at random, for scale" if mode == "random" else mode
         lines.append(f"| {name} | {each['mean']:+.2f} | {each['error']:.2f} | {each['worst']:+.2f} |")
@@ -308,11 +376,13 @@ def sampling_part(record: dict[str, Any]) -> str:
 def train_part(training: dict[str, Any], cluster: dict[str, Any]) -> str:
     updates = training["episodes"] * len(training["graphs"])  # but for the first ten episodes
     return (
-        "\n**`train` stays on one machine.** "
-        f"REINFORCE updates the policy after each graph of an episode, and the next one needs the new policy: the training of `{' '.join(training['graphs'])}` "
-        f"is a chain of some {updates:,} updates of {1000 * training['seconds'] / updates:.0f} ms each on one GPU ({training['seconds']} s in all), where the {training['batch']} runs of one take hardly longer than one run. "
-        f"A task of Ray costs {1000 * cluster['overhead_seconds_a_chunk']:.0f} ms here, so sending the rollouts of an update to workers and waiting for the slowest "
-        "would cost about as much as it saves. Trainings with other seeds or graphs are independent of each other: start several commands.\n"
+        "\n**`train` stays on one machine.** REINFORCE updates the policy after each graph of an episode, and the next"
+        f" one needs the new policy: the training of `{' '.join(training['graphs'])}` is a chain of some {updates:,}"
+        f" updates of {1000 * training['seconds'] / updates:.0f} ms each on one GPU ({training['seconds']} s in all),"
+        f" where the {training['batch']} runs of one take hardly longer than one run. A task of Ray costs"
+        f" {1000 * cluster['overhead_seconds_a_chunk']:.0f} ms here, so sending the rollouts of an update to workers"
+        " and waiting for the slowest would cost about as much as it saves. Trainings with other seeds or graphs are"
+        " independent of each other: start several commands.\n"
     )
 
 
@@ -322,7 +392,9 @@ def draw(record: dict[str, Any], path: Path) -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    curves = {name: curve for name, curve in record["curves"].items() if len(curve["points"]) > 1 and name != "local nodes"}
+    curves = {
+        name: curve for name, curve in record["curves"].items() if len(curve["points"]) > 1 and name != "local nodes"
+    }
     figure, axes = pyplot.subplots(2, 3, figsize=(11, 6.4), layout="constrained")
     for axis, (quantity, curve) in zip(axes.flat, curves.items(), strict=False):
         for stage in STAGES:

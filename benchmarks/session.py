@@ -4,9 +4,12 @@
     python benchmarks/session.py audit --out benchmarks/results/session-audit.json
     python benchmarks/session.py table --out docs/session.md
 
-``latency``: from the call of ``tell`` to the return of the next ``ask`` with the file on a disk, syncs included, on Cora and Pubmed; the same when 100 to
-1,000 labels have been told, and how long of it the fit takes; a change of the 30th of 35 labels with the next ``ask``; reopening 500 labels. ``audit``: simulated sessions on ten graphs; how often the audit's 95 %
-interval holds the accuracy over all nodes that train nothing, and how far the accuracy on labels left out is from it. ``table`` writes the
+``latency``: from the call of ``tell`` to the return of the next ``ask`` with the file on a disk, syncs included, on
+Cora and Pubmed; the same when 100 to
+1,000 labels have been told, and how long of it the fit takes; a change of the 30th of 35 labels with the next ``ask``;
+reopening 500 labels. ``audit``: simulated sessions on ten graphs; how often the audit's 95 %
+interval holds the accuracy over all nodes that train nothing, and how far the accuracy on labels left out is from it.
+``table`` writes the
 tables of both into the document; that of the latency is of the classifier `views`, session-latency-views.json.
 """
 
@@ -116,9 +119,18 @@ def latency(given: argparse.Namespace) -> list[dict[str, Any]]:
         begin, busy = time.perf_counter(), time.process_time()
         with Session.open(Path(folder) / "long") as session:
             session.ask()
-            spent = {"seconds": round(time.perf_counter() - begin, 2), "cpu_seconds": round(time.process_time() - busy, 2)}
+            spent = {
+                "seconds": round(time.perf_counter() - begin, 2),
+                "cpu_seconds": round(time.process_time() - busy, 2),
+            }
             rows.append({"what": "reopen 500 labels, then ask", "graph": "pubmed", **spent})
-        rows.append({"what": "one sync of 4 kB on this disk, for comparison", "graph": None, **milliseconds(syncs(Path(folder) / "sync"))})
+        rows.append(
+            {
+                "what": "one sync of 4 kB on this disk, for comparison",
+                "graph": None,
+                **milliseconds(syncs(Path(folder) / "sync")),
+            }
+        )
     return rows
 
 
@@ -140,7 +152,15 @@ def many_labels(path: Path, name: str) -> list[dict[str, Any]]:
                 with one_thread():
                     learner.posterior.fit()  # type: ignore[attr-defined]
                 fits.append(time.perf_counter() - begin)
-            rows.append({"what": "tell to ask", "graph": name, "labels": labels, **milliseconds(times), "fit": milliseconds(fits)})
+            rows.append(
+                {
+                    "what": "tell to ask",
+                    "graph": name,
+                    "labels": labels,
+                    **milliseconds(times),
+                    "fit": milliseconds(fits),
+                }
+            )
     return rows
 
 
@@ -163,10 +183,14 @@ def table(given: argparse.Namespace) -> None:
     ]
     for row in record["rows"]:
         lines.append(
-            f"| {row['graph']} | {row['strategy']} | {row['budget']} | {row['audit']} | {row['accuracy']:.1f} % | {row['coverage']:.0%} of {row['sessions']} | {row['bias_points']:+.1f} ± {row['bias_sd']:.1f} |"
+            f"| {row['graph']} | {row['strategy']} | {row['budget']} | {row['audit']} | {row['accuracy']:.1f} % |"
+            f" {row['coverage']:.0%} of {row['sessions']} | {row['bias_points']:+.1f} ± {row['bias_sd']:.1f} |"
         )
     mean = sum(row["coverage"] for row in record["rows"]) / len(record["rows"])
-    said = f"Simulated sessions, `benchmarks/session.py audit`; the interval holds the truth in {mean:.0%} of all. The last column is in points, mean and deviation over sessions."
+    said = (
+        f"Simulated sessions, `benchmarks/session.py audit`; the interval holds the truth in {mean:.0%} of all. The"
+        " last column is in points, mean and deviation over sessions."
+    )
     write_between(given.out, "audit table", [said, "", *lines])
     write_between(given.out, "latency table", latency_table())
 
@@ -182,7 +206,10 @@ def latency_table() -> list[str]:
             told = f"{labels:,} and more" if labels else f"6 to {row['times'] + 5}"
             part = f"{fit['median_ms']:.1f} ms" if fit else ""
             lines.append(f"| {row['graph']} | {told} | {row['median_ms']:.1f} ms | {row['p95_ms']:.1f} ms | {part} |")
-    said = f"`benchmarks/session.py latency` on one thread of a machine with {machine['cores']} cores ({machine['cpu']}), Python {machine['python']}, torch {machine['torch']}."
+    said = (
+        f"`benchmarks/session.py latency` on one thread of a machine with {machine['cores']} cores ({machine['cpu']}),"
+        f" Python {machine['python']}, torch {machine['torch']}."
+    )
     return [said, "", *lines]
 
 
@@ -208,7 +235,13 @@ def audit(given: argparse.Namespace) -> list[dict[str, Any]]:
             with (
                 tempfile.TemporaryDirectory(dir=given.memory) as folder,
                 Session.create(
-                    Path(folder) / "job", graph, budget=budget, seed=seed, audit=size, use_labels=False, candidates=known.tolist()
+                    Path(folder) / "job",
+                    graph,
+                    budget=budget,
+                    seed=seed,
+                    audit=size,
+                    use_labels=False,
+                    candidates=known.tolist(),
                 ) as session,
             ):
                 strategy = session.settings.strategy
@@ -217,7 +250,9 @@ def audit(given: argparse.Namespace) -> list[dict[str, Any]]:
                     session.tell(node, name_of(graph, node))
                 prediction = session.predict()
                 history = session.refresh()
-                found = audit_accuracy(np.array(session.class_list.numbers)[prediction.best], session.rules().audited(history))
+                found = audit_accuracy(
+                    np.array(session.class_list.numbers)[prediction.best], session.rules().audited(history)
+                )
                 learner = session.follow(history)
                 labels, _ = session.training(history)
                 crossed = left_out_accuracy(learner, {label.node for label in labels}, history.classes)

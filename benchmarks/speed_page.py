@@ -48,10 +48,18 @@ def read(name: str) -> dict[str, Any] | None:
 
 
 def rollouts(record: dict[str, Any], title: str) -> str:
-    lines = [f"## {title}", "", "| batch | what | a rollout | times nodewise's | Micro-F1 |", "| ---: | --- | ---: | ---: | ---: |"]
+    lines = [
+        f"## {title}",
+        "",
+        "| batch | what | a rollout | times nodewise's | Micro-F1 |",
+        "| ---: | --- | ---: | ---: | ---: |",
+    ]
     for batch, found in record["rollouts"].items():
         for name, row in found.items():
-            lines.append(f"| {batch} | {name} | {1e3 * row['seconds']:,.0f} ms | {row['times_nodewise']:.1f} | {row['micro_f1']:.1f} |")
+            lines.append(
+                f"| {batch} | {name} | {1e3 * row['seconds']:,.0f} ms | {row['times_nodewise']:.1f} |"
+                f" {row['micro_f1']:.1f} |"
+            )
     machine = record["machine"]
     where = machine.get("gpu") or f"{machine['cpu']}, {machine['threads']} threads"
     lines += ["", f"{where}; torch {machine['torch']}; commit {machine['commit']}."]
@@ -76,7 +84,10 @@ def closed_form(record: dict[str, Any], title: str) -> str:
     where = machine.get("gpu") or f"{machine['cpu']}, one thread, processor time, load {record['load'][0]:.1f}"
     lines += [
         "",
-        f"35 queries on Cora, views and splits given, in turns in one process; {where}; torch {machine['torch']}; commit {machine['commit']}.",
+        (
+            f"35 queries on Cora, views and splits given, in turns in one process; {where}; torch {machine['torch']};"
+            f" commit {machine['commit']}."
+        ),
     ]
     return "\n".join(lines)
 
@@ -84,23 +95,34 @@ def closed_form(record: dict[str, Any], title: str) -> str:
 def made(record: dict[str, Any]) -> str:
     """How long views take to be made."""
     before = record.get("commit_before")
-    head = ["graph", "nodes", "features", "time", "processor time"] + ([f"time, commit {before}", "processor time"] if before else [])
+    head = ["graph", "nodes", "features", "time", "processor time"] + (
+        [f"time, commit {before}", "processor time"] if before else []
+    )
     lines = ["## Making views", "", f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
     for row in record["rows"]:
         now = row["now"]
-        cells = [row["graph"], f"{now['nodes']:,}", f"{now['features']:,}", f"{now['wall']:.1f} s", f"{now['cpu']:.1f} s"]
+        cells = [
+            row["graph"],
+            f"{now['nodes']:,}",
+            f"{now['features']:,}",
+            f"{now['wall']:.1f} s",
+            f"{now['cpu']:.1f} s",
+        ]
         cells += [f"{row['before']['wall']:.1f} s", f"{row['before']['cpu']:.1f} s"] if "before" in row else []
         lines.append(f"| {' | '.join(cells)} |")
     machine, load = record["machine"], [row["load_before"] for row in record["rows"]]
     lines += [
         "",
-        f"Once a graph, `benchmarks/views_made.py`; {machine['cpu']}, {machine['cores']} cores, load {min(load)} to {max(load)}; commit {machine['commit']}.",
+        (
+            f"Once a graph, `benchmarks/views_made.py`; {machine['cpu']}, {machine['cores']} cores, load {min(load)} to"
+            f" {max(load)}; commit {machine['commit']}."
+        ),
     ]
     if drawn := [row for row in record["rows"] if "largest_difference" in row]:
         largest = max(row["largest_difference"] for row in drawn)
         lines[-1] += (
-            f" With {drawn[0]['draws']} draws of the first block, inner products of rows in the reduced features differ by at most {largest:.0e} "
-            f"({', '.join(row['graph'] for row in drawn)})."
+            f" With {drawn[0]['draws']} draws of the first block, inner products of rows in the reduced features differ"
+            f" by at most {largest:.0e} ({', '.join(row['graph'] for row in drawn)})."
         )
     return "\n".join(lines)
 
@@ -111,7 +133,10 @@ def main() -> None:
         record = read(name)
         if record:
             parts.append(rollouts(record, title))
-    for name, title in (("views-speed-cpu", "The closed form on a CPU"), ("views-speed-gpu", "The closed form on one GPU")):
+    for name, title in (
+        ("views-speed-cpu", "The closed form on a CPU"),
+        ("views-speed-gpu", "The closed form on one GPU"),
+    ):
         record = read(name)
         if record:
             parts.append(closed_form(record, title))
@@ -121,14 +146,14 @@ def main() -> None:
     training = read("training-time")
     if training:
         parts.append(
-            f"Training on {' and '.join(training['graphs'])}, batch {training['batch']}, {training['episodes']} episodes, `{training['command']}`: "
-            f"{training['seconds']:.0f} s ({training['measured']})."
+            f"Training on {' and '.join(training['graphs'])}, batch {training['batch']}, {training['episodes']}"
+            f" episodes, `{training['command']}`: {training['seconds']:.0f} s ({training['measured']})."
         )
     memory = read("memory")
     if memory:
         parts.append(
-            f"## Memory\n\nTraining on {memory['graph']} with all {memory['features']} features, batch {memory['batch']}, on the CPU: "
-            f"{memory['peak_gb']:.1f} GB at the most."
+            f"## Memory\n\nTraining on {memory['graph']} with all {memory['features']} features, batch"
+            f" {memory['batch']}, on the CPU: {memory['peak_gb']:.1f} GB at the most."
         )
     parts.append(WHY.strip())
     PAGE.write_text("\n\n".join(parts) + "\n")

@@ -3,7 +3,8 @@
     python benchmarks/strategies.py                              10 runs on Cora, on two threads of the CPU
     python benchmarks/strategies.py --device cuda --runs 100
 
-A rollout's time depends on its queries as well: training on well connected nodes reaches more of the graph. So each strategy's queries are
+A rollout's time depends on its queries as well: training on well connected nodes reaches more of the graph. So each
+strategy's queries are
 also played again without any choosing: ``times_replay`` tells what the choice adds to the training that it leads to.
 """
 
@@ -78,7 +79,9 @@ def main() -> None:
     took: dict[str, list[float]] = {name: [] for name in NAMES}
     again: dict[str, list[float]] = {name: [] for name in NAMES}
     scores: dict[str, list[float]] = {name: [] for name in NAMES}
-    for turn in range(-1, given.turns):  # the first one warms up: allocates, ranks the nodes once for the graph, records
+    for turn in range(
+        -1, given.turns
+    ):  # the first one warms up: allocates, ranks the nodes once for the graph, records
         splits = draw_splits(tensors, given.runs, 0, max(turn, 0) * given.runs)
         for name, strategy in strategies.items():
             seconds, queries, score = play(environments[name], strategy, splits, turn)
@@ -118,7 +121,10 @@ def main() -> None:
     )
     for name, values in record.items():
         replay = f"  {values['times_replay']:5.2f} x replay" if "times_replay" in values else ""
-        line = f"{name:<20} {1e3 * values['seconds']:9.1f} ms  {values['times_random']:5.2f} x random{replay}  Micro-F1 {values['micro_f1']:.1f}"
+        line = (
+            f"{name:<20} {1e3 * values['seconds']:9.1f} ms  {values['times_random']:5.2f} x random{replay}  Micro-F1"
+            f" {values['micro_f1']:.1f}"
+        )
         print(line, flush=True)
 
 

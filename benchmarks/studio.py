@@ -2,10 +2,13 @@
 
     python benchmarks/studio.py --out benchmarks/results/studio-load.json
 
-Every client has a name of its own and answers once a second, for two minutes: it tells the label of the node that it was asked, and asks for the next.
+Every client has a name of its own and answers once a second, for two minutes: it tells the label of the node that it
+was asked, and asks for the next.
 Every tenth time it also labels twelve further nodes in bulk.
-The time is from sending the label to having the next query. The studio is ``nodewise studio`` in a process of its own, its session on a disk; the
-page is the work page in Chromium, which draws what changes. Afterwards the studio is killed, and every label that it had acknowledged must be in the
+The time is from sending the label to having the next query. The studio is ``nodewise studio`` in a process of its own,
+its session on a disk; the
+page is the work page in Chromium, which draws what changes. Afterwards the studio is killed, and every label that it
+had acknowledged must be in the
 session's file.
 """
 
@@ -75,8 +78,13 @@ class Annotator(threading.Thread):
 
     def _tell_bulk(self, client: httpx.Client) -> None:
         start = time.perf_counter()
-        labels = {node: name_of(self._graph, node) for node in self._random.sample(range(self._graph.num_nodes), BULK_NODES)}
-        if self._post(client, "/bulk", labels=[{"node": node, "label": label} for node, label in labels.items()]) is not None:
+        labels = {
+            node: name_of(self._graph, node) for node in self._random.sample(range(self._graph.num_nodes), BULK_NODES)
+        }
+        if (
+            self._post(client, "/bulk", labels=[{"node": node, "label": label} for node, label in labels.items()])
+            is not None
+        ):
             self.told.update(labels)
             self.bulk.append(time.perf_counter() - start)
 
@@ -104,7 +112,9 @@ class OpenPage:
 
         self._playwright = sync_playwright().start()
         executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-        self._browser = self._playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        self._browser = self._playwright.chromium.launch(
+            executable_path=executable, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
         self.page = self._browser.new_page(viewport={"width": 1280, "height": 800})
         self.errors: list[str] = []
         self.messages = 0
@@ -115,8 +125,8 @@ class OpenPage:
         self.page.goto(f"{address}/")
         self.page.locator("body[data-phase=ready]").wait_for(timeout=60_000)
         self.page.evaluate(
-            "() => { window.longest = 0; let last = performance.now();"
-            " const frame = () => { const now = performance.now(); window.longest = Math.max(window.longest, now - last); last = now;"
+            "() => { window.longest = 0; let last = performance.now(); const frame = () => { const now ="
+            " performance.now(); window.longest = Math.max(window.longest, now - last); last = now;"
             " requestAnimationFrame(frame); }; requestAnimationFrame(frame); }"
         )
 
@@ -142,7 +152,10 @@ def name_of(graph: Graph, node: int) -> str:
 
 def milliseconds(values: list[float]) -> dict[str, float | int]:
     points = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99, "max_ms": 1.0}
-    return {**{name: round(1e3 * float(np.quantile(values, point)), 1) for name, point in points.items()}, "times": len(values)}
+    return {
+        **{name: round(1e3 * float(np.quantile(values, point)), 1) for name, point in points.items()},
+        "times": len(values),
+    }
 
 
 @contextmanager
@@ -150,7 +163,9 @@ def studio(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The command, on a free port."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
     command = [sys.executable, "-m", "nodewise", "studio", "job.nodewise", "--port", "0", "--no-browser"]
-    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     assert process.stdout is not None
     try:
         yield process.stdout.readline().strip().rstrip("/"), process
@@ -172,7 +187,10 @@ def seconds_of_processor(process: int) -> float:
 def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
     graph = load_graph(given.graph, features=default_features(given.graph))
     if given.clients * given.seconds / given.every * (1 + BULK_NODES / BULK_EVERY) > 4 * graph.num_nodes:
-        raise SystemExit(f"{given.graph} has {graph.num_nodes} nodes, too few for {given.clients} clients and {given.seconds:g} seconds")
+        raise SystemExit(
+            f"{given.graph} has {graph.num_nodes} nodes, too few for {given.clients} clients and {given.seconds:g}"
+            " seconds"
+        )
     path = folder / "job.nodewise"
     Session.create(path, graph, budget=graph.num_nodes, use_labels=False, classes=graph.class_names).close()
     with ExitStack() as stack:
@@ -183,7 +201,10 @@ def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(page.close)
         begin = time.perf_counter() + 2.0
         starts = [begin + given.every * number / given.clients for number in range(given.clients)]
-        annotators = [Annotator(number, address, graph, given.every, start, begin + given.seconds) for number, start in enumerate(starts)]
+        annotators = [
+            Annotator(number, address, graph, given.every, start, begin + given.seconds)
+            for number, start in enumerate(starts)
+        ]
         busy = seconds_of_processor(process.pid)
         for annotator in annotators:
             annotator.start()

@@ -1,11 +1,17 @@
-"""A whole job through the page, as a person would do it: 2,000 of Debian's package descriptions in eight sections, 70 labels by keyboard.
+"""A whole job through the page, as a person would do it.
+
+2,000 of Debian's package descriptions in eight sections, 70 labels by keyboard.
 
     python benchmarks/studio_job.py --out benchmarks/results/studio-job.json
 
-The texts are names with descriptions, one line each where the lists hold no more, from the package lists of this Debian machine (``apt-cache dumpavail``), 250 of each of the eight sections that hold the
-most packages, catch-alls left out; the section is the class, and is not in the table. ``nodewise studio`` runs in a process of its own; Chromium opens
-the page, chooses the file, names the classes, and answers as somebody who knows every section and needs no time to read: so the seconds are those
-that the page and the studio take. A step lasts from the press of a key to the next question being ready for one. Then sure predictions are reviewed in the
+The texts are names with descriptions, one line each where the lists hold no more, from the package lists of this Debian
+machine (``apt-cache dumpavail``), 250 of each of the eight sections that hold the
+most packages, catch-alls left out; the section is the class, and is not in the table. ``nodewise studio`` runs in a
+process of its own; Chromium opens
+the page, chooses the file, names the classes, and answers as somebody who knows every section and needs no time to
+read: so the seconds are those
+that the page and the studio take. A step lasts from the press of a key to the next question being ready for one. Then
+sure predictions are reviewed in the
 table: all rows in sight are chosen, wrong ones are left out one by one, the rest is confirmed in bulk.
 """
 
@@ -62,13 +68,21 @@ def read_packages() -> list[dict[str, str]]:
 
 
 def quantiles(values: list[float]) -> dict[str, float]:
-    return {name: round(float(np.quantile(values, point)), 3) for name, point in (("p50", 0.5), ("p95", 0.95), ("max", 1.0))}
+    return {
+        name: round(float(np.quantile(values, point)), 3) for name, point in (("p50", 0.5), ("p95", 0.95), ("max", 1.0))
+    }
 
 
 def accuracy(export: Path, sections: list[str], among: Path | None = None) -> dict[str, Any]:
     """Of the rows that nobody has labelled, in this export or in another one, how many this one predicts right."""
-    rows, other = ([*csv.DictReader((path or export).read_text(encoding="utf-8").splitlines())] for path in (export, among))
-    judged = [row["predicted"] == section for row, label, section in zip(rows, other, sections, strict=True) if not label["label"]]
+    rows, other = (
+        [*csv.DictReader((path or export).read_text(encoding="utf-8").splitlines())] for path in (export, among)
+    )
+    judged = [
+        row["predicted"] == section
+        for row, label, section in zip(rows, other, sections, strict=True)
+        if not label["label"]
+    ]
     return {"rows": len(judged), "right": round(sum(judged) / max(1, len(judged)), 4)}
 
 
@@ -175,18 +189,26 @@ def measure(folder: Path, labels: int, seconds: float) -> dict[str, Any]:
     try:
         address = server.stdout.readline().strip().rstrip("/")
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
+            browser = playwright.chromium.launch(
+                executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
+            )
             context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
             context.set_default_timeout(120_000)
             context.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")
             job = Job(context.new_page(), address, rows)
-            result: dict[str, Any] = {"sections": dict(Counter(sections)), "rows": len(rows), "labels": labels, **job.make(table, labels)}
+            result: dict[str, Any] = {
+                "sections": dict(Counter(sections)),
+                "rows": len(rows),
+                "labels": labels,
+                **job.make(table, labels),
+            }
             result["map_s"] = round(job.map(), 2)
             steps = job.label(labels)
             result |= {
-                "next_question_s": quantiles([shown / 1e3 for shown, _ in steps]), "whole_step_s": quantiles([whole / 1e3 for _, whole in steps]),
+                "next_question_s": quantiles([shown / 1e3 for shown, _ in steps]),
+                "whole_step_s": quantiles([whole / 1e3 for _, whole in steps]),
                 "export": accuracy(job.export("csv", folder / "out.csv"), sections),
-            }  # fmt: skip
+            }
             result["sizes_bytes"] = _sizes(job.export("pytorch", folder / "out.pt"), table)
             result["bulk"] = job.review(seconds)
             result["bulk"]["export"] = accuracy(job.export("csv", folder / "bulk.csv"), sections)
@@ -204,7 +226,11 @@ def _sizes(exported: Path, table: Path) -> dict[str, int]:
     tensors = torch.load(exported, weights_only=True)
     dense = exported.with_name("dense.pt")
     torch.save({**tensors, "x": tensors["x"].to_dense()}, dense)
-    return {"table": table.stat().st_size, "pt": exported.stat().st_size, "pt_with_dense_features": dense.stat().st_size}
+    return {
+        "table": table.stat().st_size,
+        "pt": exported.stat().st_size,
+        "pt_with_dense_features": dense.stat().st_size,
+    }
 
 
 def main() -> None:

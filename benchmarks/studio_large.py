@@ -1,4 +1,6 @@
-"""The studio on a large session, over HTTP, as the page uses it: opening, asking, telling, searching, a neighbourhood, predictions, the map.
+"""The studio on a large session, over HTTP, as the page uses it.
+
+Opening, asking, telling, searching, a neighbourhood, predictions, the map.
 
     python benchmarks/studio_large.py SESSION
 
@@ -38,7 +40,14 @@ def use(session: Path, tell: Callable[[dict[str, Any]], None]) -> None:
         assert studio.stdout is not None
 
         def lap(what: str, since: float, **more: Any) -> None:
-            tell({"what": what, "wall": round(time.perf_counter() - since, 3), "peak_gb": round(highest_memory(studio.pid), 3), **more})
+            tell(
+                {
+                    "what": what,
+                    "wall": round(time.perf_counter() - since, 3),
+                    "peak_gb": round(highest_memory(studio.pid), 3),
+                    **more,
+                }
+            )
 
         try:
             address = studio.stdout.readline().strip().rstrip("/")
@@ -61,7 +70,11 @@ def use(session: Path, tell: Callable[[dict[str, Any]], None]) -> None:
                     post("/tell", labels=[{"node": node, "label": status["classes"][0]}])
                     node = int(post("/ask")["queries"][0]["node"])
                     taken.append(time.perf_counter() - begin)
-                lap("seven answers, each with the next question", begin - sum(taken[:-1]), p50=round(float(np.median(taken)), 3))
+                lap(
+                    "seven answers, each with the next question",
+                    begin - sum(taken[:-1]),
+                    p50=round(float(np.median(taken)), 3),
+                )
                 for what, path, query in (
                     ("a card", f"/nodes/{node}", {}),
                     ("search", "/nodes", {"q": "47"}),

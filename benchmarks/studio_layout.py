@@ -1,8 +1,11 @@
-"""The map's layout against scikit-learn's and openTSNE's t-SNE: seconds, and how well the map shows the classes, on the same affinities.
+"""The map's layout against scikit-learn's and openTSNE's t-SNE.
+
+Seconds, and how well the map shows the classes, on the same affinities.
 
     python benchmarks/studio_layout.py cora layout.json
 
-One thread each. The quality is the accuracy of ten nearest neighbours on the map, five-fold. openTSNE is left out where it is not installed.
+One thread each. The quality is the accuracy of ten nearest neighbours on the map, five-fold. openTSNE is left out where
+it is not installed.
 """
 
 from __future__ import annotations
@@ -46,7 +49,9 @@ def measure(name: str) -> dict[str, Any]:
         distance = np.full((len(chosen), len(chosen)), 20.0, np.float32)
         distance[cells.row, cells.col] = -np.log(np.maximum(cells.data / cells.data.max(), 1e-6))
         np.fill_diagonal(distance, 0)
-        return TSNE(2, metric="precomputed", init=seed.astype(np.float32), n_jobs=1).fit_transform(np.minimum(distance, distance.T))
+        return TSNE(2, metric="precomputed", init=seed.astype(np.float32), n_jobs=1).fit_transform(
+            np.minimum(distance, distance.T)
+        )
 
     def opentsne() -> Any:
         from openTSNE import TSNEEmbedding

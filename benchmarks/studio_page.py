@@ -1,4 +1,5 @@
-"""Writes what was measured of the studio into docs/studio.md, between the two marks there, from the results of studio_job.py and studio.py.
+"""Writes what was measured of the studio into docs/studio.md, between the two marks there, from the results of
+studio_job.py and studio.py.
 
 python benchmarks/studio_page.py
 """
@@ -21,7 +22,9 @@ def read(name: str) -> dict[str, Any]:
 
 def where(record: dict[str, Any]) -> str:
     machine = record["machine"]
-    return f"{machine['cpu']}, {machine['cores']} cores, load {record['load'][0]} at the end, commit {machine['commit']}"
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores, load {record['load'][0]} at the end, commit {machine['commit']}"
+    )
 
 
 def job(record: dict[str, Any]) -> list[str]:
@@ -33,15 +36,24 @@ def job(record: dict[str, Any]) -> list[str]:
             "from a key to the next question on the screen, median and 95th percentile",
             f"{1e3 * shown['p50']:.0f} and {1e3 * shown['p95']:.0f} ms",
         ),
-        ("a whole step by keyboard, with the half second in which a double press is ignored", f"{step['p50']:.2f} and {step['p95']:.2f} s"),
-        (f"right in the export, of the {row['export']['rows']:,} rows that nobody labelled", f"{row['export']['right']:.1%}"),
+        (
+            "a whole step by keyboard, with the half second in which a double press is ignored",
+            f"{step['p50']:.2f} and {step['p95']:.2f} s",
+        ),
+        (
+            f"right in the export, of the {row['export']['rows']:,} rows that nobody labelled",
+            f"{row['export']['right']:.1%}",
+        ),
         ("the map, from the key to the picture", f"{row['map_s']:.1f} s"),
         (
             "sure predictions reviewed and confirmed in the table",
             f"{bulk['rows_a_minute']} rows a minute ({bulk['left_out']} wrong ones left out)",
         ),
         (
-            f"right in the export after {bulk['confirmed']} rows in bulk, of the {bulk['export']['rows']:,} others; of the same rows before",
+            (
+                f"right in the export after {bulk['confirmed']} rows in bulk, of the {bulk['export']['rows']:,} others;"
+                " of the same rows before"
+            ),
             f"{bulk['export']['right']:.1%}; {bulk['same_rows_before']['right']:.1%}",
         ),
         (
@@ -50,8 +62,11 @@ def job(record: dict[str, Any]) -> list[str]:
         ),
     ]
     return [
-        f"{row['rows']:,} of Debian's package descriptions in {len(row['sections'])} sections, {row['labels']} labels through the page in Chromium, by somebody who "
-        f"knows every answer and needs no time to read (`benchmarks/studio_job.py`; {where(record)}):",
+        (
+            f"{row['rows']:,} of Debian's package descriptions in {len(row['sections'])} sections, {row['labels']}"
+            " labels through the page in Chromium, by somebody who knows every answer and needs no time to read"
+            f" (`benchmarks/studio_job.py`; {where(record)}):"
+        ),
         "",
         "| | |",
         "| --- | ---: |",
@@ -63,9 +78,12 @@ def load(record: dict[str, Any]) -> list[str]:
     (row,) = record["rows"]
     bulk = f", {row['bulk_answers']['times']} bulk answers among them" if "bulk_answers" in row else ""
     return [
-        f"{row['clients']} annotators who answer once a second for {row['during_s']:.0f} s on {row['graph']}, with an open page{bulk}, the studio killed at the end "
-        f"(`benchmarks/studio.py`; {where(record)}): {row['labels']:,} labels, {row['labels_lost']} lost, {row['errors']} errors; from a label to the next question "
-        f"{row['p50_ms']:.0f} ms in the median, {row['p95_ms']:.0f} ms at the 95th percentile.",
+        (
+            f"{row['clients']} annotators who answer once a second for {row['during_s']:.0f} s on {row['graph']}, with"
+            f" an open page{bulk}, the studio killed at the end (`benchmarks/studio.py`; {where(record)}):"
+            f" {row['labels']:,} labels, {row['labels_lost']} lost, {row['errors']} errors; from a label to the next"
+            f" question {row['p50_ms']:.0f} ms in the median, {row['p95_ms']:.0f} ms at the 95th percentile."
+        ),
     ]
 
 

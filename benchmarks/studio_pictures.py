@@ -3,7 +3,8 @@
     pip install playwright
     python benchmarks/studio_pictures.py --out docs/images
 
-It starts `nodewise studio`, makes a session of made-up letters (`studio_letters.py`), answers as somebody who knows the topics would, and
+It starts `nodewise studio`, makes a session of made-up letters (`studio_letters.py`), answers as somebody who knows the
+topics would, and
 looks at every view, light and dark, on a desktop and on a phone.
 """
 
@@ -39,7 +40,9 @@ class Studio:
 
     def answer(self, count: int, annotator: str = "me") -> None:
         for _ in range(count):
-            node = self._client.post("/ask", json={"annotator": annotator}).raise_for_status().json()["queries"][0]["node"]
+            node = (
+                self._client.post("/ask", json={"annotator": annotator}).raise_for_status().json()["queries"][0]["node"]
+            )
             self.tell(node, self._topics[node], annotator)
 
     def tell(self, node: int, label: str, annotator: str, overrule: bool = False) -> None:
@@ -131,9 +134,18 @@ class Camera:
             ready(page)
             coloured(page, self._studio)
             self._shoot(page, f"work{ending}", theme)
-            for name, view in (("around", self._around), ("map", self._map), ("look", self._look), ("table", self._table_of_all), ("classes", self._classes),
-                               ("settings", self._settings), ("annotators", self._annotators), ("settle", self._settle), ("keys", self._keys),
-                               ("focus", self._focus)):  # fmt: skip
+            for name, view in (
+                ("around", self._around),
+                ("map", self._map),
+                ("look", self._look),
+                ("table", self._table_of_all),
+                ("classes", self._classes),
+                ("settings", self._settings),
+                ("annotators", self._annotators),
+                ("settle", self._settle),
+                ("keys", self._keys),
+                ("focus", self._focus),
+            ):
                 if (name == "around") == bool(ending) or name not in ("around", "keys", "focus"):
                     view(page)
                     self._shoot(page, f"{name}{ending}", theme)
@@ -161,13 +173,16 @@ class Camera:
         """Take the picture, with as many colours as it needs and no more."""
         path = self._out / f"studio-{name}{'-dark' if theme == 'dark' else ''}.png"
         page.screenshot(path=path, **options)
-        Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+        Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )
 
     def _back(self, page: Page) -> None:
         page.mouse.move(4, 4)
         page.keyboard.press("Escape")
         page.evaluate(
-            "() => { document.querySelector('dialog[open]')?.close(); document.body.classList.remove('focused'); document.activeElement.blur(); scrollTo(0, 0); }"
+            "() => { document.querySelector('dialog[open]')?.close(); document.body.classList.remove('focused');"
+            " document.activeElement.blur(); scrollTo(0, 0); }"
         )
         done = page.locator(".chosen-nodes button", has_text="Done")
         if done.is_visible():
@@ -251,7 +266,13 @@ def answer_all(studio: Studio) -> None:
     for number, node in enumerate(told[:8]):
         studio.tell(
             node,
-            studio.topic(node) if number not in (2, 5) else "building" if studio.topic(node) != "building" else "events",
+            (
+                studio.topic(node)
+                if number not in (2, 5)
+                else "building"
+                if studio.topic(node) != "building"
+                else "events"
+            ),
             "ada",
             overrule=number in (2, 5),
         )

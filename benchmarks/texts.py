@@ -1,8 +1,11 @@
-"""A CSV of texts, through `convert --knn`, `session new`, its first questions: time and memory of every stage, beside an older state of the code.
+"""A CSV of texts, through `convert --knn`, `session new`, its first questions.
+
+Time and memory of every stage, beside an older state of the code.
 
     python benchmarks/texts.py [--rows 200000] [--before DIR]
 
-Texts are drawn: 60,000 words by Zipf's law, ten topics that prefer a few hundred words each, 20 to 600 words a text, 110 on average. Each command is a process
+Texts are drawn: 60,000 words by Zipf's law, ten topics that prefer a few hundred words each, 20 to 600 words a text,
+110 on average. Each command is a process
 of its own. With `--before`, the root of a checkout, its commands do the same, in turns.
 """
 
@@ -29,7 +32,9 @@ def write_texts(path: Path, rows: int, seed: int = 0) -> None:
     """A table of names, texts and topics."""
     generator = np.random.default_rng(seed)
     size = 60_000
-    words = np.array(["".join(generator.choice(list("aeioubcdfghlmnprst"), 2 + number % 7)) + str(number) for number in range(size)])
+    words = np.array(
+        ["".join(generator.choice(list("aeioubcdfghlmnprst"), 2 + number % 7)) + str(number) for number in range(size)]
+    )
     usual = 1 / (np.arange(size) + 2.7)
     topics = []
     for _ in range(10):
@@ -87,9 +92,19 @@ STAGES = {
 def run(root: Path, folder: Path, code: str, *arguments: str) -> dict[str, Any]:
     """One stage in a process of its own: seconds of wall and processor time, and the highest memory."""
     code = "import resource, sys, time\nbegin = time.perf_counter()\n" + code + MEASURED
-    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "XDG_CACHE_HOME": str(folder / "cache"), "NO_COLOR": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(root / "src"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "NO_COLOR": "1",
+    }
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if "measured" not in done.stderr:
         raise SystemExit(f"{arguments} in {root}: {done.stdout[-2000:]} {done.stderr[-2000:]}")
@@ -126,22 +141,31 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--before", type=Path)
     parser.add_argument(
-        "--library", action="store_true", help="the same by calls from Python, where the command line's packages are missing"
+        "--library",
+        action="store_true",
+        help="the same by calls from Python, where the command line's packages are missing",
     )
     parser.add_argument("--studio", action="store_true", help="the studio on it, too")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     here = Path(__file__).resolve().parent.parent
-    record = json.loads(given.out.read_text()) if given.out.is_file() else {"schema": 1, "benchmark": "texts", "runs": []}
+    record = (
+        json.loads(given.out.read_text()) if given.out.is_file() else {"schema": 1, "benchmark": "texts", "runs": []}
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         table = folder / "texts.csv"
         begin = time.perf_counter()
         write_texts(table, given.rows)
         found: dict[str, Any] = {
-            "rows": given.rows, "bytes": table.stat().st_size, "drawn_in": round(time.perf_counter() - begin, 1), "machine": describe_machine(),
-            "load_average_before": os.getloadavg()[0], "library": given.library, "now": through(here, folder, table, "now", given.library),
-        }  # fmt: skip
+            "rows": given.rows,
+            "bytes": table.stat().st_size,
+            "drawn_in": round(time.perf_counter() - begin, 1),
+            "machine": describe_machine(),
+            "load_average_before": os.getloadavg()[0],
+            "library": given.library,
+            "now": through(here, folder, table, "now", given.library),
+        }
         if given.studio:
             found["studio"] = through_studio(folder)
         if given.before is not None:
@@ -153,7 +177,9 @@ def main() -> None:
                 totals = [sum(stage[kind] for stage in found[state].values()) for state in ("before", "now")]
                 found[f"{kind}_ratio"] = round(totals[0] / totals[1], 2)
         found["load_average"] = os.getloadavg()[0]
-    record["runs"] = [run for run in record["runs"] if (run["rows"], "before" in run) != (given.rows, "before" in found)] + [found]
+    record["runs"] = [
+        run for run in record["runs"] if (run["rows"], "before" in run) != (given.rows, "before" in found)
+    ] + [found]
     print(json.dumps(found, indent=1))
     given.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

@@ -3,8 +3,10 @@
     python benchmarks/transfer.py --policies DIR --out benchmarks/results/transfer.json
     python benchmarks/transfer.py --released DIR --out benchmarks/results/reference.json
 
-With ``--released``, the state dicts of the paper's authors, random and degree are run on the paper's five graphs and compared with reference
-figures made by an independent implementation. With ``--policies``, every NAME-SEED.safetensors is run on the paper's target graphs of NAME.
+With ``--released``, the state dicts of the paper's authors, random and degree are run on the paper's five graphs and
+compared with reference
+figures made by an independent implementation. With ``--policies``, every NAME-SEED.safetensors is run on the paper's
+target graphs of NAME.
 """
 
 from __future__ import annotations
@@ -21,12 +23,47 @@ from nodewise.policy import Policy, import_released, load_policy
 
 # Micro-F1, its 95 % interval and Macro-F1 of an independent implementation of the protocol, 100 runs
 REFERENCE = {
-    "cora": {"random": (66.4, 1.0, 60.0), "centrality": (68.0, 0.9, 63.9), "cora+citeseer": (73.5, 0.6, 71.4), "cora+pubmed": (74.7, 0.5, 72.9), "citeseer+pubmed": (73.3, 0.6, 71.2), "reddit1+2": (73.5, 0.6, 71.2)},
-    "citeseer": {"random": (59.9, 0.9, 52.9), "centrality": (53.1, 1.2, 42.9), "cora+citeseer": (66.1, 0.5, 58.7), "cora+pubmed": (65.6, 0.5, 57.4), "citeseer+pubmed": (65.9, 0.4, 58.0), "reddit1+2": (65.9, 0.5, 57.7)},
-    "pubmed": {"random": (68.0, 1.3, 67.2), "centrality": (65.5, 0.5, 60.5), "cora+citeseer": (78.1, 0.5, 76.6), "cora+pubmed": (78.1, 0.7, 75.8), "citeseer+pubmed": (78.5, 0.6, 76.6), "reddit1+2": (77.8, 0.6, 76.0)},
-    "coauthor-cs": {"random": (84.6, 0.5, 70.2), "centrality": (79.3, 0.2, 52.7), "cora+citeseer": (88.3, 0.3, 85.7), "cora+pubmed": (88.4, 0.3, 85.6), "citeseer+pubmed": (87.5, 0.4, 84.6), "reddit1+2": (88.5, 0.2, 85.8)},
-    "coauthor-physics": {"random": (81.9, 1.0, 70.8), "centrality": (50.4, 0.3, 13.4), "cora+citeseer": (86.5, 0.9, 79.9), "cora+pubmed": (86.5, 0.8, 80.0), "citeseer+pubmed": (87.6, 0.7, 82.0), "reddit1+2": (86.1, 0.7, 79.3)},
-}  # fmt: skip
+    "cora": {
+        "random": (66.4, 1.0, 60.0),
+        "centrality": (68.0, 0.9, 63.9),
+        "cora+citeseer": (73.5, 0.6, 71.4),
+        "cora+pubmed": (74.7, 0.5, 72.9),
+        "citeseer+pubmed": (73.3, 0.6, 71.2),
+        "reddit1+2": (73.5, 0.6, 71.2),
+    },
+    "citeseer": {
+        "random": (59.9, 0.9, 52.9),
+        "centrality": (53.1, 1.2, 42.9),
+        "cora+citeseer": (66.1, 0.5, 58.7),
+        "cora+pubmed": (65.6, 0.5, 57.4),
+        "citeseer+pubmed": (65.9, 0.4, 58.0),
+        "reddit1+2": (65.9, 0.5, 57.7),
+    },
+    "pubmed": {
+        "random": (68.0, 1.3, 67.2),
+        "centrality": (65.5, 0.5, 60.5),
+        "cora+citeseer": (78.1, 0.5, 76.6),
+        "cora+pubmed": (78.1, 0.7, 75.8),
+        "citeseer+pubmed": (78.5, 0.6, 76.6),
+        "reddit1+2": (77.8, 0.6, 76.0),
+    },
+    "coauthor-cs": {
+        "random": (84.6, 0.5, 70.2),
+        "centrality": (79.3, 0.2, 52.7),
+        "cora+citeseer": (88.3, 0.3, 85.7),
+        "cora+pubmed": (88.4, 0.3, 85.6),
+        "citeseer+pubmed": (87.5, 0.4, 84.6),
+        "reddit1+2": (88.5, 0.2, 85.8),
+    },
+    "coauthor-physics": {
+        "random": (81.9, 1.0, 70.8),
+        "centrality": (50.4, 0.3, 13.4),
+        "cora+citeseer": (86.5, 0.9, 79.9),
+        "cora+pubmed": (86.5, 0.8, 80.0),
+        "citeseer+pubmed": (87.6, 0.7, 82.0),
+        "reddit1+2": (86.1, 0.7, 79.3),
+    },
+}
 # what the paper reports for GPA (tables 2 and of the appendix): Micro-F1, Macro-F1
 PAPER = {
     "cora+citeseer": {"pubmed": (77.80, 75.66), "coauthor-physics": (88.08, 82.82), "coauthor-cs": (87.90, 84.99)},
@@ -60,7 +97,9 @@ def reference(given: argparse.Namespace) -> list[dict[str, Any]]:
     rows = []
     for graph, figures in REFERENCE.items():
         for name, (micro, interval, macro) in figures.items():
-            strategy = name if name in ("random", "centrality") else import_released(given.released / f"pretrain_{name}.pkl")
+            strategy = (
+                name if name in ("random", "centrality") else import_released(given.released / f"pretrain_{name}.pkl")
+            )
             row = {
                 "policy": name,
                 **run(graph, strategy, given),
@@ -71,7 +110,8 @@ def reference(given: argparse.Namespace) -> list[dict[str, Any]]:
             row["intervals_apart"] = abs(row["micro_f1"] - micro) / interval
             rows.append(row)
             print(
-                f"{graph:<17} {name:<16} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}   reference {micro} ± {interval} / {macro}   {row['intervals_apart']:.2f} intervals apart",
+                f"{graph:<17} {name:<16} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}  "
+                f" reference {micro} ± {interval} / {macro}   {row['intervals_apart']:.2f} intervals apart",
                 flush=True,
             )
     mean = sum(row["micro_f1"] - row["reference_micro"] for row in rows) / len(rows)
@@ -99,7 +139,8 @@ def transfer(given: argparse.Namespace) -> list[dict[str, Any]]:
             }
             rows.append(row)
             print(
-                f"{name:<16} seed {seed} (source reward {row['source_reward']:.4f})  {graph:<17} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}   paper {micro} / {macro}",
+                f"{name:<16} seed {seed} (source reward {row['source_reward']:.4f})  {graph:<17} {row['micro_f1']:.2f}"
+                f" ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}   paper {micro} / {macro}",
                 flush=True,
             )
     return rows

@@ -1,9 +1,13 @@
-"""How long making views takes, beside an older state of the code; and how little the draw of the features' reduction matters.
+"""How long making views takes, beside an older state of the code.
+
+And how little the draw of the features' reduction matters.
 
     python benchmarks/views_made.py [--graphs cora,…] [--before DIR] [--draws 5]
 
-Each graph is read and its views made in a process of its own, with all cores; with `--before`, the root of a checkout, in turns with its code. For graphs with
-more than 1,500 features the reduction is made with several seeds: told is the largest difference of inner products of 500 rows.
+Each graph is read and its views made in a process of its own, with all cores; with `--before`, the root of a checkout,
+in turns with its code. For graphs with
+more than 1,500 features the reduction is made with several seeds: told is the largest difference of inner products of
+500 rows.
 """
 
 from __future__ import annotations
@@ -37,7 +41,9 @@ print(time.perf_counter() - begin, time.process_time() - busy, graph.num_nodes, 
 def made(root: Path, graph: str) -> dict[str, Any]:
     """Seconds of wall and processor time with one state of the code."""
     environment = {**os.environ, "PYTHONPATH": str(root / "src")}
-    done = subprocess.run([sys.executable, "-c", MADE, graph], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", MADE, graph], env=environment, capture_output=True, text=True, check=True
+    )
     wall, cpu, nodes, features = done.stdout.split()
     return {"wall": round(float(wall), 2), "cpu": round(float(cpu), 2), "nodes": int(nodes), "features": int(features)}
 
@@ -53,7 +59,9 @@ def differences(graph: str, draws: int) -> float:
     some = np.random.default_rng(0).permutation(rows.shape[0])[:500]
     inner = []
     for seed in range(draws):
-        found = reduction.block_lanczos(lambda v: turned(times(v)), rows.shape[1], reduction.REDUCED, reduction._TOLERANCE, seed)[1]
+        found = reduction.block_lanczos(
+            lambda v: turned(times(v)), rows.shape[1], reduction.REDUCED, reduction._TOLERANCE, seed
+        )[1]
         reduced = times(found)[some].astype(np.float64)
         inner.append(reduced @ reduced.T)
     return max(float(np.abs(each - inner[0]).max()) for each in inner[1:])
@@ -80,7 +88,9 @@ def main() -> None:
     record: dict[str, Any] = {"schema": 1, "benchmark": "views made", "machine": describe_machine(), "rows": rows}
     if given.before is not None:
         asked = ["git", "rev-parse", "--short", "HEAD"]
-        record["commit_before"] = subprocess.run(asked, cwd=given.before, capture_output=True, text=True, check=False).stdout.strip()
+        record["commit_before"] = subprocess.run(
+            asked, cwd=given.before, capture_output=True, text=True, check=False
+        ).stdout.strip()
     write_json(given.out, record | {"seconds": round(time.time() - begin, 1), "load": os.getloadavg()[0]})
 
 

@@ -1,11 +1,15 @@
-"""How fast a rollout of views and gain is, in turns with the GCN and a policy and, where its path is given, a sketch of the closed form.
+"""How fast a rollout of views and gain is, in turns with the GCN and a policy and, where its path is given, a sketch of
+the closed form.
 
-    python benchmarks/views_speed.py --device cpu --threads 1 --batch 10 [--sketch path/to/views.py] --out benchmarks/results/views-speed-cpu.json
+    python benchmarks/views_speed.py --device cpu --threads 1 --batch 10 [--sketch path/to/views.py] --out
+    benchmarks/results/views-speed-cpu.json
     python benchmarks/views_speed.py --device cuda --batch 10,100 --out benchmarks/results/views-speed-gpu.json
     python benchmarks/views_speed.py --device cuda --batch 10,100 --profile       where the time goes, kernel by kernel
 
-A rollout is 35 queries on Cora, views and splits given, and the test scores at the end. What is compared is measured in the same process, in turns; the ratios are
-those of the medians. ``operations_a_step`` counts what PyTorch is asked to compute in a middle step, views of memory left out.
+A rollout is 35 queries on Cora, views and splits given, and the test scores at the end. What is compared is measured in
+the same process, in turns; the ratios are
+those of the medians. ``operations_a_step`` counts what PyTorch is asked to compute in a middle step, views of memory
+left out.
 """
 
 from __future__ import annotations
@@ -52,7 +56,9 @@ class Operations(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def player(graph: GraphTensors, classifier: str, strategy: Strategy, runs: int, turns: int) -> tuple[Environment, Callable[[int], float]]:
+def player(
+    graph: GraphTensors, classifier: str, strategy: Strategy, runs: int, turns: int
+) -> tuple[Environment, Callable[[int], float]]:
     """An environment, and what plays an episode in it and gives the mean Micro-F1."""
     environment = Environment.of(graph, make_classifier(classifier), runs, BUDGET)
     drawn = [draw_splits(graph, runs, 0, turn * runs) for turn in range(turns)]
@@ -75,9 +81,9 @@ def sketch(path: Path, runs: int, device: str) -> Callable[[int], float]:
     views, nodes = module.make_views(adjacency, x, device), len(y)
 
     def work(turn: int) -> float:
-        order = torch.stack([torch.randperm(nodes, generator=torch.Generator().manual_seed(turn * runs + run)) for run in range(runs)]).to(
-            device
-        )
+        order = torch.stack(
+            [torch.randperm(nodes, generator=torch.Generator().manual_seed(turn * runs + run)) for run in range(runs)]
+        ).to(device)
         pool = torch.ones(runs, nodes, dtype=torch.bool, device=device).scatter_(1, order[:, :1500], False)
         mean = module.play(views, y, int(y.max()) + 1, pool, BUDGET, "gain")
         return 100 * float((mean.argmax(-1).gather(1, order[:, :1000]) == y[order[:, :1000]]).float().mean())
@@ -98,7 +104,9 @@ def operations(environment: Environment, strategy: Strategy) -> collections.Coun
 
 
 def profile(work: Callable[[int], float], device: str, rows: int) -> dict[str, Any]:
-    """Print where an episode's time goes, the most first, and give the number of kernels (operations, on the CPU) and their time."""
+    """Print where an episode's time goes, the most first, and give the number of kernels (operations, on the CPU) and
+    their time.
+    """
     kinds = [torch.profiler.ProfilerActivity.CPU] + ([torch.profiler.ProfilerActivity.CUDA] if device == "cuda" else [])
     with torch.profiler.profile(activities=kinds) as recorded:
         work(0)
@@ -110,7 +118,9 @@ def profile(work: Callable[[int], float], device: str, rows: int) -> dict[str, A
             found[entry.key] = (entry.count, entry.self_device_time_total)
     total = sum(spent for _, spent in found.values())
     for name, (count, spent) in sorted(found.items(), key=lambda pair: -pair[1][1])[:rows]:
-        print(f"{spent / 1e3:9.3f} ms {spent / max(total, 1e-9):6.1%} {count:7d} x {spent / count:8.2f} us  {name[:150]}")
+        print(
+            f"{spent / 1e3:9.3f} ms {spent / max(total, 1e-9):6.1%} {count:7d} x {spent / count:8.2f} us  {name[:150]}"
+        )
     many = sum(count for count, _ in found.values())
     print(f"{total / 1e3:9.3f} ms in all, {many} kernels, {many / BUDGET:.1f} a step", flush=True)
     return {"kernels_a_step": many / BUDGET, "busy_ms": total / 1e3}
@@ -124,7 +134,9 @@ def main() -> None:
     parser.add_argument("--policy", default="cora+citeseer")
     parser.add_argument("--sketch", type=Path, help="a sketch of the closed form, played in turns as well")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--profile", type=int, nargs="?", const=45, default=0, metavar="ROWS", help="print where the time goes")
+    parser.add_argument(
+        "--profile", type=int, nargs="?", const=45, default=0, metavar="ROWS", help="print where the time goes"
+    )
     parser.add_argument("--operations", action="store_true", help="print the operations of a step by name")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -141,7 +153,10 @@ def main() -> None:
     }
     for runs in map(int, given.batch.split(",")):
         environment, ours = player(plain, "views", make_strategy("gain"), runs, given.turns)
-        works = {OURS: ours, "gcn + policy": player(papers, "gcn", Learned(find_policy(given.policy)), runs, given.turns)[1]}
+        works = {
+            OURS: ours,
+            "gcn + policy": player(papers, "gcn", Learned(find_policy(given.policy)), runs, given.turns)[1],
+        }
         if given.sketch:
             works["sketch"] = sketch(given.sketch.resolve(), runs, given.device)
         for work in works.values():  # compiles, allocates, records
@@ -161,7 +176,9 @@ def main() -> None:
             name: {
                 "ms": 1e3 * medians[name],
                 "all_ms": [1e3 * value for value in seconds[name]],
-                "processor_ms": 1e3 * statistics.median(busy[name]),  # says more than the time where others use the machine
+                "processor_ms": (
+                    1e3 * statistics.median(busy[name])
+                ),  # says more than the time where others use the machine
                 "micro_f1": statistics.fmean(scores[name]),
                 "times_ours": medians[name] / medians[OURS],
             }
@@ -171,7 +188,8 @@ def main() -> None:
             record["operations_a_step"] = counted.total()
         for name in works:
             print(
-                f"batch {runs:>3}  {name:<13}{1e3 * medians[name]:9.2f} ms  {medians[name] / medians[OURS]:5.2f} x  Micro-F1 {record[name]['micro_f1']:.1f}",
+                f"batch {runs:>3}  {name:<13}{1e3 * medians[name]:9.2f} ms  {medians[name] / medians[OURS]:5.2f} x "
+                f" Micro-F1 {record[name]['micro_f1']:.1f}",
                 flush=True,
             )
         if counted:

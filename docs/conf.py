@@ -36,9 +36,15 @@ copybutton_exclude = ".linenos, .gp, .go"
 suppress_warnings = ["myst.header"]  # included pages begin where they begin
 nitpicky = True  # whatever a signature names is described on some page
 nitpick_ignore_regex = [
-    ("py:.*", r"(torch|numpy|np|npt|scipy|sp|pd|nx|pathlib|collections)\..*"),  # other libraries: the site is built without a network
+    (
+        "py:.*",
+        r"(torch|numpy|np|npt|scipy|sp|pd|nx|pathlib|collections)\..*",
+    ),  # other libraries: the site is built without a network
     ("py:class", "Path|Data|Figure"),
-    ("py:class", "Features|Metric|Log"),  # names of unions and choices that the sentence beside them tells; the log is a session's own
+    (
+        "py:class",
+        "Features|Metric|Log",
+    ),  # names of unions and choices that the sentence beside them tells; the log is a session's own
     ("py:class", r"tuple\[(int|float)"),  # Sphinx cuts a tuple's type at its comma
 ]
 

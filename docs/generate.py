@@ -1,4 +1,7 @@
-"""Pages that are made from the code itself: every command from the command line, and the gallery by running its examples."""
+"""Pages that are made from the code itself.
+
+Every command from the command line, and the gallery by running its examples.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,14 @@ def write_commands(page: Path) -> None:
     from nodewise.cli.app import app
 
     command = typer.main.get_command(app)
-    lines = ["# Commands", "", _first(command.help), "", "Bad input ends with 2, any other failure with 1, Ctrl-C with 130.", ""]
+    lines = [
+        "# Commands",
+        "",
+        _first(command.help),
+        "",
+        "Bad input ends with 2, any other failure with 1, Ctrl-C with 130.",
+        "",
+    ]
     _describe(command, "nodewise", lines)
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -70,7 +80,8 @@ def _default(parameter: Any) -> str:
 
 
 def write_gallery(examples: Path, folder: Path) -> None:
-    """Runs every example in a folder of its own, and writes a page for each with its code, what it printed and its pictures.
+    """Runs every example in a folder of its own, and writes a page for each with its code, what it printed and its
+    pictures.
 
     An example is run again when it, or anything of nodewise, is newer than its page.
     """
@@ -117,7 +128,9 @@ def _page(script: Path, folder: Path) -> str:
         "OMP_NUM_THREADS": "1",
         "PYTHONWARNINGS": "error::UserWarning",
     }
-    done = subprocess.run([sys.executable, str(script)], cwd=work, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=work, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"the example {script.name} failed:\n{done.stderr}")
     lines = [f"# {title}", "", rest.strip(), "", "```python", body, "```", ""]
@@ -141,7 +154,9 @@ def draw_formula(tex: str) -> str:
     svg = drawn.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    look = f'style="vertical-align:-{1.333 * depth:.1f}px" fill="currentColor" role="img" aria-label="{html.escape(tex)}"'
+    look = (
+        f'style="vertical-align:-{1.333 * depth:.1f}px" fill="currentColor" role="img" aria-label="{html.escape(tex)}"'
+    )
     return svg.strip().replace("<svg", f"<svg {look}", 1)
 
 

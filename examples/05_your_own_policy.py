@@ -1,6 +1,7 @@
 """Train a policy of your own.
 
-A policy is trained once, on graphs whose labels are known, and then works on others. A real training takes 2,000 episodes; these few only
+A policy is trained once, on graphs whose labels are known, and then works on others. A real training takes 2,000
+episodes; these few only
 show how it is done, what is kept, and how the policy is used.
 """
 

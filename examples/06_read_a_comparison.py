@@ -1,12 +1,15 @@
 """Read a comparison: intervals, paired tests, ranks.
 
-Runs differ much from split to split; the same splits for all strategies make differences far surer than the means alone. `against_best`
+Runs differ much from split to split; the same splits for all strategies make differences far surer than the means
+alone. `against_best`
 holds the paired tests, corrected for how many were made; `ranking` sets strategies in order over graphs.
 """
 
 import nodewise as nw
 
-table = nw.compare(["wine", "breast-cancer"], ["random", "centrality", "uncertainty"], classifiers="gcn", budgets=8, runs=8)
+table = nw.compare(
+    ["wine", "breast-cancer"], ["random", "centrality", "uncertainty"], classifiers="gcn", budgets=8, runs=8
+)
 print(table)
 for setting in table.settings:
     for test in setting.against_best():

@@ -15,7 +15,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 
-# What is started in the background by a shell ignores Ctrl-C, and so would every command that a test starts and interrupts.
+# What is started in the background by a shell ignores Ctrl-C, and so would every command that a test starts and
+# interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -25,7 +26,9 @@ settings.load_profile("nodewise")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips, with the reason, what needs a GPU or a browser where there is none; gives long tests an hour before they count as hanging."""
+    """Skips, with the reason, what needs a GPU or a browser where there is none; gives long tests an hour before they
+    count as hanging.
+    """
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(3600))
@@ -62,14 +65,26 @@ def data_folder() -> Path:
 @pytest.fixture
 def clean_environment() -> dict[str, str]:
     """This process's environment without what would steer the command, finding this checkout's nodewise."""
-    steering = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM", "TTY_COMPATIBLE", "PYTHONPATH", "NODEWISE_DATA", "NODEWISE_DEBUG"}
+    steering = {
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "COLUMNS",
+        "LINES",
+        "TERM",
+        "TTY_COMPATIBLE",
+        "PYTHONPATH",
+        "NODEWISE_DATA",
+        "NODEWISE_DEBUG",
+    }
     environment = {key: value for key, value in os.environ.items() if key not in steering}
     return {**environment, "PYTHONPATH": str(ROOT / "src")}
 
 
 @pytest.fixture
 def nodewise(clean_environment: dict[str, str], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the real command in a process of its own, in an empty folder: ``nodewise("datasets", "--json", NO_COLOR="1")``."""
+    """Runs the real command in a process of its own, in an empty folder: ``nodewise("datasets", "--json",
+    NO_COLOR="1")``.
+    """
 
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

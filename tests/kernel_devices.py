@@ -10,6 +10,8 @@ import pytest
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1" and find_spec("triton") is not None
 
 _ONLY_THEN = pytest.mark.skipif(not INTERPRETED, reason="runs kernels on the CPU only with TRITON_INTERPRET=1")
-_ITS_OWN = pytest.mark.filterwarnings("ignore:Conversion of an array:DeprecationWarning", "ignore:invalid value:RuntimeWarning")
+_ITS_OWN = pytest.mark.filterwarnings(
+    "ignore:Conversion of an array:DeprecationWarning", "ignore:invalid value:RuntimeWarning"
+)
 
 KERNEL_DEVICES = [pytest.param("cuda", marks=pytest.mark.gpu), pytest.param("cpu", marks=[_ONLY_THEN, _ITS_OWN])]

@@ -9,9 +9,13 @@ from nodewise.contracts import Classifier, Learner
 from nodewise.graph.tensors import GraphTensors
 
 
-def learner(name: str | Classifier, tensors: GraphTensors, runs: int, settings: Gcn | None = None, budget: int = 64) -> Any:
+def learner(
+    name: str | Classifier, tensors: GraphTensors, runs: int, settings: Gcn | None = None, budget: int = 64
+) -> Any:
     """Runs of a classifier on a graph, reset with seed 0."""
     classifier = settings or make_classifier(name)
-    started: Learner = classifier.start(tensors.unlabelled, tensors.prepared_by(classifier), runs, tensors.num_classes, budget)
+    started: Learner = classifier.start(
+        tensors.unlabelled, tensors.prepared_by(classifier), runs, tensors.num_classes, budget
+    )
     started.reset(0)
     return started

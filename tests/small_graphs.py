@@ -22,13 +22,20 @@ def random_graph(kind: Kind = "sparse", nodes: int = 40, classes: int = 3, colum
     y = rng.permutation(np.arange(nodes) % classes)
     mean = np.asarray(x.mean(0), dtype=np.float32).ravel()
     return Graph.build(
-        edges, nodes, x=x.toarray() if kind == "dense" else x, y=y, x_offset=mean if kind == "offset" else None, name=f"random {kind}"
+        edges,
+        nodes,
+        x=x.toarray() if kind == "dense" else x,
+        y=y,
+        x_offset=mean if kind == "offset" else None,
+        name=f"random {kind}",
     )
 
 
 def block_graph(nodes: int = 150, classes: int = 3, seed: int = 0, signal: float = 1.5) -> Graph:
     """Communities whose features tell the class about half of the time."""
-    settings = SyntheticSettings(nodes=nodes, classes=classes, mean_degree=5, homophily=0.8, features=8, signal=signal, seed=seed)
+    settings = SyntheticSettings(
+        nodes=nodes, classes=classes, mean_degree=5, homophily=0.8, features=8, signal=signal, seed=seed
+    )
     return synthetic_graph(settings, name="blocks")
 
 
@@ -51,5 +58,11 @@ def relabelled(graph: Graph, order: np.ndarray) -> Graph:
 def with_labels(graph: Graph, y: np.ndarray) -> Graph:
     """The same graph with other labels."""
     return Graph.build(
-        graph.edge_index, graph.num_nodes, x=graph.x, y=y, class_names=graph.class_names, x_offset=graph.x_offset, name=graph.name
+        graph.edge_index,
+        graph.num_nodes,
+        x=graph.x,
+        y=y,
+        class_names=graph.class_names,
+        x_offset=graph.x_offset,
+        name=graph.name,
     )

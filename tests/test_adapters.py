@@ -25,11 +25,20 @@ def partly(*rows: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("strategy", "classifier"), [(None, None), ("uncertainty", "gcn")])
-def test_it_asks_what_a_session_with_these_labels_asks(tmp_path: Path, strategy: str | None, classifier: str | None) -> None:
+def test_it_asks_what_a_session_with_these_labels_asks(
+    tmp_path: Path, strategy: str | None, classifier: str | None
+) -> None:
     y, allowed = partly(0, 70, 150), list(range(40, 170))
     graph = nw.knn_graph(X, 7, y=[None if np.isnan(label) else str(int(label)) for label in y])
     with nw.Session.create(
-        tmp_path / "job", graph, budget=3, strategy=strategy, classifier=classifier, seed=4, candidates=allowed, use_labels=True
+        tmp_path / "job",
+        graph,
+        budget=3,
+        strategy=strategy,
+        classifier=classifier,
+        seed=4,
+        candidates=allowed,
+        use_labels=True,
     ) as session:
         asked = [query.node for query in session.ask(3)]
     adapter = PoolQuery(k=7, strategy=strategy, classifier=classifier, random_state=4)
@@ -49,7 +58,9 @@ def test_a_loop_learns_and_asks_no_row_twice() -> None:
 
 def test_the_graph_is_made_once_for_each_table(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr("nodewise.adapters.knn_graph", lambda *given, **more: made.append(1) or nw.knn_graph(*given, **more))
+    monkeypatch.setattr(
+        "nodewise.adapters.knn_graph", lambda *given, **more: made.append(1) or nw.knn_graph(*given, **more)
+    )
     adapter = PoolQuery(strategy="random")
     adapter.query(X, partly(0))
     adapter.query(X.copy(), partly(0, 1))
@@ -70,11 +81,17 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match=r"y needs one label for each of the 178 rows of X, received \(3,\)"):
         PoolQuery().query(X, [0, 1, 2])
     with pytest.raises(
-        InputError, match=r"candidates must be indices of rows, from 0 to 177, received float64 of shape \[2, 13\]: rows that are not in X"
+        InputError,
+        match=(
+            r"candidates must be indices of rows, from 0 to 177, received float64 of shape \[2, 13\]: rows that are not"
+            r" in X"
+        ),
     ):
         PoolQuery().query(X, partly(), candidates=X[:2])
     for size in (0, 3, 1.5, True):
-        with pytest.raises(InputError, match="batch_size must be a whole number from 1 to 2, the rows that can be asked, received"):
+        with pytest.raises(
+            InputError, match="batch_size must be a whole number from 1 to 2, the rows that can be asked, received"
+        ):
             PoolQuery().query(X, partly(5), candidates=[4, 5, 6], batch_size=size)
     with pytest.raises(GraphError, match="finite"):
         PoolQuery().query(np.where(X > 2, np.nan, X), partly())

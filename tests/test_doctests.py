@@ -17,7 +17,9 @@ NAMES = [name for name in nw.__all__ if name != "__version__"]
 def examples(thing: object, name: str) -> list[doctest.DocTest]:
     finder = doctest.DocTestFinder(exclude_empty=True)
     module = inspect.getmodule(thing)
-    return [test for test in finder.find(thing, name, module=module, globs={"nw": nw, "Graph": nw.Graph}) if test.examples]
+    return [
+        test for test in finder.find(thing, name, module=module, globs={"nw": nw, "Graph": nw.Graph}) if test.examples
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -27,7 +29,9 @@ def test_examples_of(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert any(test.name == name for test in found), f"{name} has no example of its own"
     for test in found:
         said: list[str] = []
-        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
+        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(
+            test, out=said.append
+        )
         assert not result.failed, "".join(said)
 
 

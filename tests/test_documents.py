@@ -43,7 +43,11 @@ def commands() -> list[str]:
 def test_links_lead_somewhere(path: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8"))
     made = "_generated/"  # pages that make docs makes, and whose links Sphinx checks
-    assert not [target for target in targets if not target.startswith(("https://", made)) and not (path.parent / target).exists()]
+    assert not [
+        target
+        for target in targets
+        if not target.startswith(("https://", made)) and not (path.parent / target).exists()
+    ]
 
 
 def test_every_command_shown_exists_with_its_options(capfd: pytest.CaptureFixture[str]) -> None:
@@ -56,7 +60,9 @@ def test_every_command_shown_exists_with_its_options(capfd: pytest.CaptureFixtur
 def test_the_figures_in_readme_and_docs_are_those_of_the_result_files(tmp_path: Path) -> None:
     """The pages, made anew in a copy, are the pages that are here."""
     for name in ("benchmarks", "docs"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("_generated", "images", "__pycache__"))
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("_generated", "images", "__pycache__")
+        )
     shutil.copy(ROOT / "README.md", tmp_path)
     (tmp_path / "docs" / "images").mkdir()
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
@@ -66,16 +72,31 @@ def test_the_figures_in_readme_and_docs_are_those_of_the_result_files(tmp_path: 
     pages = [path.relative_to(tmp_path) for path in (tmp_path / "README.md", *tmp_path.glob("docs/*.md"))]
     differing = [str(page) for page in pages if (tmp_path / page).read_bytes() != (ROOT / page).read_bytes()]
     assert differing == [], "make pages writes them"
-    marked = {str(page) for page in pages if re.search(r"<!-- (generated|measured|audit|[a-z-]+:begin)", (ROOT / page).read_text("utf-8"))}
-    assert marked - {*PAGES, "README.md", "docs/departures.md"} == set(), "a page that is made and that nothing here makes"
+    marked = {
+        str(page)
+        for page in pages
+        if re.search(r"<!-- (generated|measured|audit|[a-z-]+:begin)", (ROOT / page).read_text("utf-8"))
+    }
+    assert marked - {*PAGES, "README.md", "docs/departures.md"} == set(), (
+        "a page that is made and that nothing here makes"
+    )
 
 
-TEXTS = [f"{'offer prize win' if i % 2 else 'meeting notes agenda'} number {i} {'cash' if i % 3 else 'plan'}" for i in range(100)]
+TEXTS = [
+    f"{'offer prize win' if i % 2 else 'meeting notes agenda'} number {i} {'cash' if i % 3 else 'plan'}"
+    for i in range(100)
+]
 
 
 def typed(path: Path) -> list[str]:
-    """The commands of a page in the order in which they stand, but for those that wait for a browser, take long, or need a GPU."""
-    whole = [re.sub(r"\\\n\s*", "", block) for block in blocks(path, "") + blocks(path, "bash") if "--device cuda" not in block]
+    """The commands of a page in the order in which they stand, but for those that wait for a browser, take long, or
+    need a GPU.
+    """
+    whole = [
+        re.sub(r"\\\n\s*", "", block)
+        for block in blocks(path, "") + blocks(path, "bash")
+        if "--device cuda" not in block
+    ]
     lines = [line for block in whole for line in block.splitlines() if line.startswith("nodewise ")]
     return [line for line in lines if not line.startswith(("nodewise studio", "nodewise demo", "nodewise reproduce"))]
 
@@ -84,13 +105,20 @@ def prepare_data() -> None:
     """Files as `docs/start.md` and `docs/guides/data.md` call the reader's."""
     image = pytest.importorskip("PIL.Image")
     Path("articles.csv").write_text("body\n" + "\n".join(TEXTS), encoding="utf-8")
-    Path("things.csv").write_text("height,kind\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(20)), encoding="utf-8")
+    Path("things.csv").write_text(
+        "height,kind\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(20)), encoding="utf-8"
+    )
     Path("photos").mkdir()
     for i in range(20):
         image.new("RGB", (4, 4), (12 * i, 90, 255 - 12 * i)).save(f"photos/{i}.png")
     Path("photos.csv").write_text("file\n" + "\n".join(f"photos/{i}.png" for i in range(20)), encoding="utf-8")
-    chosen = [{"result": [{"from_name": "sentiment", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}]}]
-    tasks = [{"data": {"text": text, "body": text}, "annotations": chosen if i < 3 else []} for i, text in enumerate(TEXTS[:20])]
+    chosen = [
+        {"result": [{"from_name": "sentiment", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}]}
+    ]
+    tasks = [
+        {"data": {"text": text, "body": text}, "annotations": chosen if i < 3 else []}
+        for i, text in enumerate(TEXTS[:20])
+    ]
     Path("tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
 
 
@@ -112,7 +140,9 @@ def prepare_team() -> None:
 
 
 def prepare_reddit() -> None:
-    """A month whose subreddits of rank 11 to 20 have users in common, word vectors, and the paper's first graph in small."""
+    """A month whose subreddits of rank 11 to 20 have users in common, word vectors, and the paper's first graph in
+    small.
+    """
     zstandard = pytest.importorskip("zstandard")
     pytest.importorskip("duckdb")
     posts: list[dict[str, object]] = []
@@ -121,10 +151,18 @@ def prepare_reddit() -> None:
         for i in range(25 - rank):
             number = len(posts)
             posts.append(
-                {"id": f"p{number}", "author": f"u{number}", "created_utc": number, "subreddit": f"r{rank}", "title": f"word{i % 4}"}
+                {
+                    "id": f"p{number}",
+                    "author": f"u{number}",
+                    "created_utc": number,
+                    "subreddit": f"r{rank}",
+                    "title": f"word{i % 4}",
+                }
             )
             comments += [(post, f"{user}{number}") for post in (max(number - 1, 0), number) for user in "xy"]
-    said = [{"id": f"c{i}", "link_id": f"t3_p{post}", "author": user, "body": ""} for i, (post, user) in enumerate(comments)]
+    said = [
+        {"id": f"c{i}", "link_id": f"t3_p{post}", "author": user, "body": ""} for i, (post, user) in enumerate(comments)
+    ]
     for name, rows in (("RS_2014-01.zst", posts), ("RC_2014-01.zst", said)):
         Path(name).write_bytes(zstandard.ZstdCompressor().compress("\n".join(map(json.dumps, rows)).encode()))
     with zipfile.ZipFile("glove.840B.300d.zip", "w") as archive:

@@ -16,7 +16,9 @@ PAGES = ("docs/departures.md", "docs/reproduction.md", "docs/policies.md", "docs
 def generated() -> dict[str, int]:
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("not a checkout")
-    tracked = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True).stdout.split("\0")
+    tracked = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True
+    ).stdout.split("\0")
     names = [name for name in tracked if (name.endswith(GENERATED) or name in PAGES) and "/studio/" not in name]
     return {name: (ROOT / name).stat().st_size for name in names if (ROOT / name).is_file()}
 

@@ -1,4 +1,6 @@
-"""Mistakes that people make in Python: each is told in a sentence that says what is wrong, what was received and what to do."""
+"""Mistakes that people make in Python: each is told in a sentence that says what is wrong, what was received and what
+to do.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def test_a_misspelt_name_in_place_of_a_graph_says_which_was_meant() -> None:
     assert "unknown data set 'digit': did you mean 'digits'" in message(lambda: nw.evaluate("digit"))
 
 
-@pytest.mark.parametrize("thing", [np.zeros((4, 3)), torch.zeros(4, 3), None, 7, {"edges": []}], ids=lambda thing: type(thing).__name__)
+@pytest.mark.parametrize(
+    "thing", [np.zeros((4, 3)), torch.zeros(4, 3), None, 7, {"edges": []}], ids=lambda thing: type(thing).__name__
+)
 def test_what_is_no_graph_is_told_by_its_kind(thing: Any) -> None:
     for call in (lambda: nw.evaluate(thing), lambda: nw.compare([thing]), lambda: nw.train_policy([thing])):
         said = message(call)
@@ -75,7 +79,9 @@ def test_one_graph_in_place_of_a_list_for_training(thing: Any) -> None:
 
 
 def test_a_setting_of_training_that_does_not_exist() -> None:
-    assert "unknown setting of train_policy 'episode': did you mean 'episodes'" in message(lambda: nw.train_policy([GRAPH], episode=3))  # type: ignore[call-arg]
+    assert "unknown setting of train_policy 'episode': did you mean 'episodes'" in message(
+        lambda: nw.train_policy([GRAPH], episode=3)
+    )  # type: ignore[call-arg]
     assert "did you mean 'budgets'" in message(lambda: nw.train_policy([GRAPH], budget=3))  # type: ignore[call-arg]
     assert "episodes must be a whole number, got 2.5" in message(lambda: nw.train_policy([GRAPH], episodes=2.5))  # type: ignore[arg-type]
 
@@ -97,8 +103,12 @@ def test_numbers_and_devices_that_are_none(options: dict[str, Any], said: str) -
 
 
 def test_half_a_budget() -> None:
-    assert "the budget must be a whole number, at least 1, got 2.5" in message(lambda: nw.evaluate(GRAPH, "random", budget=2.5))  # type: ignore[arg-type]
-    assert "the budget must be a whole number, at least 1, got 2.5" in message(lambda: nw.compare(GRAPH, "random", budgets=2.5))  # type: ignore[arg-type]
+    assert "the budget must be a whole number, at least 1, got 2.5" in message(
+        lambda: nw.evaluate(GRAPH, "random", budget=2.5)
+    )  # type: ignore[arg-type]
+    assert "the budget must be a whole number, at least 1, got 2.5" in message(
+        lambda: nw.compare(GRAPH, "random", budgets=2.5)
+    )  # type: ignore[arg-type]
     assert "got '10,20'" in message(lambda: nw.compare(GRAPH, "random", budgets="10,20"))  # type: ignore[arg-type]
 
 
@@ -111,8 +121,12 @@ def test_one_name_in_place_of_a_list_is_that_one() -> None:
 
 
 def test_scores_that_are_no_numbers_or_have_another_shape() -> None:
-    assert "'not-numbers' gave scores that are not numbers" in message(lambda: nw.evaluate(GRAPH, NotNumbers(), budget=3, runs=1))
-    assert "'wrong-shape' gave scores of shape [3]" in message(lambda: nw.evaluate(GRAPH, WrongShape(), budget=3, runs=1))
+    assert "'not-numbers' gave scores that are not numbers" in message(
+        lambda: nw.evaluate(GRAPH, NotNumbers(), budget=3, runs=1)
+    )
+    assert "'wrong-shape' gave scores of shape [3]" in message(
+        lambda: nw.evaluate(GRAPH, WrongShape(), budget=3, runs=1)
+    )
 
 
 class NoTensor(nw.Strategy):
@@ -149,7 +163,12 @@ class OddLearner(Learner):
     def logits(self) -> Any:
         if self.gives == "more classes":
             return torch.cat([self.zeros, self.zeros], -1)
-        return {"logits": self.zeros, "nan": self.zeros + torch.nan, "array": self.zeros.numpy(), "one run": self.zeros[0]}[self.gives]
+        return {
+            "logits": self.zeros,
+            "nan": self.zeros + torch.nan,
+            "array": self.zeros.numpy(),
+            "one run": self.zeros[0],
+        }[self.gives]
 
 
 def test_what_a_strategy_or_learner_gives_that_is_none_is_told_and_not_scored() -> None:
@@ -162,10 +181,14 @@ def test_what_a_strategy_or_learner_gives_that_is_none_is_told_and_not_scored() 
         ("one run", f"gave logits of shape {shape[1:]}: they must be"),
         ("more classes", f"gave logits of shape {[*shape[:2], 2 * shape[2]]}: they must be"),
     ):
-        assert said in message(lambda gives=gives: nw.evaluate(GRAPH, "random", classifier=Odd(gives), budget=3, runs=1))
+        assert said in message(
+            lambda gives=gives: nw.evaluate(GRAPH, "random", classifier=Odd(gives), budget=3, runs=1)
+        )
 
 
-def test_a_class_that_cannot_be_made_and_a_file_that_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_that_cannot_be_made_and_a_file_that_cannot_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Needy(Flat):
         def __init__(self, weight: float) -> None:
             self.weight = weight
@@ -180,7 +203,8 @@ def test_a_class_that_cannot_be_made_and_a_file_that_cannot_be_imported(tmp_path
     for name in ("half_written:Half", "half"):
         said = message(lambda name=name: nw.evaluate(GRAPH, name))
         assert (
-            f"the strategy {name!r}" in said and "(NameError: name 'undefined_name' is not defined, half_written.py line 2): mend" in said
+            f"the strategy {name!r}" in said
+            and "(NameError: name 'undefined_name' is not defined, half_written.py line 2): mend" in said
         )
 
 
@@ -231,17 +255,23 @@ def test_something_else_in_place_of_a_name_a_file_or_a_table(tmp_path: Path) -> 
         (lambda: nw.load_policy(GRAPH), "a policy's name or file was expected, received Graph"),
         (lambda: nw.save_policy(GRAPH, tmp_path / "p.safetensors"), "a policy was expected, received Graph"),
         (lambda: nw.save_policy(tmp_path / "p.safetensors", policy), "a policy was expected, received PosixPath"),
-        (lambda: nw.Session.create(GRAPH, tmp_path / "job.nodewise"), "the file of the session was expected, received Graph"),
+        (
+            lambda: nw.Session.create(GRAPH, tmp_path / "job.nodewise"),
+            "the file of the session was expected, received Graph",
+        ),
         (lambda: nw.Session.open(GRAPH), "the file of a session was expected, received Graph"),
         (lambda: nw.knn_graph("wine"), "a table of numbers [nodes, features] was expected, received str"),
         (lambda: nw.knn_graph(GRAPH), "a table of numbers [nodes, features] was expected, received Graph"),
         (lambda: nw.Graph.from_networkx(GRAPH), "from_networkx takes a networkx graph, received Graph"),
-        (lambda: nw.Graph.from_pyg(GRAPH), "from_pyg takes a torch_geometric.data.Data with one kind of nodes, received Graph"),
+        (
+            lambda: nw.Graph.from_pyg(GRAPH),
+            "from_pyg takes a torch_geometric.data.Data with one kind of nodes, received Graph",
+        ),
         (lambda: nw.Graph.from_dataframe(GRAPH), "a data frame or a dict of columns is needed, received Graph"),
         (lambda: nw.Graph.from_texts("one text"), "received one text, 'one text': give [text, …]"),
         (lambda: nw.compare([], "random"), "no graph was given to compare on"),
         (lambda: nw.compare(GRAPH, []), "give at least one strategy"),
-    ):  # fmt: skip
+    ):
         assert said in message(call)
 
 
@@ -261,7 +291,10 @@ def test_a_picture_with_no_known_ending_is_refused_before_it_is_drawn(tmp_path: 
     ("classifier", "said"),
     [
         ("views", "'ring' has no features: views looks at its edges alone"),
-        ("gcn", "'ring' has no features: gcn is given numbers made of its edges (degree, clustering, PageRank …) instead"),
+        (
+            "gcn",
+            "'ring' has no features: gcn is given numbers made of its edges (degree, clustering, PageRank …) instead",
+        ),
     ],
 )
 def test_a_graph_without_features_says_what_is_used_instead(classifier: str, said: str, tmp_path: Path) -> None:
@@ -273,7 +306,9 @@ def test_a_graph_without_features_says_what_is_used_instead(classifier: str, sai
     nw.compare(ring, ["random", "uncertainty"], classifiers=[classifier], budgets=[2], runs=2, reporter=events.append)
     assert [event for event in events if isinstance(event, Note)] == [Note(said)], "once a graph and classifier"
     events.clear()
-    nw.Session.create(tmp_path / "job.nodewise", ring, budget=2, classifier=classifier, use_labels=False, reporter=events.append).close()
+    nw.Session.create(
+        tmp_path / "job.nodewise", ring, budget=2, classifier=classifier, use_labels=False, reporter=events.append
+    ).close()
     assert Note(said) in events
     events.clear()
     nw.evaluate("wine", "random", classifier=classifier, budget=3, runs=2, reporter=events.append)

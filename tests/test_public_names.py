@@ -52,8 +52,13 @@ def test_version_is_the_one_that_the_package_is_built_with() -> None:
 
 
 def test_import_is_light(clean_environment: dict[str, str]) -> None:
-    code = "import sys, nodewise; nodewise.__version__, nodewise.NodewiseError; print(*sorted({m.split('.')[0] for m in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment).stdout.split()
+    code = (
+        "import sys, nodewise; nodewise.__version__, nodewise.NodewiseError; print(*sorted({m.split('.')[0] for m in"
+        " sys.modules}))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment
+    ).stdout.split()
     heavy = {
         "torch",
         "torch_geometric",

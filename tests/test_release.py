@@ -1,4 +1,6 @@
-"""What a release needs: one version everywhere, a changelog that knows it, and distributions that a package index would take."""
+"""What a release needs: one version everywhere, a changelog that knows it, and distributions that a package index would
+take.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_extras_are_told_in_the_readme_and_tried_by_the_public_ci() -> None:
 
 
 def test_every_pin_can_be_had_on_the_oldest_python_or_says_that_it_cannot() -> None:
-    """A pin without a marker that the oldest Python cannot take sends pip's resolver through every version of everything else."""
+    """A pin without a marker that the oldest Python cannot take sends pip's resolver through every version of
+    everything else.
+    """
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     oldest = {"python_version": "3.10", "python_full_version": "3.10.13"}
     wrong = []
@@ -77,13 +81,22 @@ def test_the_distributions_pass_twine_and_the_source_one_builds(tmp_path: Path) 
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
     built = subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(dist), str(source)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(dist), str(source)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert built.returncode == 0, built.stdout + built.stderr
     files = sorted(dist.iterdir())
-    assert [path.name for path in files] == [f"nodewise-{nw.__version__}-py3-none-any.whl", f"nodewise-{nw.__version__}.tar.gz"]
+    assert [path.name for path in files] == [
+        f"nodewise-{nw.__version__}-py3-none-any.whl",
+        f"nodewise-{nw.__version__}.tar.gz",
+    ]
     checked = subprocess.run(
-        [sys.executable, "-m", "twine", "check", "--strict", *map(str, files)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "twine", "check", "--strict", *map(str, files)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
     with tarfile.open(files[1]) as archive:

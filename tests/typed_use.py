@@ -1,14 +1,15 @@
-"""Every public name as a user writes it: mypy must know what each gives. `test_public_names` runs mypy on this file; a wrong line is marked."""
+"""Every public name as a user writes it: mypy must know what each gives. `test_public_names` runs mypy on this file; a
+wrong line is marked.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_type
 
 import torch
-from typing_extensions import assert_type
 
 import nodewise as nw
 from nodewise.contracts import Learner, Observation
@@ -40,10 +41,13 @@ def use(folder: Path) -> None:
     graph = assert_type(nw.load_graph("digits"), nw.Graph)
     assert_type(nw.knn_graph([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], k=1, metric="euclidean"), nw.Graph)
     result = assert_type(
-        nw.evaluate(graph, Lowest(), classifier=Mine(), budget=5, runs=3, device=torch.device("cpu"), progress=True), Evaluation
+        nw.evaluate(graph, Lowest(), classifier=Mine(), budget=5, runs=3, device=torch.device("cpu"), progress=True),
+        Evaluation,
     )
     assert_type(result.micro.mean, float)
-    table = assert_type(nw.compare([graph, "wine"], ["random", Lowest()], classifiers=["gcn", Mine()], budgets=[5, 10]), Comparison)
+    table = assert_type(
+        nw.compare([graph, "wine"], ["random", Lowest()], classifiers=["gcn", Mine()], budgets=[5, 10]), Comparison
+    )
     table.plot(folder / "curves.png")
     table.to_dataframe(runs=True)
     policy = assert_type(nw.train_policy([graph, "wine"], episodes=3, budgets=5, progress=True), nw.Policy)

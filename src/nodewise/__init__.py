@@ -80,7 +80,10 @@ def __dir__() -> list[str]:
 
 
 def _asked_by_help() -> bool:
-    """Whether `help(nodewise)` asks: it would print every class whole, torch's methods included; the docstring above is what fits a screen."""
+    """Whether `help(nodewise)` asks: it would print every class whole, torch's methods included.
+
+    The docstring above is what fits a screen.
+    """
     import sys
 
     frame = sys._getframe(1)

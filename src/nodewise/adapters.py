@@ -28,14 +28,20 @@ __all__ = ["PoolQuery"]
 
 @dataclass
 class PoolQuery:
-    """Which rows of a table to label next, by ``query(X, y)``: the rows are joined to their nearest, and a session is asked.
+    """Which rows of a table to label next, by ``query(X, y)``.
 
-    What comes is what `nodewise.Session` asks on ``knn_graph(X, k, metric)`` with the same labels given, batch, candidates, strategy and seed: each
-    call makes such a session and throws it away. The graph is made once for each X. Every call fits the classifier anew, which takes as long as
+    The rows are joined to their nearest, and a session is asked.
+
+    What comes is what `nodewise.Session` asks on ``knn_graph(X, k, metric)`` with the same labels given, batch,
+    candidates, strategy and seed: each
+    call makes such a session and throws it away. The graph is made once for each X. Every call fits the classifier
+    anew, which takes as long as
     opening a session does.
 
-    It is no drop-in for scikit-activeml: it is not derived from its classes and never imports them, chooses with a classifier of its own (a ``clf``
-    would not be asked), gives no utilities, and candidates are indices into X. Columns of X are used as they are: standardise measurements first.
+    It is no drop-in for scikit-activeml: it is not derived from its classes and never imports them, chooses with a
+    classifier of its own (a ``clf``
+    would not be asked), gives no utilities, and candidates are indices into X. Columns of X are used as they are:
+    standardise measurements first.
 
     Attributes:
         k, metric: of the graph, as for `nodewise.knn_graph`.
@@ -70,7 +76,8 @@ class PoolQuery:
         Args:
             X: numbers [row, column], dense or sparse; all rows, labelled or not.
             y: one label a row, `missing_label` where there is none.
-            candidates: indices of the rows that may be asked; those among them that have a label are not. None: all without a label.
+            candidates: indices of the rows that may be asked; those among them that have a label are not. None: all
+                without a label.
             batch_size: how many.
 
         Raises:
@@ -85,7 +92,8 @@ class PoolQuery:
         wanted = _whole(batch_size)
         if not 1 <= wanted <= len(free):
             raise InputError(
-                f"batch_size must be a whole number from 1 to {len(free)}, the rows that can be asked, received {batch_size!r}"
+                f"batch_size must be a whole number from 1 to {len(free)}, the rows that can be asked, received"
+                f" {batch_size!r}"
             )
         names = [str(name) for name in self.classes] if self.classes is not None else []
         labelled = any(label is not None for label in labels)
@@ -94,9 +102,17 @@ class PoolQuery:
             graph = replace(graph, y=held.y, class_names=held.class_names)
         with scratch_folder() as folder:
             session = Session.create(
-                folder / "query.nodewise", graph, budget=wanted, classes=names or None, strategy=self.strategy, classifier=self.classifier,
-                seed=self.random_state, candidates=free, use_labels=labelled, reporter=Silent(),
-            )  # fmt: skip
+                folder / "query.nodewise",
+                graph,
+                budget=wanted,
+                classes=names or None,
+                strategy=self.strategy,
+                classifier=self.classifier,
+                seed=self.random_state,
+                candidates=free,
+                use_labels=labelled,
+                reporter=Silent(),
+            )
             with session:
                 return np.array([query.node for query in session.ask(wanted)], dtype=np.int64)
 
@@ -114,7 +130,8 @@ class PoolQuery:
         given = np.asarray(y, dtype=object).tolist()
         if not isinstance(given, list) or len(given) != rows or any(isinstance(label, list) for label in given):
             raise InputError(
-                f"y needs one label for each of the {rows} rows of X, received {np.shape(y)}: mark those without by {self.missing_label!r}"
+                f"y needs one label for each of the {rows} rows of X, received {np.shape(y)}: mark those without by"
+                f" {self.missing_label!r}"
             )
         return [None if self._is_missing(label) else label for label in given]
 
@@ -126,10 +143,14 @@ def _free(candidates: Any, rows: int, labelled: set[int]) -> list[int]:
     if candidates is None:
         return [row for row in range(rows) if row not in labelled]
     given = np.asarray(candidates)
-    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or (given.size and not 0 <= given.min() <= given.max() < rows):
+    if (
+        given.ndim != 1
+        or not np.issubdtype(given.dtype, np.integer)
+        or (given.size and not 0 <= given.min() <= given.max() < rows)
+    ):
         raise InputError(
-            f"candidates must be indices of rows, from 0 to {rows - 1}, received {given.dtype} of shape {list(given.shape)}: rows that are not in X "
-            "cannot be asked, since they are no nodes of the graph"
+            f"candidates must be indices of rows, from 0 to {rows - 1}, received {given.dtype} of shape"
+            f" {list(given.shape)}: rows that are not in X cannot be asked, since they are no nodes of the graph"
         )
     return [row for row in dict.fromkeys(given.tolist()) if row not in labelled]
 

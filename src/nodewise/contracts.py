@@ -1,6 +1,7 @@
 """All that a plug-in must know: Classifier, Learner, Strategy and what they see, Observation.
 
-Whoever fulfils one of these contracts is a citizen of the house: an object of one's own works wherever a name does. The classes here can be
+Whoever fulfils one of these contracts is a citizen of the house: an object of one's own works wherever a name does. The
+classes here can be
 inherited from, which brings a plain answer for everything that has one; or fulfilled without, by having the same names.
 `nodewise.testing.check_classifier` and `check_strategy` tell whether a contract is kept.
 
@@ -27,7 +28,9 @@ __all__ = ["Classifier", "Learner", "Observation", "Queried", "Strategy"]
 
 
 def _settings(thing: object) -> dict[str, Any]:
-    """A dataclass's fields by name; of any other object what its constructor was given, which it keeps under the same name, or that and an underscore.
+    """A dataclass's fields by name.
+
+    Of any other object what its constructor was given, which it keeps under the same name, or that and an underscore.
 
     Raises:
         InputError: it keeps one of these nowhere, so that nothing tells it from one that was given another.
@@ -35,7 +38,12 @@ def _settings(thing: object) -> dict[str, Any]:
     if is_dataclass(thing):
         return {field.name: getattr(thing, field.name) for field in fields(thing)}
     maker = next(
-        (kind.__dict__["__init__"] for kind in type(thing).__mro__ if "__init__" in kind.__dict__ and kind.__module__ != "typing"), None
+        (
+            kind.__dict__["__init__"]
+            for kind in type(thing).__mro__
+            if "__init__" in kind.__dict__ and kind.__module__ != "typing"
+        ),
+        None,
     )
     if maker is None or maker in (object.__init__, Classifier.__init__, Strategy.__init__):
         return {}
@@ -46,8 +54,9 @@ def _settings(thing: object) -> dict[str, Any]:
         kept = next((each for each in (name, f"_{name}") if hasattr(thing, each)), None)
         if kept is None:
             raise InputError(
-                f"{type(thing).__name__} is made with {name!r} but keeps no attribute of that name, so results with one value could be taken for those "
-                f"with another: write self.{name} = {name}, make it a dataclass, or give it a method identity()"
+                f"{type(thing).__name__} is made with {name!r} but keeps no attribute of that name, so results with one"
+                f" value could be taken for those with another: write self.{name} = {name}, make it a dataclass, or"
+                " give it a method identity()"
             )
         settings[name] = getattr(thing, kept)
     return settings
@@ -60,12 +69,14 @@ class Classifier(Protocol):
     Example:
         >>> import nodewise as nw
         >>> from nodewise.classifiers import Gcn
-        >>> isinstance(Gcn(), nw.Classifier), nw.evaluate("wine", "random", classifier=Gcn(), budget=5, runs=2).classifier
+        >>> isinstance(Gcn(), nw.Classifier), nw.evaluate("wine", "random", classifier=Gcn(), budget=5,
+        ...     runs=2).classifier
         (True, 'gcn')
 
     Attributes:
         name: what it is called on the command line and in results.
-        trained: whether it learns by epochs, so that a session's closing epochs take time; otherwise it follows from the labels alone.
+        trained: whether it learns by epochs, so that a session's closing epochs take time; otherwise it follows from
+            the labels alone.
 
     It may have a method ``foresee(graph, reporter)``, which tells before a session is made what this graph will take.
     """
@@ -74,7 +85,10 @@ class Classifier(Protocol):
     trained: bool = True
 
     def identity(self) -> Mapping[str, Any]:
-        """The settings that results depend on, as JSON can hold them: by default a dataclass's fields, else what the constructor took."""
+        """The settings that results depend on, as JSON can hold them.
+
+        By default a dataclass's fields, else what the constructor took.
+        """
         return _settings(self)
 
     def default_features(self, graph: Graph) -> str:
@@ -82,15 +96,22 @@ class Classifier(Protocol):
         return "raw"
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
-        """Memory that each run of a learner takes: it tells how many runs make a chunk, so it must follow from its arguments alone."""
+        """Memory that each run of a learner takes.
+
+        It tells how many runs make a chunk, so it must follow from its arguments alone.
+        """
         return 16 * graph.num_nodes * max(64, graph.num_features)
 
     def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> Any:
-        """What is made once for a graph, whatever the labels; it is kept with the graph's tensors and given to every `start`."""
+        """What is made once for a graph, whatever the labels.
+
+        It is kept with the graph's tensors and given to every `start`.
+        """
         return None
 
     def start(self, graph: GraphTensors, prepared: Any, runs: int, classes: int, budget: int) -> Learner:
-        """Learners of so many runs over a graph, for so many classes (0 where none is known yet) and room for so many labels.
+        """Learners of so many runs over a graph, for so many classes (0 where none is known yet) and room for so many
+        labels.
 
         `Learner.reset` is called before anything else.
         """
@@ -103,7 +124,8 @@ class Learner(Protocol):
 
     Attributes:
         num_classes: how many classes there are now; at least 1, so that there is something to predict.
-        recordable: whether on a GPU every step does the same device work, so that it may be recorded once and replayed: `add` and `fit` keep their
+        recordable: whether on a GPU every step does the same device work, so that it may be recorded once and replayed:
+            `add` and `fit` keep their
             tensors' storage and ask the host for nothing.
     """
 
@@ -111,7 +133,10 @@ class Learner(Protocol):
     recordable: bool = False
 
     def reset(self, seed: int) -> None:
-        """Forget all labels, and the classes that came by `add_classes`; everything random from here on follows from the seed."""
+        """Forget all labels, and the classes that came by `add_classes`.
+
+        Everything random from here on follows from the seed.
+        """
         ...
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
@@ -123,7 +148,10 @@ class Learner(Protocol):
         ...
 
     def finish(self, reporter: Reporter | None = None) -> None:
-        """Train to the end, where it is trained; predictions after this are the final ones. By default there is nothing to do."""
+        """Train to the end, where it is trained; predictions after this are the final ones.
+
+        By default there is nothing to do.
+        """
         return
 
     def logits(self) -> torch.Tensor:
@@ -135,11 +163,17 @@ class Learner(Protocol):
         return self.logits()
 
     def leave_one_out(self) -> torch.Tensor | None:
-        """The prediction for each label from all the others, probabilities [run, label, class]; None where that has no closed form."""
+        """The prediction for each label from all the others, probabilities [run, label, class].
+
+        None where that has no closed form.
+        """
         return None
 
     def add_classes(self, names: Sequence[str]) -> None:
-        """Take in new classes, behind those there are. What a class starts from may depend on its name, not on when it came."""
+        """Take in new classes, behind those there are.
+
+        What a class starts from may depend on its name, not on when it came.
+        """
         raise InputError("this classifier cannot take in classes while it learns: name all classes at the start")
 
     def snapshot(self) -> Any:
@@ -154,7 +188,9 @@ class Learner(Protocol):
 
 @runtime_checkable
 class Strategy(Protocol):
-    """A rule that says which node of the pool to ask next. What it carries from step to step lies in `Observation.memory`.
+    """A rule that says which node of the pool to ask next.
+
+    What it carries from step to step lies in `Observation.memory`.
 
     Example:
         >>> import nodewise as nw
@@ -167,9 +203,11 @@ class Strategy(Protocol):
 
     Attributes:
         name: what it is called on the command line and in results.
-        recordable: whether a step does the same device work every time, so that a GPU may record it once and replay it: no Python state that
+        recordable: whether a step does the same device work every time, so that a GPU may record it once and replay it:
+            no Python state that
             changes from step to step, no transfer to the host, nothing that reads `Observation.step_number`.
-        reads_budget: whether its choices depend on how many queries there will be in all. If not, one rollout serves several budgets.
+        reads_budget: whether its choices depend on how many queries there will be in all. If not, one rollout serves
+            several budgets.
         stateless: whether its choice depends on the present alone, so that a session may begin it anew for every query.
     """
 
@@ -179,7 +217,10 @@ class Strategy(Protocol):
     stateless: bool = False
 
     def identity(self) -> Mapping[str, Any]:
-        """The settings that its choices depend on, as JSON can hold them: by default a dataclass's fields, else what the constructor took."""
+        """The settings that its choices depend on, as JSON can hold them.
+
+        By default a dataclass's fields, else what the constructor took.
+        """
         return _settings(self)
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
@@ -191,22 +232,29 @@ class Strategy(Protocol):
         return
 
     def scores(self, observation: Observation) -> torch.Tensor:
-        """How much each node is wanted, [run, node]; the largest in the pool is asked. Values outside the pool are ignored.
+        """How much each node is wanted, [run, node]; the largest in the pool is asked.
+
+        Values outside the pool are ignored.
 
         Of equals the first is asked; `nodewise.environment.break_ties` makes it one at random.
         """
         ...
 
     def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
-        """So many nodes to be asked together, int64 [run, count], the most wanted first; None: nobody has thought of it.
+        """So many nodes to be asked together, int64 [run, count], the most wanted first; None.
 
-        Nodes that somebody is being asked about right now are ``labelled`` here, without a label among those ``queried``.
+        Nobody has thought of it.
+
+        Nodes that somebody is being asked about right now are ``labelled`` here, without a label among those
+        ``queried``.
         """
         return None
 
 
 class Queried(NamedTuple):
-    """What has been asked: nodes and their answers, int64 [run, budget] each, and which of these are filled, bool [run, budget]."""
+    """What has been asked: nodes and their answers, int64 [run, budget] each, and which of these are filled, bool [run,
+    budget].
+    """
 
     nodes: torch.Tensor
     labels: torch.Tensor
@@ -214,7 +262,9 @@ class Queried(NamedTuple):
 
 
 class Observation(Protocol):
-    """What a strategy may see when it chooses: everything but labels that were not queried. Costly parts are computed when first asked for.
+    """What a strategy may see when it chooses: everything but labels that were not queried.
+
+    Costly parts are computed when first asked for.
 
     Its tensors are those that everybody uses: a strategy changes none of them in place.
 
@@ -223,7 +273,8 @@ class Observation(Protocol):
         budget: how many queries may be made in all.
         labelled, pool: bool [run, node].
         learner: what learns; a strategy may look, and must leave it as it is.
-        memory: what the strategy has put there. It stays with the environment from episode to episode; where a step is recorded, `begin` fills
+        memory: what the strategy has put there. It stays with the environment from episode to episode; where a step is
+            recorded, `begin` fills
             tensors in place.
     """
 

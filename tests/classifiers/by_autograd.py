@@ -1,6 +1,8 @@
-"""The protocol's classifier written once more, plainly: dense matrices, the whole graph, gradients by autograd, one run at a time.
+"""The protocol's classifier written once more, plainly: dense matrices, the whole graph, gradients by autograd, one run
+at a time.
 
-Dropout is drawn as `nodewise.classifiers.Gcn` draws it: first for the input at the nodes within two steps of a label, then for the
+Dropout is drawn as `nodewise.classifiers.Gcn` draws it: first for the input at the nodes within two steps of a label,
+then for the
 hidden layer at those within one. What is drawn nowhere is left as it is; if it mattered, gradients would differ.
 """
 
@@ -29,24 +31,32 @@ class PlainGcn:
         scale = loops.sum(1).rsqrt()
         self.norm = scale[:, None] * loops * scale
         features = graph.x if isinstance(graph.x, np.ndarray) else graph.x.toarray()
-        self.x = torch.tensor(features).double() - torch.tensor(0.0 if graph.x_offset is None else graph.x_offset).double()
+        self.x = (
+            torch.tensor(features).double() - torch.tensor(0.0 if graph.x_offset is None else graph.x_offset).double()
+        )
         self.weights = [w.detach().clone().double().requires_grad_() for w in (w0, w1)]
         self.settings = settings
         self.adam = torch.optim.Adam(self.weights, lr=settings.learning_rate, weight_decay=settings.weight_decay)
 
-    def output(self, input_factor: torch.Tensor | float = 1.0, hidden_factor: torch.Tensor | float = 1.0) -> torch.Tensor:
+    def output(
+        self, input_factor: torch.Tensor | float = 1.0, hidden_factor: torch.Tensor | float = 1.0
+    ) -> torch.Tensor:
         """[node, class]."""
         w0, w1 = self.weights
         hidden = torch.relu(self.norm @ (self.x * input_factor) @ w0) * hidden_factor
         return self.norm @ hidden @ w1
 
-    def loss(self, nodes: torch.Tensor, labels: torch.Tensor, factors: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    def loss(
+        self, nodes: torch.Tensor, labels: torch.Tensor, factors: tuple[torch.Tensor, torch.Tensor]
+    ) -> torch.Tensor:
         """Mean cross-entropy over the labelled nodes × min(their number, warm-up) / warm-up."""
         log_p = torch.log_softmax(self.output(*factors)[nodes], -1)
         error = -log_p.gather(1, labels[:, None]).mean()
         return error * min(len(nodes), self.settings.warm_up) / self.settings.warm_up
 
-    def gradients(self, nodes: torch.Tensor, labels: torch.Tensor, factors: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    def gradients(
+        self, nodes: torch.Tensor, labels: torch.Tensor, factors: tuple[torch.Tensor, torch.Tensor]
+    ) -> tuple[torch.Tensor, ...]:
         return torch.autograd.grad(self.loss(nodes, labels, factors), self.weights)
 
     def epoch(self, nodes: torch.Tensor, labels: torch.Tensor, factors: tuple[torch.Tensor, torch.Tensor]) -> None:
@@ -55,7 +65,9 @@ class PlainGcn:
         self.adam.step()
 
 
-def dropout_factors(graph: Graph, queried: np.ndarray, seed: int, epoch: int, settings: Gcn) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def dropout_factors(
+    graph: Graph, queried: np.ndarray, seed: int, epoch: int, settings: Gcn
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """What dropout multiplies the input [node, feature] and the hidden layer [node, hidden] with, for each run.
 
     Args:

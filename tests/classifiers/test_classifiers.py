@@ -19,9 +19,13 @@ def test_a_misspelt_name_is_told_the_nearest() -> None:
 
 def test_settings_are_given_by_name_and_misspelt_ones_are_told_the_nearest() -> None:
     assert make_classifier("gcn", {"hidden": 16}) == Gcn(hidden=16)
-    with pytest.raises(UnknownNameError, match="unknown setting of the classifier 'gcn' 'hiden': did you mean 'hidden'?"):
+    with pytest.raises(
+        UnknownNameError, match="unknown setting of the classifier 'gcn' 'hiden': did you mean 'hidden'?"
+    ):
         make_classifier("gcn", {"hiden": 16})
-    with pytest.raises(InputError, match="the classifier 'gcn' is an object already: its settings are its own, got {'hidden': 16}"):
+    with pytest.raises(
+        InputError, match="the classifier 'gcn' is an object already: its settings are its own, got {'hidden': 16}"
+    ):
         make_classifier(Gcn(), {"hidden": 16})
 
 

@@ -26,7 +26,19 @@ def test_version_from_the_command_and_the_module(nodewise: Run) -> None:
 def test_help_lists_every_command(nodewise: Run, arguments: tuple[str, ...]) -> None:
     shown = nodewise(*arguments)
     assert shown.returncode == 0
-    for name in ("demo", "datasets", "convert", "train", "evaluate", "compare", "reproduce", "session", "studio", "reddit", "policy"):
+    for name in (
+        "demo",
+        "datasets",
+        "convert",
+        "train",
+        "evaluate",
+        "compare",
+        "reproduce",
+        "session",
+        "studio",
+        "reddit",
+        "policy",
+    ):
         assert f" {name} " in shown.stdout
 
 
@@ -49,7 +61,9 @@ def test_a_group_alone_shows_its_help(group: str, capfd: pytest.CaptureFixture[s
         (["session", "tell", "job.nodewise"], ["nodewise session tell: Missing argument 'NODE'"]),
     ],
 )
-def test_a_wrong_command_line_gets_one_line_and_2(arguments: list[str], expected: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_line_gets_one_line_and_2(
+    arguments: list[str], expected: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(arguments) == 2
     out, err = capfd.readouterr()
     assert out == ""
@@ -61,17 +75,37 @@ def test_a_wrong_command_line_gets_one_line_and_2(arguments: list[str], expected
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["convert", "--help"], ["session", "new", "--help"]])
 def test_help_and_version_import_nothing_heavy(arguments: list[str], clean_environment: dict[str, str]) -> None:
-    code = "import sys; from nodewise.cli import main; code = main(sys.argv[1:]); print('LOADED', *sys.modules); sys.exit(code)"
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=clean_environment, check=True)
+    code = (
+        "import sys; from nodewise.cli import main; code = main(sys.argv[1:]); print('LOADED', *sys.modules);"
+        " sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=clean_environment, check=True
+    )
     loaded = {name.split(".")[0] for name in done.stdout.rpartition("LOADED")[2].split()}
-    assert not loaded & {"torch", "torch_geometric", "sklearn", "networkx", "matplotlib", "duckdb", "ray", "scipy", "numpy"}
+    assert not loaded & {
+        "torch",
+        "torch_geometric",
+        "sklearn",
+        "networkx",
+        "matplotlib",
+        "duckdb",
+        "ray",
+        "scipy",
+        "numpy",
+    }
 
 
 def complete(words: str, environment: dict[str, str]) -> tuple[list[str], set[str]]:
     """What bash would be offered after ``words``, and what was imported to find out."""
     asked = {"_NODEWISE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
-    code = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); from nodewise.cli import main; sys.exit(main([]))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**environment, **asked}, check=False)
+    code = (
+        "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); from nodewise.cli import"
+        " main; sys.exit(main([]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**environment, **asked}, check=False
+    )
     return done.stdout.split(), {name.split(".")[0] for name in done.stderr.split()}
 
 
@@ -143,7 +177,10 @@ def run_probe(environment: dict[str, str], *arguments: str, **extra: str) -> sub
         (
             "bug",
             1,
-            "nodewise probe: unexpected failure, ZeroDivisionError: by zero (run it again with --debug, or NODEWISE_DEBUG=1, to see where)",
+            (
+                "nodewise probe: unexpected failure, ZeroDivisionError: by zero (run it again with --debug, or"
+                " NODEWISE_DEBUG=1, to see where)"
+            ),
         ),
         ("interrupt", 130, "nodewise probe: interrupted"),
         ("interrupt, and a failure on the way out", 130, "nodewise probe: interrupted"),
@@ -157,7 +194,9 @@ def test_how_a_command_ends(how: str, code: int, last_line: str, clean_environme
 
 
 @pytest.mark.parametrize("arguments", [("--debug", "probe", "bug"), ("probe", "bug", "--debug"), ("probe", "bug")])
-def test_debug_shows_the_traceback_and_keeps_the_exit_code(arguments: tuple[str, ...], clean_environment: dict[str, str]) -> None:
+def test_debug_shows_the_traceback_and_keeps_the_exit_code(
+    arguments: tuple[str, ...], clean_environment: dict[str, str]
+) -> None:
     extra = {} if "--debug" in arguments else {"NODEWISE_DEBUG": "1"}
     done = run_probe(clean_environment, *arguments, **extra)
     assert done.returncode == 1
@@ -178,7 +217,10 @@ def test_quiet_still_tells_errors(clean_environment: dict[str, str]) -> None:
 
 def test_a_reader_that_leaves_early_is_no_failure_of_ours(clean_environment: dict[str, str]) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", PROBE, "probe", "flood", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment
+        [sys.executable, "-c", PROBE, "probe", "flood", "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean_environment,
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -194,7 +236,9 @@ def test_a_terminal_without_unicode_gets_question_marks(nodewise: Run) -> None:
     assert "Traceback" not in shown.stderr
 
 
-@pytest.mark.parametrize(("extra", "coloured"), [({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False), ({}, False)])
+@pytest.mark.parametrize(
+    ("extra", "coloured"), [({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False), ({}, False)]
+)
 def test_colours_only_where_they_are_wanted(nodewise: Run, extra: dict[str, str], coloured: bool) -> None:
     shown = nodewise("datasets", TERM="xterm-256color", **extra)
     assert shown.returncode == 0
@@ -223,6 +267,9 @@ def test_threads_that_wait_sleep_unless_the_user_says_otherwise(given: str | Non
     environment = {key: value for key, value in os.environ.items() if key != "OMP_WAIT_POLICY"} | (
         {"OMP_WAIT_POLICY": given} if given else {}
     )
-    code = "import os, sys; from nodewise.cli import main; assert 'torch' not in sys.modules; main(['--version']); print(os.environ['OMP_WAIT_POLICY'])"
+    code = (
+        "import os, sys; from nodewise.cli import main; assert 'torch' not in sys.modules; main(['--version']);"
+        " print(os.environ['OMP_WAIT_POLICY'])"
+    )
     shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert shown.stdout.split()[-1] == expected

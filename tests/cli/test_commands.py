@@ -10,14 +10,45 @@ FIXED = {
     "demo": ["--json"],
     "datasets": ["NAME", "--json", "--data-dir"],
     "convert": ["SOURCE", "OUT", "--knn", "--text", "--images", "--metric", "--label", "--features", "--data-dir"],
-    "train": ["GRAPH", "--out", "--budget", "--episodes", "--batch", "--features", "--seed", "--device", "--resume", "--data-dir"],
+    "train": [
+        "GRAPH",
+        "--out",
+        "--budget",
+        "--episodes",
+        "--batch",
+        "--features",
+        "--seed",
+        "--device",
+        "--resume",
+        "--data-dir",
+    ],
     "evaluate": [
         *("GRAPH", "--strategy", "--policy", "--classifier", "--features", "--budget"),
         *("--runs", "--seed", "--device", "--json", "--data-dir"),
     ],
-    "compare": ["GRAPH", "--strategies", "--budgets", "--classifiers", "--features", "--runs", "--out", "--engine", "--data-dir"],
+    "compare": [
+        "GRAPH",
+        "--strategies",
+        "--budgets",
+        "--classifiers",
+        "--features",
+        "--runs",
+        "--out",
+        "--engine",
+        "--data-dir",
+    ],
     "reproduce": ["EXPERIMENT", "--runs", "--quick", "--out", "--json"],
-    "session new": ["FILE", "GRAPH", "--budget", "--classes", "--strategy", "--policy", "--classifier", "--seed", "--audit"],
+    "session new": [
+        "FILE",
+        "GRAPH",
+        "--budget",
+        "--classes",
+        "--strategy",
+        "--policy",
+        "--classifier",
+        "--seed",
+        "--audit",
+    ],
     "session ask": ["FILE", "-k", "--json"],
     "session tell": ["FILE", "NODE", "LABEL", "--annotator"],
     "session skip": ["FILE", "NODE"],
@@ -35,7 +66,9 @@ FIXED = {
 
 
 @pytest.mark.parametrize("command", FIXED)
-def test_help_names_every_argument_and_flag(command: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_names_every_argument_and_flag(
+    command: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     assert main([*command.split(), "--help"]) == 0
     text = capfd.readouterr().out

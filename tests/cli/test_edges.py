@@ -1,4 +1,6 @@
-"""The command line's edges: one ``--json`` everywhere, narrow terminals, readers that leave, folders that cannot be made, flags in the help."""
+"""The command line's edges: one ``--json`` everywhere, narrow terminals, readers that leave, folders that cannot be
+made, flags in the help.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ COMMANDS = [
         (["session", "tell", "job", "--", "--json"], ["session", "tell", "job", "--", "--json"]),
     ],
 )
-def test_json_alone_means_standard_output_and_never_takes_a_session_for_its_file(given: list[str], meant: list[str]) -> None:
+def test_json_alone_means_standard_output_and_never_takes_a_session_for_its_file(
+    given: list[str], meant: list[str]
+) -> None:
     assert with_json_value(given) == meant
 
 
@@ -57,8 +61,14 @@ def test_json_goes_to_a_file_from_every_kind_of_command(
     assert main(["datasets", "wine", "--json", "wine.json"]) == 0
     assert json.loads(Path("wine.json").read_text()) == printed
     short = ["--runs", "2", "--device", "cpu", "-q"]
-    assert main(["compare", "wine", "--strategies", "random,centrality", "--budgets", "4", *short, "--json", "c.json"]) == 0
-    assert [one["name"] for one in json.loads(Path("c.json").read_text())["settings"][0]["results"]] == ["random", "centrality"]
+    assert (
+        main(["compare", "wine", "--strategies", "random,centrality", "--budgets", "4", *short, "--json", "c.json"])
+        == 0
+    )
+    assert [one["name"] for one in json.loads(Path("c.json").read_text())["settings"][0]["results"]] == [
+        "random",
+        "centrality",
+    ]
     capfd.readouterr()
     assert main(["compare", "wine", "--strategies", "random", "--budgets", "4", *short, "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["kind"] == "comparison"
@@ -89,7 +99,9 @@ def test_a_reader_that_leaves_ends_the_command_quietly(clean_environment: dict[s
         assert "Traceback" not in done.stderr and "Broken" not in done.stderr and "Exception" not in done.stderr
 
 
-def test_help_names_no_value_for_a_flag_and_fits_40_columns(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_help_names_no_value_for_a_flag_and_fits_40_columns(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     for command in ([], *(name.split() for name in COMMANDS)):
         options = {}
         for columns in (40, 100):
@@ -122,9 +134,13 @@ def test_the_help_of_reproduce_says_the_place_of_every_experiment(
     assert "unknown experiment 'table9'" in capfd.readouterr().err
 
 
-def test_the_hint_to_install_an_extra_works_from_a_checkout_and_from_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_hint_to_install_an_extra_works_from_a_checkout_and_from_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     root = Path(__file__).parents[2]
     assert install_command("studio") == f"pip install '.[studio]' in {root}"
     assert "pip install '.[images]'" in str(MissingExtraError("Pillow", "images"))
-    monkeypatch.setattr("nodewise.ground.errors.__file__", str(tmp_path / "lib" / "site-packages" / "nodewise" / "ground" / "errors.py"))
+    monkeypatch.setattr(
+        "nodewise.ground.errors.__file__", str(tmp_path / "lib" / "site-packages" / "nodewise" / "ground" / "errors.py")
+    )
     assert install_command("studio") == "pip install 'nodewise[studio]'"

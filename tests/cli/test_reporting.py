@@ -12,7 +12,10 @@ from nodewise.ground.events import Note, Progress, Warned
 
 def console(terminal: bool) -> tuple[Console, io.StringIO]:
     stream = io.StringIO()
-    return Console(file=stream, force_terminal=terminal, width=100, markup=False, color_system=None, legacy_windows=False), stream
+    return (
+        Console(file=stream, force_terminal=terminal, width=100, markup=False, color_system=None, legacy_windows=False),
+        stream,
+    )
 
 
 def test_lines_tell_progress_now_and_then_and_at_the_end() -> None:

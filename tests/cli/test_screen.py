@@ -13,7 +13,13 @@ from nodewise.cli.screen import Screen, printable
 
 def screen(terminal: bool, quiet: bool = False) -> tuple[Screen, io.StringIO, io.StringIO]:
     out, err = io.StringIO(), io.StringIO()
-    settings = {"force_terminal": terminal, "color_system": None, "markup": False, "emoji": False, "legacy_windows": False}
+    settings = {
+        "force_terminal": terminal,
+        "color_system": None,
+        "markup": False,
+        "emoji": False,
+        "legacy_windows": False,
+    }
     return Screen(quiet, Console(file=out, width=60, **settings), Console(file=err, width=60, **settings)), out, err  # type: ignore[arg-type]
 
 
@@ -40,7 +46,12 @@ def test_a_table_that_the_terminal_is_too_narrow_for_becomes_a_block_a_row() -> 
     columns = tuple(f"column-{letter}" for letter in "abcdefgh")
     shown.table(columns, [("first", 1, None, "x" * 30, 2.5, 3, 4, 5), ("second", *range(7))], title="things")
     lines = [line.split() for line in out.getvalue().splitlines()]
-    assert ["column-a", "first"] in lines and ["column-c", "–"] in lines and ["column-d", "x" * 30] in lines and ["column-h", "6"] in lines
+    assert (
+        ["column-a", "first"] in lines
+        and ["column-c", "–"] in lines
+        and ["column-d", "x" * 30] in lines
+        and ["column-h", "6"] in lines
+    )
     assert max(map(len, out.getvalue().splitlines())) <= 60 and ["things"] in lines
     shown.table(("name", "nodes", "edges"), [("cora", 2708, 5278)])
     assert ["cora", "2708", "5278"] in [line.split() for line in out.getvalue().splitlines()]

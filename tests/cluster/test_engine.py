@@ -42,7 +42,11 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     before = dict(os.environ)
-    os.environ |= {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]), "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+    os.environ |= {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
+        "OMP_NUM_THREADS": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
     small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
     machines = {}
@@ -70,7 +74,9 @@ def small() -> Graph:
 
 def marked(folder: Path, pause: float, runs: int = 60, **more: Any) -> Comparison:
     folder.mkdir(exist_ok=True)
-    return compare(small(), [Marking(str(folder), pause)], classifiers=["gcn"], budgets=4, runs=runs, device="cpu", **more)
+    return compare(
+        small(), [Marking(str(folder), pause)], classifiers=["gcn"], budgets=4, runs=runs, device="cpu", **more
+    )
 
 
 def assert_same(one: Comparison, other: Comparison) -> None:
@@ -100,22 +106,30 @@ def test_the_result_is_the_local_one_for_names_files_and_graphs_in_memory(cluste
             events.append(event)
 
     store = ChunkStore(tmp_path / "chunks")
-    there = compare(graphs, ["random", "age"], store=store, engine=RayEngine(cluster.address), reporter=listen, **settings)
+    there = compare(
+        graphs, ["random", "age"], store=store, engine=RayEngine(cluster.address), reporter=listen, **settings
+    )
     assert_same(there, compare(graphs, ["random", "age"], **settings))
     assert len({event.task for event in events}) == 3
     for task in {event.task for event in events}:
         told = [event for event in events if event.task == task]
         assert told[-1].done == told[-1].total == 24 and [e.done for e in told] == sorted(e.done for e in told)
-    assert [path.parent.name for path in tmp_path.rglob("*.npz")].count("graphs") == 1  # the one that had neither name nor file
+    assert [path.parent.name for path in tmp_path.rglob("*.npz")].count(
+        "graphs"
+    ) == 1  # the one that had neither name nor file
     assert not ray.is_initialized()
     before = chunk_files(tmp_path)
     nowhere = RayEngine("127.0.0.1:1")  # nothing is left to do, so that no cluster is looked for
-    assert_same(compare(graphs, ["random", "age"], store=ChunkStore(tmp_path / "chunks"), engine=nowhere, **settings), there)
+    assert_same(
+        compare(graphs, ["random", "age"], store=ChunkStore(tmp_path / "chunks"), engine=nowhere, **settings), there
+    )
     assert chunk_files(tmp_path) == before
 
 
 @pytest.mark.long
-def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_worker_and_then_a_machine_are_killed_at_work(
+    cluster: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     marks, killed = tmp_path / "marks", []
     told: list[Event] = []
 
@@ -124,7 +138,9 @@ def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: 
         assert isinstance(event, Progress)
         if event.done not in (10, 30):
             return
-        while not (alive := [one for one in running(marks) if one[2] not in killed and Path(f"/proc/{one[0]}").exists()]):
+        while not (
+            alive := [one for one in running(marks) if one[2] not in killed and Path(f"/proc/{one[0]}").exists()]
+        ):
             time.sleep(0.02)
         process, machine, mark = alive[-1]
         if event.done == 10:
@@ -137,7 +153,9 @@ def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: 
 
     engine = RayEngine(cluster.address, reporter=told.append)
     there = marked(marks, 0.5, store=ChunkStore(tmp_path / "chunks"), engine=engine, reporter=kill)
-    assert len(killed) == 2 and not any((marks / f"{mark}.ended").exists() for mark in killed)  # the kills hit running work
+    assert len(killed) == 2 and not any(
+        (marks / f"{mark}.ended").exists() for mark in killed
+    )  # the kills hit running work
     assert len(list(marks.glob("*.begun"))) >= 6 + 2 and len(cluster.machines) == 2  # which was begun again
     assert "worker died" in str(told) and "begun again, 5 times at most" in str(told)
     assert capfd.readouterr().out == ""  # where results stand, maybe as JSON
@@ -148,8 +166,8 @@ def test_a_worker_and_then_a_machine_are_killed_at_work(cluster: Any, tmp_path: 
 def test_a_driver_that_is_killed_goes_on_and_does_nothing_twice(cluster: Any, tmp_path: Path) -> None:
     marks, chunks = tmp_path / "marks", tmp_path / "chunks"
     code = (
-        "from pathlib import Path\nfrom nodewise.cluster import RayEngine\nfrom tests.cluster.test_engine import marked\n"
-        f"marked(Path({str(marks)!r}), 0.5, store={str(chunks)!r}, engine=RayEngine({cluster.address!r}))\n"
+        "from pathlib import Path\nfrom nodewise.cluster import RayEngine\nfrom tests.cluster.test_engine import"
+        f" marked\nmarked(Path({str(marks)!r}), 0.5, store={str(chunks)!r}, engine=RayEngine({cluster.address!r}))\n"
     )
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
     process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths})
@@ -160,7 +178,9 @@ def test_a_driver_that_is_killed_goes_on_and_does_nothing_twice(cluster: Any, tm
     process.wait()
     kept = chunk_files(chunks)
     assert 2 <= len(kept) < 6
-    while any(Path(f"/proc/{one[0]}").exists() for one in running(marks)):  # Ray ends the workers of a driver that is gone
+    while any(
+        Path(f"/proc/{one[0]}").exists() for one in running(marks)
+    ):  # Ray ends the workers of a driver that is gone
         time.sleep(0.1)
     begun = len(list(marks.glob("*.begun")))
     again = marked(marks, 0.0, store=ChunkStore(chunks), engine=RayEngine(cluster.address))
@@ -172,27 +192,51 @@ def test_a_driver_that_is_killed_goes_on_and_does_nothing_twice(cluster: Any, tm
 
 @pytest.mark.long
 def test_ctrl_c_on_the_command_line_keeps_what_is_finished(cluster: Any, tmp_path: Path) -> None:
-    command = ["compare", "karate", "--strategies", "random", "--classifiers", "gcn", "--budgets", "4", "--device", "cpu", "--out", "d"]
+    command = [
+        "compare",
+        "karate",
+        "--strategies",
+        "random",
+        "--classifiers",
+        "gcn",
+        "--budgets",
+        "4",
+        "--device",
+        "cpu",
+        "--out",
+        "d",
+    ]
     there = ["--engine", "ray", "--address", cluster.address]
     process = subprocess.Popen(
-        [sys.executable, "-m", "nodewise", *command, "--runs", "100000", *there], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "nodewise", *command, "--runs", "100000", *there],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     while process.poll() is None and len(chunk_files(tmp_path)) < 2:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130, err
-    assert err.splitlines()[-1] == "nodewise compare: interrupted; what is finished lies in d, and the same command goes on from there"
+    assert (
+        err.splitlines()[-1]
+        == "nodewise compare: interrupted; what is finished lies in d, and the same command goes on from there"
+    )
     kept = chunk_files(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "nodewise", *command, "--runs", "20", *there], cwd=tmp_path, check=True, capture_output=True
+        [sys.executable, "-m", "nodewise", *command, "--runs", "20", *there],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
     )
     assert b"karate" in done.stdout
     assert {name: when for name, when in chunk_files(tmp_path).items() if name in kept} == kept
 
 
 @pytest.mark.long
-def test_what_ray_says_of_dropped_work_does_not_hide_ctrl_c(cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_ray_says_of_dropped_work_does_not_hide_ctrl_c(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def refused(*_: object, **__: object) -> None:
         raise ray.exceptions.RaySystemError("the connection to the raylet is gone")
 
@@ -209,12 +253,18 @@ def test_what_ray_says_of_dropped_work_does_not_hide_ctrl_c(cluster: Any, monkey
 
 
 @pytest.mark.long
-def test_machines_with_another_nodewise_are_named(cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_machines_with_another_nodewise_are_named(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     here = Versions.here()
     monkeypatch.setattr(Versions, "here", classmethod(lambda cls: Versions(here.python, "9.9.9", here.code)))
-    with pytest.raises(ClusterError, match=rf"has nodewise {here.nodewise}, this machine 9\.9\.9: install the same version on both"):
+    with pytest.raises(
+        ClusterError, match=rf"has nodewise {here.nodewise}, this machine 9\.9\.9: install the same version on both"
+    ):
         marked(tmp_path, 0.0, engine=RayEngine(cluster.address))
-    monkeypatch.setattr("nodewise.cluster.engine.check_machines", lambda ray: None)  # a machine that joins later is refused as well
+    monkeypatch.setattr(
+        "nodewise.cluster.engine.check_machines", lambda ray: None
+    )  # a machine that joins later is refused as well
     with pytest.raises(ClusterError, match=r"has nodewise .* 9\.9\.9"):
         marked(tmp_path, 0.0, engine=RayEngine(cluster.address))
     assert not list(tmp_path.glob("*.begun"))
@@ -223,7 +273,15 @@ def test_machines_with_another_nodewise_are_named(cluster: Any, monkeypatch: pyt
 @pytest.mark.long
 def test_an_error_of_the_task_is_told_once_and_not_retried(cluster: Any) -> None:
     with pytest.raises(InputError, match="budget of 500 queries is more than the pool's"):
-        compare(small(), ["random"], classifiers=["gcn"], budgets=500, runs=2, device="cpu", engine=RayEngine(cluster.address))
+        compare(
+            small(),
+            ["random"],
+            classifiers=["gcn"],
+            budgets=500,
+            runs=2,
+            device="cpu",
+            engine=RayEngine(cluster.address),
+        )
 
 
 @pytest.mark.long
@@ -244,7 +302,10 @@ def test_a_graph_that_workers_cannot_read_is_named(cluster: Any, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("address", "error", "message"),
-    [("127.0.0.1:1", ClusterError, "no Ray cluster answers at '127.0.0.1:1'.*ray start --head"), ("nowhere", InputError, "HOST:PORT")],
+    [
+        ("127.0.0.1:1", ClusterError, "no Ray cluster answers at '127.0.0.1:1'.*ray start --head"),
+        ("nowhere", InputError, "HOST:PORT"),
+    ],
 )
 def test_a_cluster_out_of_reach(address: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
@@ -257,7 +318,9 @@ def test_something_else_that_listens_is_no_cluster() -> None:
         Thread(target=dashboard.serve_forever, daemon=True).start()
         address = f"127.0.0.1:{dashboard.server_port}"
         with pytest.raises(ClusterError, match=f"what listens at '{address}' is no Ray cluster"):
-            compare(small(), ["random"], classifiers=["gcn"], budgets=4, runs=2, device="cpu", engine=RayEngine(address))
+            compare(
+                small(), ["random"], classifiers=["gcn"], budgets=4, runs=2, device="cpu", engine=RayEngine(address)
+            )
         dashboard.shutdown()
 
 

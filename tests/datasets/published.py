@@ -36,7 +36,9 @@ def lines(rows, heading=""):
 
 
 def planetoid(graph, name, test, missing=(), train=20):
-    """Pickles by part of the graph; nodes from the first test node on are in the order of `test`. Some edges come twice, some nodes link to themselves."""
+    """Pickles by part of the graph; nodes from the first test node on are in the order of `test`. Some edges come
+    twice, some nodes link to themselves.
+    """
     x, labels = sp.csr_matrix(graph.x), np.eye(graph.num_classes, dtype=np.int32)[graph.y]
     first = min(test)
     links = {node: [] for node in range(graph.num_nodes)}
@@ -71,7 +73,12 @@ def benchmark(graph):
 def heterophilous(graph):
     masks = np.ones((10, graph.num_nodes), dtype=bool)
     return archive(
-        node_features=_dense(graph), node_labels=graph.y, edges=graph.edge_index.T, train_masks=masks, val_masks=masks, test_masks=masks
+        node_features=_dense(graph),
+        node_labels=graph.y,
+        edges=graph.edge_index.T,
+        train_masks=masks,
+        val_masks=masks,
+        test_masks=masks,
     )
 
 
@@ -94,7 +101,10 @@ def webkb(graph, name):
     masks = dict.fromkeys(("train_mask", "val_mask", "test_mask"), np.ones(graph.num_nodes, dtype=np.int8))
     splits = {f"splits/{name}_split_0.6_0.2_{i}.npz": archive(**masks) for i in range(10)}
     edges = [f"{one}\t{other}" for one, other in graph.edge_index.T.tolist()]
-    files = {"out1_node_feature_label.txt": lines(rows, "id\tfeature\tlabel\n"), "out1_graph_edges.txt": lines(edges, "one\tother\n")}
+    files = {
+        "out1_node_feature_label.txt": lines(rows, "id\tfeature\tlabel\n"),
+        "out1_graph_edges.txt": lines(edges, "one\tother\n"),
+    }
     return {**{f"new_data/{name}/{key}": content for key, content in files.items()}, **splits}
 
 
@@ -114,12 +124,17 @@ def wikics(graph):
         links[one].append(other)
     one, many = [True] * graph.num_nodes, [[True] * graph.num_nodes] * 2
     masks = {"train_masks": many, "val_masks": many, "stopping_masks": many, "test_mask": one}
-    return json.dumps({"features": _dense(graph).tolist(), "labels": graph.y.tolist(), "links": links, **masks}).encode()
+    return json.dumps(
+        {"features": _dense(graph).tolist(), "labels": graph.y.tolist(), "links": links, **masks}
+    ).encode()
 
 
 def polblogs(graph):
     buffer = io.BytesIO()
-    tables = {"adjacency.tsv": [f"{one}\t{other}\t1" for one, other in graph.edge_index.T.tolist()], "labels.tsv": graph.y.tolist()}
+    tables = {
+        "adjacency.tsv": [f"{one}\t{other}\t1" for one, other in graph.edge_index.T.tolist()],
+        "labels.tsv": graph.y.tolist(),
+    }
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, rows in tables.items():
             member = tarfile.TarInfo(f"polblogs/{name}")

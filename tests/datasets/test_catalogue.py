@@ -28,7 +28,9 @@ def test_local_files_are_as_the_catalogue_tells(data_folder):
     for info in CATALOGUE:
         if find_local(data_folder, (info.name, *info.files)) is not None:
             graph = load_graph(info.name, data_dir=data_folder)
-            bare = info.paper and info.name.startswith("reddit") and graph.x is None  # copies without the texts are about
+            bare = (
+                info.paper and info.name.startswith("reddit") and graph.x is None
+            )  # copies without the texts are about
             features = 0 if bare else info.features
             told[info.name] = (info.name, info.nodes, info.edges, features, info.classes)
             found[info.name] = (graph.name, graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes)

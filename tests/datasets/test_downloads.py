@@ -16,7 +16,9 @@ from tests.datasets.published import as_published, files_below, pyg
 def test_what_is_not_as_published_is_told_and_not_kept(small, source, monkeypatch, tmp_path):
     monkeypatch.setattr(pyg.HeterophilousGraphDataset, "url", source.address)
     as_published("questions", small, monkeypatch)
-    source.files = {"questions.npz": published.heterophilous(replace(small, edge_index=small.edge_index[:, :-5].copy()))}
+    source.files = {
+        "questions.npz": published.heterophilous(replace(small, edge_index=small.edge_index[:, :-5].copy()))
+    }
     events = []
     assert load_graph("questions", data_dir=tmp_path, reporter=events.append).num_edges == small.num_edges - 5
     assert isinstance(events[-1], Warned)
@@ -29,11 +31,18 @@ def test_failed_download_says_what_to_do_and_leaves_nothing(broken, small, sourc
     monkeypatch.setattr(pyg.HeterophilousGraphDataset, "url", source.address)
     content = published.heterophilous(small)
     if broken == "pickle":
-        content = published.archive(node_features=np.array([{}], dtype=object), node_labels=small.y, edges=small.edge_index.T)
-    source.files = {} if broken == "gone" else {"questions.npz": b"<html>sign in first</html>" if broken == "page" else content}
+        content = published.archive(
+            node_features=np.array([{}], dtype=object), node_labels=small.y, edges=small.edge_index.T
+        )
+    source.files = (
+        {} if broken == "gone" else {"questions.npz": b"<html>sign in first</html>" if broken == "page" else content}
+    )
     source.cut = {"questions.npz"} if broken == "cut" else set()
     patience, stdin, folder = socket.getdefaulttimeout(), sys.stdin, tmp_path / "some" / "data"
-    with pytest.raises(DownloadError, match=r"questions could not be downloaded from .* put questions\.npz .* into the data folder .*data"):
+    with pytest.raises(
+        DownloadError,
+        match=r"questions could not be downloaded from .* put questions\.npz .* into the data folder .*data",
+    ):
         load_graph("questions", data_dir=folder)
     assert files_below(tmp_path) == []
     assert (socket.getdefaulttimeout(), sys.stdin) == (patience, stdin)
@@ -50,7 +59,8 @@ def test_failure_leaves_what_was_in_the_folder(small, source, monkeypatch, tmp_p
 
 @pytest.mark.parametrize("name", ["cora", "coauthor-physics", "tolokers"])
 def test_without_a_network(name, monkeypatch, tmp_path):
-    # The real addresses, with name look-up and connections going nowhere: as on a machine without a network, also where there is one.
+    # The real addresses, with name look-up and connections going nowhere: as on a machine without a network, also where
+    # there is one.
     def refuse(*args, **kwargs):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

@@ -41,7 +41,12 @@ def test_statistics_of_the_papers_complete_graphs(name, data_folder):
         pytest.skip(f"needs {name}.npz in the data folder")
     graph = load_graph(name, data_dir=data_folder)
     nodes, edges, features, classes, homophily = PUBLISHED[name]
-    assert (graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes) == (nodes, edges, features, classes)
+    assert (graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes) == (
+        nodes,
+        edges,
+        features,
+        classes,
+    )
     assert graph.homophily == pytest.approx(homophily, abs=0.0005)
     assert graph.name == name
 
@@ -88,7 +93,9 @@ def test_name_of_a_data_set_wins_over_a_folder_of_that_name(tmp_path, monkeypatc
 
 
 def test_what_cannot_be_found(tmp_path):
-    with pytest.raises(UnknownNameError, match=r"did you mean 'cora'.*corra\.npz in the data folder .* is found by its name"):
+    with pytest.raises(
+        UnknownNameError, match=r"did you mean 'cora'.*corra\.npz in the data folder .* is found by its name"
+    ):
         load_graph("corra", data_dir=tmp_path)
     with pytest.raises(GraphError, match="there is no file"):
         load_graph("corra.npz", data_dir=tmp_path)
@@ -132,7 +139,18 @@ def test_misspelt_features_are_told_before_a_download(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-PAPER = ["cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics", "reddit1", "reddit2", "reddit3", "reddit4", "reddit5"]
+PAPER = [
+    "cora",
+    "citeseer",
+    "pubmed",
+    "coauthor-cs",
+    "coauthor-physics",
+    "reddit1",
+    "reddit2",
+    "reddit3",
+    "reddit4",
+    "reddit5",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -174,7 +192,13 @@ def test_spellings(spelling, name):
     assert dataset_info(spelling).name == name
 
 
-WRONG = {"citeser": "citeseer", "pubmd": "pubmed", "coauthor-css": "coauthor-cs", "digit": "digits", "Redit1": "reddit1"}
+WRONG = {
+    "citeser": "citeseer",
+    "pubmd": "pubmed",
+    "coauthor-css": "coauthor-cs",
+    "digit": "digits",
+    "Redit1": "reddit1",
+}
 
 
 @pytest.mark.parametrize(("wrong", "meant"), WRONG.items())
@@ -212,7 +236,9 @@ def test_records_are_frozen():
 
 def test_listing_imports_nothing_heavy(clean_environment):
     code = "import sys; from nodewise.datasets import list_datasets; list_datasets(); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment
+    ).stdout.split()
     assert not {"numpy", "scipy", "sklearn", "torch", "torch_geometric", "networkx"}.intersection(loaded)
 
 
@@ -254,7 +280,9 @@ def test_five_a_class_are_at_most_half_the_pool():
 @pytest.mark.parametrize("nodes", [4, 7, 34, 2249, 2250, 2251, 5000])
 def test_the_pool_is_that_of_the_protocol(nodes):
     sizes = SplitSizes.default(nodes)
-    assert default_budget(ring(nodes, 1000 if nodes > 1000 else nodes)) == max(1, (nodes - sizes.test - sizes.validation) // 2)
+    assert default_budget(ring(nodes, 1000 if nodes > 1000 else nodes)) == max(
+        1, (nodes - sizes.test - sizes.validation) // 2
+    )
 
 
 def test_every_graph_that_needs_no_network_can_be_evaluated_with_its_default():

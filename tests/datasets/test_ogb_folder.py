@@ -1,4 +1,6 @@
-"""A data set that the Open Graph Benchmark's package has unpacked before is found and read, without that package and without a network."""
+"""A data set that the Open Graph Benchmark's package has unpacked before is found and read, without that package and
+without a network.
+"""
 
 import gzip
 import io

@@ -17,8 +17,16 @@ SOURCES = {
     "coauthor-cs": (pyg.Coauthor, "/", lambda graph: {"ms_academic_cs.npz": published.benchmark(graph)}),
     "amazon-photo": (pyg.Amazon, "/", lambda graph: {"amazon_electronics_photo.npz": published.benchmark(graph)}),
     "cora-ml": (pyg.CitationFull, "/{}.npz", lambda graph: {"cora_ml.npz": published.benchmark(graph)}),
-    "roman-empire": (pyg.HeterophilousGraphDataset, "", lambda graph: {"roman_empire.npz": published.heterophilous(graph)}),
-    "chameleon": (pyg.HeterophilousGraphDataset, "", lambda graph: {"chameleon_filtered.npz": published.heterophilous(graph)}),
+    "roman-empire": (
+        pyg.HeterophilousGraphDataset,
+        "",
+        lambda graph: {"roman_empire.npz": published.heterophilous(graph)},
+    ),
+    "chameleon": (
+        pyg.HeterophilousGraphDataset,
+        "",
+        lambda graph: {"chameleon_filtered.npz": published.heterophilous(graph)},
+    ),
     "twitch-engb": (pyg.Twitch, "", lambda graph: {"EN.npz": published.musae(graph)}),
     "github": (pyg.GitHub, "/github.npz", lambda graph: {"github.npz": published.musae(graph)}),
     "lastfm-asia": (pyg.LastFMAsia, "/lastfm_asia.npz", lambda graph: {"lastfm_asia.npz": published.musae(graph)}),
@@ -89,7 +97,9 @@ def test_planetoid_edges_that_come_twice_and_nodes_without_content(source, monke
 
 
 @pytest.mark.parametrize("name", ["cora", "citeseer"])
-def test_planetoid_form_of_the_real_graph_gives_the_same_as_the_local_file(name, data_folder, source, monkeypatch, tmp_path):
+def test_planetoid_form_of_the_real_graph_gives_the_same_as_the_local_file(
+    name, data_folder, source, monkeypatch, tmp_path
+):
     if not (data_folder / f"{name}.npz").is_file():
         pytest.skip(f"needs {name}.npz in the data folder")
     monkeypatch.setattr(pyg.Planetoid, "url", source.address)

@@ -9,9 +9,13 @@ from nodewise.ground.events import Progress
 
 
 @given(
-    nodes=st.integers(2, 300), classes=st.integers(2, 6), degree=st.floats(0, 8), homophily=st.floats(0, 1),
-    degrees=st.sampled_from(["poisson", "powerlaw"]), seed=st.integers(0, 2**40),
-)  # fmt: skip
+    nodes=st.integers(2, 300),
+    classes=st.integers(2, 6),
+    degree=st.floats(0, 8),
+    homophily=st.floats(0, 1),
+    degrees=st.sampled_from(["poisson", "powerlaw"]),
+    seed=st.integers(0, 2**40),
+)
 def test_has_the_edges_and_the_homophily_asked_for(nodes, classes, degree, homophily, degrees, seed):
     nodes = max(nodes, classes)
     settings = SyntheticSettings(nodes, classes, min(degree, nodes - 1), homophily, degrees, features=0, seed=seed)
@@ -52,7 +56,10 @@ def test_degrees_of_a_random_graph():
 
 
 def test_degrees_of_a_power_law():
-    heavy, light = (synthetic_graph(nodes=20_000, mean_degree=10, features=0, degrees="powerlaw", exponent=e).degree for e in (2.2, 4.0))
+    heavy, light = (
+        synthetic_graph(nodes=20_000, mean_degree=10, features=0, degrees="powerlaw", exponent=e).degree
+        for e in (2.2, 4.0)
+    )
     assert heavy.mean() == light.mean() == 10
     top = [np.sort(degree)[-200:].mean() for degree in (heavy, light)]
     assert top[0] > 2 * top[1] > 60
@@ -68,7 +75,9 @@ def test_ends_are_spread_evenly_over_nodes_of_equal_weight():
 
 
 def test_complete_graph():
-    graph = synthetic_graph(nodes=40, classes=2, mean_degree=39, homophily=2 * 190 / 780, degrees="powerlaw", features=0)
+    graph = synthetic_graph(
+        nodes=40, classes=2, mean_degree=39, homophily=2 * 190 / 780, degrees="powerlaw", features=0
+    )
     assert graph.num_edges == 780
 
 
@@ -122,8 +131,12 @@ def test_a_million_nodes(tmp_path):
     assert (graph.num_nodes, graph.num_edges, graph.num_classes) == (1_000_000, 10_000_000, 10)
     assert graph.homophily == 0.8
     assert graph.x.shape == (1_000_000, 128)
-    means = np.stack([graph.x[graph.y == kind].mean(0) for kind in range(10)])  # the noise of a mean over 100,000 nodes is 0.003 a feature
-    np.testing.assert_allclose(np.linalg.norm(means, axis=1), 1.0, atol=0.05)  # so the classes' means lie where the signal says
+    means = np.stack(
+        [graph.x[graph.y == kind].mean(0) for kind in range(10)]
+    )  # the noise of a mean over 100,000 nodes is 0.003 a feature
+    np.testing.assert_allclose(
+        np.linalg.norm(means, axis=1), 1.0, atol=0.05
+    )  # so the classes' means lie where the signal says
     degree = np.sort(graph.degree)[::-1]
     assert (
         degree[:10_000].sum() > 0.08 * degree.sum() and degree[-1] < 10 < degree[0] / 50

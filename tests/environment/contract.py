@@ -84,7 +84,9 @@ def _check_observation(environment: Environment, observation: Observation, step:
         assert tensor.shape[:2] == (runs, nodes), name
         assert tensor.dtype == environment.graph.dtype and tensor.device == environment.graph.device, name
         assert torch.isfinite(tensor).all(), name
-    torch.testing.assert_close(observation.probabilities.sum(-1), torch.ones_like(observation.noise), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        observation.probabilities.sum(-1), torch.ones_like(observation.noise), rtol=1e-4, atol=1e-4
+    )
     assert (observation.log_probabilities <= 1e-6).all()
     assert (parts["divergence to"] > -1e-4).all() and (parts["divergence from"] > -1e-4).all()
     noise = observation.noise
@@ -108,7 +110,9 @@ def _check_query(environment: Environment, nodes: torch.Tensor) -> None:
     asked_so_far = environment.queried
     assert asked_so_far.mask.sum(1).tolist() == [step + 1] * environment.runs and asked_so_far.mask[:, : step + 1].all()
     assert torch.equal(asked_so_far.nodes[:, : step + 1], environment.queries)
-    assert torch.equal(asked_so_far.labels[:, : step + 1], environment.graph.y[environment.queries]), "answers are the oracle's"
+    assert torch.equal(asked_so_far.labels[:, : step + 1], environment.graph.y[environment.queries]), (
+        "answers are the oracle's"
+    )
 
 
 def _check_score(environment: Environment, splits: Splits) -> None:

@@ -39,7 +39,9 @@ class Oracle(Learner):
         return self._logits
 
 
-def environment_of(edges: list[tuple[int, int]], probabilities: list[list[list[float]]], budget: int = 2) -> Environment:
+def environment_of(
+    edges: list[tuple[int, int]], probabilities: list[list[list[float]]], budget: int = 2
+) -> Environment:
     """An environment right after its reset, everything in the pool.
 
     Args:

@@ -1,4 +1,6 @@
-"""The decision process: its contract, what it refuses, and that it keeps the labels that were not asked to itself; rollouts, splits and scores."""
+"""The decision process: its contract, what it refuses, and that it keeps the labels that were not asked to itself;
+rollouts, splits and scores.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +53,17 @@ def test_the_contract_is_kept_for_every_kind_of_features(kind: Kind, device: str
     "graph",
     [
         pytest.param(partly_labelled, id="some nodes without a label"),
-        pytest.param(lambda: Graph.build([[], []], 30, x=np.eye(30, dtype=np.float32), y=np.arange(30) % 2), id="no edges"),
+        pytest.param(
+            lambda: Graph.build([[], []], 30, x=np.eye(30, dtype=np.float32), y=np.arange(30) % 2), id="no edges"
+        ),
         pytest.param(lambda: Graph.build([[0, 1], [1, 2]], 30, y=np.arange(30) % 4), id="no features"),
         pytest.param(lambda: random_graph(classes=1), id="one class"),
-        pytest.param(lambda: Graph.build([[0, 1], [1, 2]], 30, y=np.arange(30) % 2, class_names=["a", "b", "never"]), id="a class that no node has"),
+        pytest.param(
+            lambda: Graph.build([[0, 1], [1, 2]], 30, y=np.arange(30) % 2, class_names=["a", "b", "never"]),
+            id="a class that no node has",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_contract_is_kept_on_odd_graphs(graph: Callable[[], Graph], device: str) -> None:
     check_environment(environment_on(graph(), runs=2, budget=3, device=device))
 
@@ -101,7 +108,9 @@ class Watched(Strategy):
         return scores
 
 
-@pytest.mark.parametrize("make", [Random, Centrality, lambda: Learned(Policy(seed=3))], ids=["random", "centrality", "policy"])
+@pytest.mark.parametrize(
+    "make", [Random, Centrality, lambda: Learned(Policy(seed=3))], ids=["random", "centrality", "policy"]
+)
 def test_labels_that_were_not_asked_change_neither_state_nor_choice(make: Callable[[], Strategy]) -> None:
     graph = block_graph(nodes=80)
     assert graph.y is not None
@@ -117,7 +126,9 @@ def test_labels_that_were_not_asked_change_neither_state_nor_choice(make: Callab
     asked, seen, logits, splits = play(graph)
     rest = np.setdiff1d(np.arange(80), asked.unique().numpy())
     scrambled = graph.y.copy()
-    scrambled[rest] = (scrambled[rest] + rng.integers(1, 3, len(rest))) % 3  # every label that no run asked is now another
+    scrambled[rest] = (
+        scrambled[rest] + rng.integers(1, 3, len(rest))
+    ) % 3  # every label that no run asked is now another
     asked_then, seen_then, logits_then, splits_then = play(with_labels(graph, scrambled))
     assert torch.equal(splits.test, splits_then.test)
     assert torch.equal(asked, asked_then)
@@ -139,7 +150,9 @@ def test_labels_that_were_asked_do_change_the_state() -> None:
 
 
 def test_runs_together_score_as_the_same_runs_one_by_one() -> None:
-    """Sixty runs in batches of ten, and the same splits one run at a time: the paired differences have a mean of zero."""
+    """Sixty runs in batches of ten, and the same splits one run at a time: the paired differences have a mean of
+    zero.
+    """
     graph = GraphTensors(block_graph())
     scores: dict[int, list[torch.Tensor]] = {10: [], 1: []}
     for runs, found in scores.items():
@@ -315,12 +328,17 @@ def test_other_sizes_can_be_asked_for() -> None:
 
 
 def test_a_graph_without_labels_is_refused() -> None:
-    for graph in (Graph.build([[0], [1]], 50, name="bare"), Graph.build([[0], [1]], 50, y=[-1] * 50, class_names=["a"], name="bare")):
+    for graph in (
+        Graph.build([[0], [1]], 50, name="bare"),
+        Graph.build([[0], [1]], 50, y=[-1] * 50, class_names=["a"], name="bare"),
+    ):
         with pytest.raises(InputError, match="graph 'bare' has no labels"):
             draw_splits(GraphTensors(graph), 1, seed=0)
 
 
-@pytest.mark.parametrize(("nodes", "sizes"), [(3, None), (10, SplitSizes(5, 5)), (10, SplitSizes(0, 2)), (10, SplitSizes(2, 0))])
+@pytest.mark.parametrize(
+    ("nodes", "sizes"), [(3, None), (10, SplitSizes(5, 5)), (10, SplitSizes(0, 2)), (10, SplitSizes(2, 0))]
+)
 def test_splits_that_leave_nothing_are_refused(nodes: int, sizes: SplitSizes | None) -> None:
     with pytest.raises(InputError, match=f"graph 'some' has {nodes} labelled nodes, too few for"):
         draw_splits(labelled(nodes), 1, seed=0, sizes=sizes)

@@ -25,7 +25,9 @@ def test_predictions_and_divergences_are_the_cpu_s(classes: int, device: str) ->
     logits = 8 * torch.randn(3, graph.num_nodes, classes, generator=torch.Generator().manual_seed(0))
     logits[0, 0] = 0
     logits[0, 1, 0] = 80  # as sure as can be
-    observation = environment_of(list(map(tuple, graph.edge_index.T.tolist())), logits.double().softmax(-1).tolist()).observe()
+    observation = environment_of(
+        list(map(tuple, graph.edge_index.T.tolist())), logits.double().softmax(-1).tolist()
+    ).observe()
     packed = predictions(logits.to(device))
     torch.testing.assert_close(packed.cpu().double(), observation._packed, rtol=1e-4, atol=1e-5)
     for got, expected in zip(divergences(GraphTensors(graph, device), packed), observation.divergences, strict=True):

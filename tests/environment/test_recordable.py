@@ -1,4 +1,6 @@
-"""Every recordable strategy can be recorded with every recordable classifier: a step copies nothing from Python's memory to the device."""
+"""Every recordable strategy can be recorded with every recordable classifier: a step copies nothing from Python's
+memory to the device.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,13 @@ from nodewise.strategies import Age, Centrality, Gain, Learned, Random, Uncertai
 from tests.small_graphs import random_graph
 
 STRATEGIES = {
-    "random": Random, "centrality": Centrality, "uncertainty": Uncertainty, "age": Age, "gain": Gain, "policy": lambda: Learned(Policy(seed=3)),
-}  # fmt: skip
+    "random": Random,
+    "centrality": Centrality,
+    "uncertainty": Uncertainty,
+    "age": Age,
+    "gain": Gain,
+    "policy": lambda: Learned(Policy(seed=3)),
+}
 
 
 def begun(device: str, classifier: str, name: str) -> tuple[Environment, Any]:
@@ -36,7 +43,9 @@ def test_a_step_makes_no_tensor_of_numbers_in_python(name: str, monkeypatch: pyt
 
     def watched(*arguments: Any, **options: Any) -> torch.Tensor:
         caller = sys._getframe(1).f_globals["__name__"]
-        assert not caller.startswith(("nodewise.classifiers", "nodewise.strategies")), f"{caller} makes a tensor in a step"
+        assert not caller.startswith(("nodewise.classifiers", "nodewise.strategies")), (
+            f"{caller} makes a tensor in a step"
+        )
         return made(*arguments, **options)
 
     monkeypatch.setattr(torch, "tensor", watched)

@@ -19,7 +19,11 @@ from tests.small_graphs import KINDS, Kind, block_graph, random_graph
 
 pytestmark = pytest.mark.gpu
 
-STRATEGIES: dict[str, Callable[[], Strategy]] = {"random": Random, "centrality": Centrality, "policy": lambda: Learned(Policy(seed=3))}
+STRATEGIES: dict[str, Callable[[], Strategy]] = {
+    "random": Random,
+    "centrality": Centrality,
+    "policy": lambda: Learned(Policy(seed=3)),
+}
 
 
 class Eager(Strategy):

@@ -1,4 +1,5 @@
-"""Kills a comparison again and again, and writes what was stored after each kill: run as a process of its own, which imports everything once.
+"""Kills a comparison again and again, and writes what was stored after each kill: run as a process of its own, which
+imports everything once.
 
 python tests/evaluation/killing.py FOLDER KILLS
 """

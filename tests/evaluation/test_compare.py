@@ -31,7 +31,9 @@ def small(seed: int = 3) -> Graph:
 
 
 def contest(*strategies: str, runs: int = 12, budgets: tuple[int, ...] = (4, 7), graph: Graph | None = None) -> Contest:
-    return Contest("small", lambda: graph or small(), budgets, tuple(Method.of(s) for s in strategies), runs, ("gcn",), "raw")
+    return Contest(
+        "small", lambda: graph or small(), budgets, tuple(Method.of(s) for s in strategies), runs, ("gcn",), "raw"
+    )
 
 
 class Listener:
@@ -52,7 +54,9 @@ def test_scores_are_those_of_evaluate_whatever_else_is_compared() -> None:
     assert [(s.graph, s.budget) for s in found.settings] == [("small", 4), ("small", 7)]
     for setting in found.settings:
         for name in ("random", "anrmab", "centrality"):
-            alone = evaluate(small(), name, budget=setting.budget, runs=12, seed=5, device="cpu", classifier="gcn", features="raw")
+            alone = evaluate(
+                small(), name, budget=setting.budget, runs=12, seed=5, device="cpu", classifier="gcn", features="raw"
+            )
             np.testing.assert_array_equal(setting.outcomes[name].micro_f1, alone.micro_f1)
             np.testing.assert_array_equal(setting.outcomes[name].macro_f1, alone.macro_f1)
             np.testing.assert_array_equal(setting.outcomes[name].queries, alone.queries)
@@ -64,11 +68,15 @@ def test_a_second_call_does_nothing_again_and_more_runs_add_to_what_is_there(tmp
     assert len(before) == 2  # one chunk of ten runs at each of two budgets
     again = compare([contest("random", runs=10)], device="cpu", store=ChunkStore(tmp_path))
     assert files(tmp_path) == before
-    np.testing.assert_array_equal(first.settings[0].outcomes["random"].micro_f1, again.settings[0].outcomes["random"].micro_f1)
+    np.testing.assert_array_equal(
+        first.settings[0].outcomes["random"].micro_f1, again.settings[0].outcomes["random"].micro_f1
+    )
     more = compare([contest("random", runs=13, budgets=(4, 7, 9))], device="cpu", store=ChunkStore(tmp_path))
     after = files(tmp_path)
     assert {path: after[path] for path in before} == before and len(after) == 6
-    np.testing.assert_array_equal(more.settings[0].outcomes["random"].micro_f1[:10], first.settings[0].outcomes["random"].micro_f1)
+    np.testing.assert_array_equal(
+        more.settings[0].outcomes["random"].micro_f1[:10], first.settings[0].outcomes["random"].micro_f1
+    )
 
 
 def test_what_changes_the_scores_changes_the_file(tmp_path: Path) -> None:
@@ -95,7 +103,9 @@ def test_a_damaged_file_is_played_again(tmp_path: Path) -> None:
     (path,) = tmp_path.rglob("*.json")
     path.write_text(path.read_text()[:100])
     again = compare([contest("random", runs=2, budgets=(4,))], device="cpu", store=ChunkStore(tmp_path))
-    np.testing.assert_array_equal(first.settings[0].outcomes["random"].micro_f1, again.settings[0].outcomes["random"].micro_f1)
+    np.testing.assert_array_equal(
+        first.settings[0].outcomes["random"].micro_f1, again.settings[0].outcomes["random"].micro_f1
+    )
     assert json.loads(path.read_text())["schema"] == 1
 
 
@@ -108,7 +118,9 @@ def test_a_kill_loses_at_most_the_chunk_in_progress(tmp_path: Path) -> None:
     )
     root = Path(__file__).parents[2]
     process = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=root, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])}
+        [sys.executable, "-c", code],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])},
     )
     while process.poll() is None and len(files(tmp_path)) < 3:
         time.sleep(0.05)
@@ -121,7 +133,9 @@ def test_a_kill_loses_at_most_the_chunk_in_progress(tmp_path: Path) -> None:
     after = files(tmp_path)
     assert {path: after[path] for path in left} == left and len(after) == len(left) + 1
     undisturbed = compare([contest("random", runs=runs, budgets=(4,))], device="cpu")
-    np.testing.assert_array_equal(resumed.settings[0].outcomes["random"].micro_f1, undisturbed.settings[0].outcomes["random"].micro_f1)
+    np.testing.assert_array_equal(
+        resumed.settings[0].outcomes["random"].micro_f1, undisturbed.settings[0].outcomes["random"].micro_f1
+    )
 
 
 @pytest.mark.long
@@ -176,7 +190,12 @@ def test_what_cannot_be_compared_is_refused() -> None:
 
 
 def test_a_fingerprint_sees_edges_features_and_labels() -> None:
-    graphs = [small(), small(seed=4), Graph.build(small().edge_index, x=small().x), Graph.build(small().edge_index, y=small().y)]
+    graphs = [
+        small(),
+        small(seed=4),
+        Graph.build(small().edge_index, x=small().x),
+        Graph.build(small().edge_index, y=small().y),
+    ]
     assert len({graph.fingerprint for graph in graphs}) == 4
     assert small().fingerprint == small().fingerprint
 
@@ -189,7 +208,9 @@ def test_a_fingerprint_sees_edges_features_and_labels() -> None:
         ("age:0.2/0.3/0.5", "age 0.2/0.3/0.5", "age", {"weights": [0.2, 0.3, 0.5]}),
     ],
 )
-def test_methods_as_the_command_line_writes_them(text: str, name: str, strategy: str, identity: dict[str, object]) -> None:
+def test_methods_as_the_command_line_writes_them(
+    text: str, name: str, strategy: str, identity: dict[str, object]
+) -> None:
     method = Method.of(text)
     assert method.name == name
     assert (method.make().name, dict(method.make().identity())) == (strategy, identity)
@@ -209,6 +230,14 @@ def test_what_the_classifier_makes_first_is_told_before_and_only_where_there_is_
     monkeypatch.setattr(views, "_WORTH_TELLING", 0.0)
     for told in (1, 0):
         events: list[Event] = []
-        compare(small(), ["random"], budgets=4, runs=2, device="cpu", store=ChunkStore(tmp_path / "chunks"), reporter=events.append)
+        compare(
+            small(),
+            ["random"],
+            budgets=4,
+            runs=2,
+            device="cpu",
+            store=ChunkStore(tmp_path / "chunks"),
+            reporter=events.append,
+        )
         assert sum(isinstance(event, Note) and "views of 120 nodes" in event.message for event in events) == told
         assert any(isinstance(event, Progress) and "view" in event.task for event in events) == bool(told)

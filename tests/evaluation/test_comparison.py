@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from nodewise.evaluation import Comparison, Outcome, Setting, paired_comparison
-from nodewise.evaluation.comparison import Entry, ResultTable, lead_table, long_form, score_table, to_csv, to_latex, to_markdown, to_rows
+from nodewise.evaluation.comparison import (
+    Entry,
+    ResultTable,
+    lead_table,
+    long_form,
+    score_table,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_rows,
+)
 from nodewise.evaluation.comparison_files import write_comparison
 from nodewise.evaluation.statistics import rank_strategies
 
@@ -22,7 +32,9 @@ def setting(graph: str = "g", budget: int = 5, **shifts: float) -> Setting:
     outcomes = {}
     for place, (name, shift) in enumerate(shifts.items()):
         noise = np.random.default_rng([len(graph), budget, place]).normal(0, 1, RUNS)
-        outcomes[name] = Outcome(name, None, base + shift + noise, base - 5 + shift + noise, np.zeros((RUNS, budget), dtype=np.int64), 1.5)
+        outcomes[name] = Outcome(
+            name, None, base + shift + noise, base - 5 + shift + noise, np.zeros((RUNS, budget), dtype=np.int64), 1.5
+        )
     return Setting(graph, "raw", "gcn", budget, outcomes)
 
 
@@ -56,7 +68,9 @@ def test_score_table_marks_within_each_setting(comparison: Comparison) -> None:
 
 def test_many_settings_become_rows() -> None:
     table = score_table(Comparison(tuple(setting(budget=b, a=0, b=1) for b in (1, 2, 3, 4, 5)), 0, "cpu"))
-    assert table.columns == ("setting", "a", "b") and [row[0] for row in table.rows] == [f"g, {b} labels" for b in (1, 2, 3, 4, 5)]
+    assert table.columns == ("setting", "a", "b") and [row[0] for row in table.rows] == [
+        f"g, {b} labels" for b in (1, 2, 3, 4, 5)
+    ]
 
 
 def test_lead_table_says_how_far_ahead_the_best_is(comparison: Comparison) -> None:
@@ -77,9 +91,13 @@ def test_long_form_has_a_row_for_each_setting_and_method(comparison: Comparison)
 
 def test_ranking_counts_a_graph_once(comparison: Comparison) -> None:
     ranking = comparison.ranking()
-    assert ranking is not None and ranking.graphs == 2 and list(ranking.ranks)[-1] == "random"  # two graphs, two budgets each
+    assert (
+        ranking is not None and ranking.graphs == 2 and list(ranking.ranks)[-1] == "random"
+    )  # two graphs, two budgets each
     by_hand = {
-        name: [np.mean([s.outcomes[name].micro_f1.mean() for s in comparison.select(graph=graph)]) for graph in ("g", "hh")]
+        name: [
+            np.mean([s.outcomes[name].micro_f1.mean() for s in comparison.select(graph=graph)]) for graph in ("g", "hh")
+        ]
         for name in comparison.methods
     }
     assert ranking == rank_strategies(by_hand)
@@ -103,8 +121,14 @@ def test_all_files_are_written_and_agree(comparison: Comparison, tmp_path: Path)
     files = write_comparison(comparison, tmp_path / "out")
     names = {path.name for path in files}
     assert names == {
-        "comparison.json", "table.md", "table.tex", "table.csv", "curves-g.png", "curves-hh.png", "win-rates.png"
-    }  # fmt: skip
+        "comparison.json",
+        "table.md",
+        "table.tex",
+        "table.csv",
+        "curves-g.png",
+        "curves-hh.png",
+        "win-rates.png",
+    }
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     record = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert record["schema"] == 1 and len(record["settings"]) == 4
@@ -131,7 +155,10 @@ def test_one_run_has_no_interval_and_nothing_is_near(tmp_path: Path) -> None:
     one = Comparison((Setting("g", "raw", "gcn", 2, outcomes),), 0, "cpu")
     assert to_rows(score_table(one)) == [("a", "1.00"), ("b", "2.00 *")]
     assert to_rows(lead_table(one))[0][3:] == ("+1.00", "100 %", "–", "–")
-    assert "mean over 1 run, too few for an interval" in score_table(one).notes[0] and "significantly" not in score_table(one).notes[0]
+    assert (
+        "mean over 1 run, too few for an interval" in score_table(one).notes[0]
+        and "significantly" not in score_table(one).notes[0]
+    )
     write_comparison(one, tmp_path)
 
 
@@ -148,13 +175,18 @@ def test_no_lead_is_called_significant_from_two_runs() -> None:
 
 
 TABLE = ResultTable(
-    "Title", ("name", "a|b", "c_d"), (("x & y", Entry("1 ± 2", "best"), Entry("3", "near")), ("50 %", None, "−4")), ("A note.",)
+    "Title",
+    ("name", "a|b", "c_d"),
+    (("x & y", Entry("1 ± 2", "best"), Entry("3", "near")), ("50 %", None, "−4")),
+    ("A note.",),
 )
 
 
 def test_tables_as_markdown() -> None:
-    assert to_markdown(TABLE) == (
-        "**Title**\n\n| name | a\\|b | c_d |\n| --- | ---: | ---: |\n| x & y | **1 ± 2** | *3* |\n| 50 % |  | −4 |\n\nA note.\n"
+    assert (
+        to_markdown(TABLE)
+        == "**Title**\n\n| name | a\\|b | c_d |\n| --- | ---: | ---: |\n| x & y | **1 ± 2** | *3* |\n| 50 % |  | −4"
+        " |\n\nA note.\n"
     )
 
 

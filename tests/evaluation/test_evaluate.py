@@ -31,7 +31,20 @@ from tests.small_graphs import block_graph, random_graph
 
 FEW: dict[str, Any] = {"budget": 4, "device": "cpu"}
 KEYS = [
-    *("schema", "nodewise_version", "graph", "features", "strategy", "policy", "classifier", "budget", "runs", "seed", "device", "seconds"),
+    *(
+        "schema",
+        "nodewise_version",
+        "graph",
+        "features",
+        "strategy",
+        "policy",
+        "classifier",
+        "budget",
+        "runs",
+        "seed",
+        "device",
+        "seconds",
+    ),
     *("micro_f1", "macro_f1"),
 ]
 
@@ -126,7 +139,9 @@ def test_a_policy_can_be_given_in_every_form(tmp_path: Path) -> None:
     assert names == ["given", "given", str(tmp_path / "p.safetensors"), str(tmp_path / "p.safetensors")]
     for result in results.values():
         assert result.strategy == "policy"
-        assert (result.queries == results["given"].queries).all() and (result.micro_f1 == results["given"].micro_f1).all()
+        assert (result.queries == results["given"].queries).all() and (
+            result.micro_f1 == results["given"].micro_f1
+        ).all()
     with pytest.raises(InputError, match="strategy 'random' uses no policy, but one was given"):
         evaluate(graph, "random", policy=policy, runs=1, **FEW)
 
@@ -164,7 +179,9 @@ def test_test_nodes_of_one_s_own_are_never_asked_and_alone_scored() -> None:
     mask = np.zeros(graph.num_nodes, dtype=bool)
     mask[20:60] = True
     for given in (mask, torch.from_numpy(mask), np.flatnonzero(mask), np.flatnonzero(mask).tolist()):
-        result = evaluate(graph, "random", runs=3, budget=8, device="cpu", test_nodes=given, classifier="gcn", features="raw")
+        result = evaluate(
+            graph, "random", runs=3, budget=8, device="cpu", test_nodes=given, classifier="gcn", features="raw"
+        )
         assert not mask[result.queries].any()
         assert np.allclose(result.micro_f1 * 40 / 100, np.round(result.micro_f1 * 40 / 100)), "forty nodes are scored"
     splits = draw_splits(GraphTensors(graph), 3, 0, sizes=TestNodes.of(mask))
@@ -175,7 +192,9 @@ def test_test_nodes_of_one_s_own_are_never_asked_and_alone_scored() -> None:
 
 
 def test_masks_of_pytorch_geometric_are_understood() -> None:
-    """One mask as Planetoid has it, and [node, split] as the data sets with ten splits have it: run r is played on split r, in turn."""
+    """One mask as Planetoid has it, and [node, split] as the data sets with ten splits have it: run r is played on
+    split r, in turn.
+    """
     graph = block_graph()
     data = graph.to_pyg()
     data.test_mask = torch.zeros(graph.num_nodes, dtype=torch.bool)
@@ -184,7 +203,9 @@ def test_masks_of_pytorch_geometric_are_understood() -> None:
     assert (one.queries >= 50).all()
     several = torch.stack([data.test_mask, data.test_mask.roll(50)], 1)
     result = evaluate(graph, "random", runs=4, test_nodes=several, **FEW)
-    assert (result.queries[[0, 2]] >= 50).all() and not ((result.queries[[1, 3]] >= 50) & (result.queries[[1, 3]] < 100)).any()
+    assert (result.queries[[0, 2]] >= 50).all() and not (
+        (result.queries[[1, 3]] >= 50) & (result.queries[[1, 3]] < 100)
+    ).any()
     assert (result.queries[[1, 3]] < 50).any()
 
 
@@ -192,7 +213,10 @@ def test_masks_must_speak_for_every_node_and_be_masks() -> None:
     graph = block_graph()
     mask = np.arange(graph.num_nodes) % 3 == 0
     for wrong in (mask[:20], np.r_[mask, ~mask & False], np.stack([mask[:20], ~mask[:20]], 1)):
-        with pytest.raises(InputError, match=rf"for {len(wrong)} nodes, graph .* has {graph.num_nodes}: give it one entry for every node"):
+        with pytest.raises(
+            InputError,
+            match=rf"for {len(wrong)} nodes, graph .* has {graph.num_nodes}: give it one entry for every node",
+        ):
             evaluate(graph, "random", runs=1, test_nodes=wrong, **FEW)
     for kind in (np.int64, np.uint8):
         with pytest.raises(InputError, match="zeros and ones: a mask holds True and False"):
@@ -253,7 +277,11 @@ def test_a_graph_without_features_can_be_evaluated() -> None:
         (random_graph, {"device": "tpu"}, "unknown device 'tpu': use auto, cpu, cuda or cuda:N"),
         (random_graph, {"splits": SplitSizes(30, 30)}, "too few for 30 test and 30 validation nodes"),
         (lambda: Graph.build([[0], [1]], 50, name="bare"), {}, "graph 'bare' has no labels"),
-        (lambda: Graph.build([[0], [1]], 3, y=[0, 1, 0], name="tiny"), {}, "graph 'tiny' has 3 labelled nodes, too few"),
+        (
+            lambda: Graph.build([[0], [1]], 3, y=[0, 1, 0], name="tiny"),
+            {},
+            "graph 'tiny' has 3 labelled nodes, too few",
+        ),
     ],
 )
 def test_bad_input_is_told(graph: Callable[[], Graph], options: dict[str, Any], said: str) -> None:
@@ -272,7 +300,10 @@ def test_a_policy_for_other_features_is_refused(tmp_path: Path) -> None:
     from tests.policy.test_file import rewritten, state_with
 
     save_policy(Policy(), tmp_path / "p.safetensors")
-    rewritten(tmp_path / "p.safetensors", settings=state_with(features=["entropy", "degree", "colour", "kl_to_neighbours", "labelled"]))
+    rewritten(
+        tmp_path / "p.safetensors",
+        settings=state_with(features=["entropy", "degree", "colour", "kl_to_neighbours", "labelled"]),
+    )
     with pytest.raises(PolicyFileError, match="unknown state feature 'colour'"):
         evaluate(random_graph(), "policy", policy=tmp_path / "p.safetensors", runs=1, **FEW)
 

@@ -25,7 +25,9 @@ def result() -> Evaluation:
 
 def test_an_evaluation_is_one_line_with_its_means(result: Evaluation) -> None:
     line = repr(result)
-    assert line.startswith("Evaluation(") and "3 labels, 4 runs" in line and str(result.micro) in line and "\n" not in line
+    assert (
+        line.startswith("Evaluation(") and "3 labels, 4 runs" in line and str(result.micro) in line and "\n" not in line
+    )
 
 
 def test_an_evaluation_as_a_frame_has_a_row_a_run(result: Evaluation) -> None:
@@ -61,7 +63,9 @@ def test_a_comparison_as_a_frame(table: Comparison) -> None:
     means, runs = table.to_dataframe(), table.to_dataframe(runs=True)
     assert len(means) == 2 * 2 * 2 and len(runs) == 7 * len(means)
     first = table.settings[0]
-    row = means[(means["graph"] == first.graph) & (means["budget"] == first.budget) & (means["name"] == "random")].iloc[0]
+    row = means[(means["graph"] == first.graph) & (means["budget"] == first.budget) & (means["name"] == "random")].iloc[
+        0
+    ]
     assert row["micro_f1"] == pytest.approx(first.outcomes["random"].micro_f1.mean(), abs=1e-4)
     assert means["best"].dtype == bool and means.groupby(["graph", "budget"])["best"].sum().eq(1).all()
     again = runs.groupby(["graph", "budget", "name"])["micro_f1"].mean()
@@ -69,7 +73,9 @@ def test_a_comparison_as_a_frame(table: Comparison) -> None:
 
 
 @pytest.mark.parametrize("ending", [".png", ".svg"])
-def test_pictures_are_written_and_hold_every_method(table: Comparison, result: Evaluation, ending: str, tmp_path: Path) -> None:
+def test_pictures_are_written_and_hold_every_method(
+    table: Comparison, result: Evaluation, ending: str, tmp_path: Path
+) -> None:
     figure = table.plot(tmp_path / f"curves{ending}")
     assert (tmp_path / f"curves{ending}").stat().st_size > 1000
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["random", "centrality"]

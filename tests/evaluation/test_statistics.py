@@ -1,4 +1,6 @@
-"""Intervals and paired comparisons, against scipy and numbers worked out by hand; ranks over graphs, against Demšar's own example and tables."""
+"""Intervals and paired comparisons, against scipy and numbers worked out by hand; ranks over graphs, against Demšar's
+own example and tables.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def test_t_test_and_interval_are_scipys(runs: int) -> None:
 @pytest.mark.parametrize("runs", [6, 8, 12])
 def test_small_samples_try_every_sign_as_scipy_does(runs: int) -> None:
     first, second = sample(3, runs), sample(4, runs, 2)
-    theirs = stats.permutation_test((first, second), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf)
+    theirs = stats.permutation_test(
+        (first, second), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
+    )
     assert sign_flip_test(first - second) == pytest.approx(theirs.pvalue)
 
 
@@ -105,7 +109,12 @@ def test_identical_runs_and_a_constant_lead() -> None:
     same = paired_comparison(scores, scores)
     assert (same.t_p, same.permutation_p, same.win_rate, same.significant()) == (1.0, 1.0, 0.5, False)
     lead = paired_comparison(scores, scores - 1)
-    assert lead.t_p == 0.0 and lead.permutation_p == 2 / 64 and lead.difference.mean == pytest.approx(1.0) and lead.significant()
+    assert (
+        lead.t_p == 0.0
+        and lead.permutation_p == 2 / 64
+        and lead.difference.mean == pytest.approx(1.0)
+        and lead.significant()
+    )
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 5])
@@ -160,7 +169,9 @@ def test_students_interval_by_hand() -> None:
     assert interval.mean == 3
     assert interval.half_width == pytest.approx(2.776445 * math.sqrt(2.5) / math.sqrt(5), rel=1e-6)
     assert str(interval) == "3.0 ± 2.0" and interval.text(sign=True) == "+3.00 ± 1.96"
-    assert confidence_interval([1, 2, 3, 4, 5], level=0.5).half_width == pytest.approx(0.740697 * math.sqrt(0.5), rel=1e-5)
+    assert confidence_interval([1, 2, 3, 4, 5], level=0.5).half_width == pytest.approx(
+        0.740697 * math.sqrt(0.5), rel=1e-5
+    )
 
 
 def test_one_or_two_values_say_nothing_about_their_spread() -> None:
@@ -171,7 +182,10 @@ def test_one_or_two_values_say_nothing_about_their_spread() -> None:
 
 def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
     rng = np.random.default_rng(0)
-    inside = [abs(interval.mean - 5) < interval.half_width for interval in (confidence_interval(rng.normal(5, 2, 8)) for _ in range(2000))]
+    inside = [
+        abs(interval.mean - 5) < interval.half_width
+        for interval in (confidence_interval(rng.normal(5, 2, 8)) for _ in range(2000))
+    ]
     assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
 
 
@@ -197,7 +211,9 @@ def test_demsars_example() -> None:
 @pytest.mark.parametrize(("strategies", "q"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (7, 2.949), (10, 3.164)])
 def test_critical_values_are_those_of_the_published_table(strategies: int, q: float) -> None:
     means = {str(i): [float(i), float(-i)] for i in range(strategies)}
-    assert rank_strategies(means).critical_difference == pytest.approx(q * (strategies * (strategies + 1) / 12) ** 0.5, rel=5e-4)
+    assert rank_strategies(means).critical_difference == pytest.approx(
+        q * (strategies * (strategies + 1) / 12) ** 0.5, rel=5e-4
+    )
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -205,7 +221,9 @@ def test_friedman_is_scipys(ties: bool) -> None:
     table = np.random.default_rng(0).normal(size=(9, 4)) + np.array([0, 0.5, 1, 0])
     table = np.round(table) if ties else table
     theirs = stats.friedmanchisquare(*table.T)
-    assert rank_strategies({str(i): column for i, column in enumerate(table.T)}).friedman_p == pytest.approx(theirs.pvalue)
+    assert rank_strategies({str(i): column for i, column in enumerate(table.T)}).friedman_p == pytest.approx(
+        theirs.pvalue
+    )
 
 
 def test_ranks_by_hand() -> None:

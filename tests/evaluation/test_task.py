@@ -1,4 +1,6 @@
-"""One task, one function that plays it: chunks, several budgets from one episode, graphs by reference; edited chunks are not believed."""
+"""One task, one function that plays it: chunks, several budgets from one episode, graphs by reference; edited chunks
+are not believed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,17 @@ from nodewise.classifiers import Gcn, make_classifier
 from nodewise.contracts import Classifier, Learner, Observation, Strategy
 from nodewise.datasets import synthetic_graph
 from nodewise.environment import Environment, SplitSizes, TestNodes, draw_splits, rollout
-from nodewise.evaluation.task import Chunk, ChunkKey, ChunkStore, GraphReference, Player, Task, code_of, default_splits, play
+from nodewise.evaluation.task import (
+    Chunk,
+    ChunkKey,
+    ChunkStore,
+    GraphReference,
+    Player,
+    Task,
+    code_of,
+    default_splits,
+    play,
+)
 from nodewise.graph import Graph, preprocess, write_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
@@ -38,7 +50,16 @@ def strategy_named(name: str) -> Strategy:
 
 
 def task(graph: Graph, strategy: Strategy, *budgets: int, **more: Any) -> Task:
-    return Task(GraphReference.of(graph), more.pop("classifier", Gcn()), strategy, budgets, 7, more.pop("first", 0), RUNS, **more)
+    return Task(
+        GraphReference.of(graph),
+        more.pop("classifier", Gcn()),
+        strategy,
+        budgets,
+        7,
+        more.pop("first", 0),
+        RUNS,
+        **more,
+    )
 
 
 def played(graph: Graph, one: Task) -> dict[int, Chunk]:
@@ -78,7 +99,8 @@ def test_every_point_of_a_curve_is_a_rollout_of_its_own(name: str) -> None:
 def test_closing_epochs_are_trained_at_every_point() -> None:
     graph = small()
     closed, left = (
-        played(graph, task(graph, make_strategy("random"), 3, 6, classifier=Gcn(closing_epochs=epochs)))[3].micro_f1 for epochs in (35, 0)
+        played(graph, task(graph, make_strategy("random"), 3, 6, classifier=Gcn(closing_epochs=epochs)))[3].micro_f1
+        for epochs in (35, 0)
     )
     assert not np.array_equal(closed, left)
 
@@ -165,14 +187,20 @@ def test_a_player_gives_the_same_however_often_and_in_whatever_order_it_plays() 
     graph = small()
     player, tasks = (
         Player(),
-        [task(graph, make_strategy(name), 4, first=first) for name in ("random", "age", "coreset") for first in (0, RUNS)],
+        [
+            task(graph, make_strategy(name), 4, first=first)
+            for name in ("random", "age", "coreset")
+            for first in (0, RUNS)
+        ],
     )
     player.hold(graph, tasks[0].graph)
     alone = [played(graph, one)[4] for one in tasks]
     for order in (range(6), reversed(range(6))):
         for number in order:
             chunk = player.play(tasks[number])[4]
-            assert np.array_equal(chunk.micro_f1, alone[number].micro_f1) and np.array_equal(chunk.queries, alone[number].queries)
+            assert np.array_equal(chunk.micro_f1, alone[number].micro_f1) and np.array_equal(
+                chunk.queries, alone[number].queries
+            )
 
 
 def test_a_task_can_be_pickled_and_finds_its_graph_by_itself(tmp_path: Path) -> None:
@@ -220,7 +248,9 @@ def test_the_key_holds_all_that_the_numbers_depend_on() -> None:
 def test_a_graph_of_the_protocol_has_its_own_split_sizes() -> None:
     edges = [[0, 1], [1, 2]]
     assert default_splits(Graph.build(edges, 85, y=np.arange(85) % 3, name="reddit-case-study")) == SplitSizes(20, 20)
-    assert default_splits(Graph.build(edges, 86, y=np.arange(86) % 3, name="reddit-case-study")) is None, "another graph of that name"
+    assert default_splits(Graph.build(edges, 86, y=np.arange(86) % 3, name="reddit-case-study")) is None, (
+        "another graph of that name"
+    )
     assert default_splits(Graph.build(edges, 85, y=np.arange(85) % 3, name="mine")) is None
 
 
@@ -255,7 +285,9 @@ def key() -> ChunkKey:
 
 
 def kept(folder: Path) -> Path:
-    ChunkStore(folder).save(key(), Chunk(np.array([50.0, 60.0]), np.array([40.0, 50.0]), np.array([[3, 1], [0, 2]]), 0.1))
+    ChunkStore(folder).save(
+        key(), Chunk(np.array([50.0, 60.0]), np.array([40.0, 50.0]), np.array([[3, 1], [0, 2]]), 0.1)
+    )
     return folder / key().path
 
 

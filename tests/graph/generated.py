@@ -10,8 +10,35 @@ from hypothesis.extra import numpy as hnp
 from nodewise.graph import Graph
 from nodewise.graph.checks import tidy_name
 
-ODD = ("007", "7", "7.0", "<img src=x onerror=alert(1)>", 'a "quoted" name', "comma, semi; tab\t|", "two\nlines", "\r\n", "# no comment", "%", " ",
-       " blank ", "naïve 🦉 名", "&amp;", "]]>", "<!DOCTYPE x>", "id", "label", "source", "-1", "nan", "None", "\u2028", "\x85", "'", "\\", "=1+1")  # fmt: skip
+ODD = (
+    "007",
+    "7",
+    "7.0",
+    "<img src=x onerror=alert(1)>",
+    'a "quoted" name',
+    "comma, semi; tab\t|",
+    "two\nlines",
+    "\r\n",
+    "# no comment",
+    "%",
+    " ",
+    " blank ",
+    "naïve 🦉 名",
+    "&amp;",
+    "]]>",
+    "<!DOCTYPE x>",
+    "id",
+    "label",
+    "source",
+    "-1",
+    "nan",
+    "None",
+    "\u2028",
+    "\x85",
+    "'",
+    "\\",
+    "=1+1",
+)
 ORDINARY = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cn")), min_size=1, max_size=8)
 """Texts without control characters: those XML can hold."""
 ANYTHING = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -37,6 +64,14 @@ def graphs(draw: st.DrawFn, texts: st.SearchStrategy[str] = ORDINARY) -> Graph:
     names = draw(st.lists(word, min_size=size, max_size=size, unique=True)) if draw(st.booleans()) else None
     attributes = draw(st.dictionaries(word, st.lists(word | st.just(""), min_size=size, max_size=size), max_size=2))
     return Graph.build(
-        edges, size, x=x, y=y, class_names=classes, node_names=names, attributes=attributes, name=draw(word), x_offset=offset,
+        edges,
+        size,
+        x=x,
+        y=y,
+        class_names=classes,
+        node_names=names,
+        attributes=attributes,
+        name=draw(word),
+        x_offset=offset,
         features=draw(st.sampled_from(["raw", "unit", "row+center"])),
-    )  # fmt: skip
+    )

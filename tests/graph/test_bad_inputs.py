@@ -39,7 +39,10 @@ def content(data: bytes | str) -> Callable[[Path], None]:
 
 def cut(path: Path) -> None:
     """The first half of a good file."""
-    write_graph(Graph.build(np.random.default_rng(0).integers(0, 500, (2, 2000)), x=np.random.default_rng(0).random((500, 20))), path)
+    write_graph(
+        Graph.build(np.random.default_rng(0).integers(0, 500, (2, 2000)), x=np.random.default_rng(0).random((500, 20))),
+        path,
+    )
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
 
@@ -84,26 +87,50 @@ PAGE = {
         fields(edge_index=np.zeros((3, 2), dtype=int)),
         r"\[2, edges\], received \[3, 2\].*pass edge_index\.T",
     ),
-    "wrong shape of features": ("a.npz", fields(x=np.zeros((5, 2)), y=[0, 1]), "label for each of the 5 nodes|features have 5 rows"),
-    "features of one dimension": ("a.npz", fields(x=np.zeros(2)), r"shape \[nodes, features\], received \[2\]: reshape"),
+    "wrong shape of features": (
+        "a.npz",
+        fields(x=np.zeros((5, 2)), y=[0, 1]),
+        "label for each of the 5 nodes|features have 5 rows",
+    ),
+    "features of one dimension": (
+        "a.npz",
+        fields(x=np.zeros(2)),
+        r"shape \[nodes, features\], received \[2\]: reshape",
+    ),
     "edge to no node": (
         "a.npz",
         fields(edge_index=[[0], [9]], y=[0, 1]),
         r"edge 0 \(0, 9\) leads to a node that does not exist: there are 2 nodes",
     ),
     "negative node": ("a.npz", fields(edge_index=[[0], [-1]]), "negative end: nodes are numbered from 0"),
-    "NaN features": ("a.npz", fields(x=[[1.0], [np.nan]]), "must be finite, received nan at node 1, column 0: replace it"),
+    "NaN features": (
+        "a.npz",
+        fields(x=[[1.0], [np.nan]]),
+        "must be finite, received nan at node 1, column 0: replace it",
+    ),
     "labels longer than nodes": (
         "a.npz",
         fields(x=np.zeros((2, 1)), y=[0, 1, 1]),
         r"one label for each of the 2 nodes, received the shape \[3\]",
     ),
     "text as edges": ("a.npz", fields(edge_index=[["a"], ["b"]]), "must hold integers, received <U1"),
-    "entity bomb": ("a.graphml", content('<!DOCTYPE x [<!ENTITY a "a"><!ENTITY b "&a;&a;">]><graphml/>'), "not read: it has a DOCTYPE"),
+    "entity bomb": (
+        "a.graphml",
+        content('<!DOCTYPE x [<!ENTITY a "a"><!ENTITY b "&a;&a;">]><graphml/>'),
+        "not read: it has a DOCTYPE",
+    ),
     "not XML": ("a.graphml", content(b"\x89PNG\r\n"), "no GraphML file"),
     "CSV with a missing column": ("a", folder(nodes="id\na\n", edges="source\na\n"), r"edges\.csv needs two columns"),
-    "CSV edge to no node": ("a", folder(nodes="id\na\n", edges="source,target\na,b\n"), "leads to 'b', which is no node's id"),
-    "CSV without nodes": ("a", folder(nodes="id\n", edges="source,target\n"), "holds no nodes: a graph needs at least one"),
+    "CSV edge to no node": (
+        "a",
+        folder(nodes="id\na\n", edges="source,target\na,b\n"),
+        "leads to 'b', which is no node's id",
+    ),
+    "CSV without nodes": (
+        "a",
+        folder(nodes="id\n", edges="source,target\n"),
+        "holds no nodes: a graph needs at least one",
+    ),
     "truncated npz": ("a.npz", cut, "truncated or damaged, or not an npz file .*: make or download it again"),
     "truncated graphml": ("a.graphml", cut, "cannot be read as XML .*cut off"),
     "truncated edge list": ("a.edges", cut, "the file was cut off or changed|are not the ids of two"),
@@ -112,10 +139,18 @@ PAGE = {
     "0 bytes, graphml": ("a.graphml", content(""), r"is empty \(0 bytes\)"),
     "0 bytes, edges": ("a.edges", content(""), r"is empty \(0 bytes\)"),
     "0 bytes, nodes": ("a", folder(nodes="", edges="source,target\n"), r"nodes\.csv is empty \(0 bytes\)"),
-    "a directory": ("a", lambda path: path.mkdir(), r"is a folder without nodes\.csv: a graph as a folder holds nodes\.csv and edges\.csv"),
+    "a directory": (
+        "a",
+        lambda path: path.mkdir(),
+        r"is a folder without nodes\.csv: a graph as a folder holds nodes\.csv and edges\.csv",
+    ),
     "a directory called npz": ("a.npz", lambda path: path.mkdir(), r"is a folder without nodes\.csv"),
     "unknown ending": ("a.xlsx", content("x"), r"the ending '\.xlsx' is not known\. Known forms: \.npz"),
-    "no nodes": ("a.npz", fields(edge_index=np.zeros((2, 0), dtype=int)), "at least one node.*check that the source is not empty"),
+    "no nodes": (
+        "a.npz",
+        fields(edge_index=np.zeros((2, 0), dtype=int)),
+        "at least one node.*check that the source is not empty",
+    ),
 }
 
 
@@ -135,7 +170,9 @@ def test_a_damaged_file_is_read_or_refused_but_never_breaks(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
 ) -> None:
     path = tmp_path_factory.mktemp("damaged") / name
-    write_graph(Graph.build([[0, 1], [1, 2]], 4, x=[[0.5], [1], [0], [0]], y=["a", "b", "", "a"], node_names=list("wxyz")), path)
+    write_graph(
+        Graph.build([[0, 1], [1, 2]], 4, x=[[0.5], [1], [0], [0]], y=["a", "b", "", "a"], node_names=list("wxyz")), path
+    )
     file = path if path.is_file() else data.draw(st.sampled_from(sorted(path.iterdir())))
     whole = file.read_bytes()
     start = data.draw(st.integers(0, len(whole)))
@@ -177,19 +214,25 @@ def test_missing_permissions_are_told(name: str, bound_user: Callable[[], None])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
-@pytest.mark.parametrize("name", ["a.npz", "a.graphml", "a.edges", "a.csv", "g/nodes.csv", "g/edges.csv", "g/features.csv", "g/graph.json"])
+@pytest.mark.parametrize(
+    "name", ["a.npz", "a.graphml", "a.edges", "a.csv", "g/nodes.csv", "g/edges.csv", "g/features.csv", "g/graph.json"]
+)
 def test_a_pipe_is_refused_and_nobody_waits_for_it(tmp_path: Path, name: str) -> None:
     write_graph(Graph.build(EDGES, x=[[1.0], [2.0]]), tmp_path / "g")
     (tmp_path / name).unlink(missing_ok=True)
     os.mkfifo(tmp_path / name)
-    with pytest.raises(GraphError, match=r"is a pipe, a socket or a device, not a file: save what it gives to a file first"):
+    with pytest.raises(
+        GraphError, match=r"is a pipe, a socket or a device, not a file: save what it gives to a file first"
+    ):
         read_graph(tmp_path / name.partition("/")[0])
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.graphml", "a.edges", "a.csv"])
 def test_texts_that_cannot_be_decoded_are_told(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"<graphml>\xff\xfe\n" if name.endswith("graphml") else b"caf\xe9,b\xff\n1,2\n")
-    with pytest.raises(GraphError, match=r"is not an npz file|cannot be read as XML|cannot be read as text .*save it as UTF-8"):
+    with pytest.raises(
+        GraphError, match=r"is not an npz file|cannot be read as XML|cannot be read as text .*save it as UTF-8"
+    ):
         read_graph(tmp_path / name)
 
 
@@ -198,7 +241,9 @@ def test_large_sizes_that_are_true_are_believed(tmp_path: Path) -> None:
     rows = 2**19
     mostly_zeros = np.zeros((rows, 48), dtype=np.float32)
     mostly_zeros[:, 0] = 1
-    graph = Graph.build(EDGES, rows, x=mostly_zeros, node_names=[f"n{i}" for i in range(rows)], attributes={"empty": [""] * rows})
+    graph = Graph.build(
+        EDGES, rows, x=mostly_zeros, node_names=[f"n{i}" for i in range(rows)], attributes={"empty": [""] * rows}
+    )
     write_graph(graph, tmp_path / "a.npz")
     assert read_graph(tmp_path / "a.npz").equals(graph)
     lonely = Graph.build(EDGES, 2**23)

@@ -38,7 +38,10 @@ def test_says_nothing_about_edges_in_order() -> None:
         (
             [[0, 0], [1, 5]],
             5,
-            r"edge 1 \(0, 5\) leads to a node that does not exist: there are 5 nodes, numbered 0 to 4; correct the edge or add",
+            (
+                r"edge 1 \(0, 5\) leads to a node that does not exist: there are 5 nodes, numbered 0 to 4; correct the"
+                r" edge or add"
+            ),
         ),
         ([[0], [10**10]], None, "number the nodes from 0 without gaps"),
     ],
@@ -72,7 +75,9 @@ def test_any_integer_kind_gives_the_same(kind: type[np.integer]) -> None:
         ([None, 4, 2], None, [-1, 1, 0], ("2", "4")),
     ],
 )
-def test_brings_any_form_to_ids_and_names(y: object, names: list[str] | None, ids: list[int], classes: tuple[str, ...]) -> None:
+def test_brings_any_form_to_ids_and_names(
+    y: object, names: list[str] | None, ids: list[int], classes: tuple[str, ...]
+) -> None:
     found, found_names, _ = label_ids(y, names, 3)
     assert (found.tolist(), found_names) == (ids, classes)
     assert found.dtype == np.int64
@@ -88,7 +93,11 @@ def test_brings_any_form_to_ids_and_names(y: object, names: list[str] | None, id
         ([float("inf"), 1, 1], None, "whole numbers"),
         ([1j, 1, 1], None, "complex"),
         (["a", "b", "c"], ["a", "b"], "labels 'c' are not among the class names 'a', 'b': add them or correct"),
-        ([0, 1, 5], ["a", "b"], "label 5 has no class name: there are 2 names, 'a', 'b', for ids 0 to 1; add names or correct the labels"),
+        (
+            [0, 1, 5],
+            ["a", "b"],
+            "label 5 has no class name: there are 2 names, 'a', 'b', for ids 0 to 1; add names or correct the labels",
+        ),
     ],
 )
 def test_refused_labels_are_told_what_to_do(y: object, names: list[str] | None, message: str) -> None:
@@ -100,7 +109,14 @@ def test_numbers_sort_by_value_and_words_by_letters() -> None:
     assert natural_order(["10", "9", "-1"]) == ["-1", "9", "10"]
     assert natural_order(["10", "9", "x"]) == ["10", "9", "x"]
     assert natural_order(["7", "07"]) == ["07", "7"]
-    assert natural_order(["9" * 5000, "3", "-20", "-3", "0", "-" + "8" * 5000]) == ["-" + "8" * 5000, "-20", "-3", "0", "3", "9" * 5000]
+    assert natural_order(["9" * 5000, "3", "-20", "-3", "0", "-" + "8" * 5000]) == [
+        "-" + "8" * 5000,
+        "-20",
+        "-3",
+        "0",
+        "3",
+        "9" * 5000,
+    ]
 
 
 def test_a_column_that_differs_everywhere_holds_no_classes() -> None:
@@ -124,7 +140,8 @@ def test_names_that_only_their_spelling_parts_are_one_class() -> None:
 
 def test_a_text_too_long_to_be_a_class_is_refused() -> None:
     with pytest.raises(
-        GraphError, match=r"a name of 1 to 200 printable characters.*\(201 characters\): correct the label, or name another column"
+        GraphError,
+        match=r"a name of 1 to 200 printable characters.*\(201 characters\): correct the label, or name another column",
     ):
         label_ids(["x" * 201, "a", "b"], None, 3)
     assert not are_classes(["x" * 201, "a"])
@@ -132,7 +149,19 @@ def test_a_text_too_long_to_be_a_class_is_refused() -> None:
 
 FAMILY = "\N{MAN}\u200d\N{WOMAN}\u200d\N{GIRL}"
 
-KEPT = ["a b", "Käse", "no\u00a0break", "می\u200cخواهم", FAMILY, "\N{WHITE HEAVY CHECK MARK}\ufe0f", "1.0", "nan", "=1+1", "क्‍ष", "x" * 200]
+KEPT = [
+    "a b",
+    "Käse",
+    "no\u00a0break",
+    "می\u200cخواهم",
+    FAMILY,
+    "\N{WHITE HEAVY CHECK MARK}\ufe0f",
+    "1.0",
+    "nan",
+    "=1+1",
+    "क्‍ष",
+    "x" * 200,
+]
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -191,7 +220,10 @@ NAN = float("nan")
         ({"node_names": ["a", "b"]}, "one name for each of the 3 nodes, received 2"),
         ({"node_names": ["a", "", "b"]}, "node 1 has an empty name"),
         ({"y": [0, 1, 0], "class_names": ["a", "a"]}, "class name 'a' occurs twice"),
-        ({"attributes": {"title": ["a"]}}, r"attribute 'title' must hold one string for each of the 3 nodes, received the shape \[1\]"),
+        (
+            {"attributes": {"title": ["a"]}},
+            r"attribute 'title' must hold one string for each of the 3 nodes, received the shape \[1\]",
+        ),
         ({"attributes": {"": ["a", "b", "c"]}}, "attribute has an empty name"),
         ({"node_names": ["a", "b", "\ud800"]}, "half a surrogate pair"),
         ({"attributes": {"text": ["a", "\udfff", ""]}}, "attribute 'text'.*decode the source as UTF-8"),

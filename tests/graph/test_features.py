@@ -59,12 +59,15 @@ def test_a_step_after_centring_sees_centred_features() -> None:
 
 def test_a_step_after_centring_is_refused_where_it_would_take_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "DENSE_LIMIT", 40)
-    with pytest.raises(InputError, match=r"would take .* GiB as a dense array.*put `center` last, such as unit\+center"):
+    with pytest.raises(
+        InputError, match=r"would take .* GiB as a dense array.*put `center` last, such as unit\+center"
+    ):
         preprocess(graph(sp.csr_matrix(X)), "center+unit")
 
 
 @given(
-    hnp.arrays(np.float32, (4, 3), elements=st.floats(-100, 100, width=32)), st.permutations(["unit", "row", "binary", "center", "first2"])
+    hnp.arrays(np.float32, (4, 3), elements=st.floats(-100, 100, width=32)),
+    st.permutations(["unit", "row", "binary", "center", "first2"]),
 )
 def test_storage_makes_no_difference(x: np.ndarray, steps: list[str]) -> None:
     spec = "+".join(steps[:3])
@@ -75,10 +78,15 @@ def test_storage_makes_no_difference(x: np.ndarray, steps: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("cora", "raw"), ("citeseer", "row+center"), ("Pubmed", "row+center"), ("coauthor-cs", "binary"),
-        ("coauthor-physics", "binary+first2000"), ("reddit1", "raw"), ("mine", "raw"),
+        ("cora", "raw"),
+        ("citeseer", "row+center"),
+        ("Pubmed", "row+center"),
+        ("coauthor-cs", "binary"),
+        ("coauthor-physics", "binary+first2000"),
+        ("reddit1", "raw"),
+        ("mine", "raw"),
     ],
-)  # fmt: skip
+)
 def test_paper_means_what_the_paper_did_with_that_graph(name: str, expected: str) -> None:
     assert canonical_features("paper", name) == expected
     ours, theirs = preprocess(graph(X, name), "paper"), preprocess(graph(X), expected)
@@ -127,7 +135,9 @@ def test_what_was_done_is_recorded_and_further_steps_are_appended() -> None:
     assert preprocess(graph(X, "citeseer"), "paper").features == "row+center"
     assert preprocess(preprocess(graph(X), "row"), "Center , first2").features == "row+center+first2"
     assert preprocess(graph(None), "unit").features == "structural+unit"
-    assert preprocess(preprocess(graph(X), "row"), "structural+unit").features == "structural+unit"  # nothing is left of the rows
+    assert (
+        preprocess(preprocess(graph(X), "row"), "structural+unit").features == "structural+unit"
+    )  # nothing is left of the rows
 
 
 def test_the_record_is_checked_and_goes_with_the_features() -> None:
@@ -156,7 +166,10 @@ def test_features_asked_for_are_made_once() -> None:
 
 
 def test_features_that_can_no_longer_be_made_are_refused() -> None:
-    with pytest.raises(InputError, match=r"features of 'graph' were preprocessed already \(row\), so unit can no longer.*features='raw'"):
+    with pytest.raises(
+        InputError,
+        match=r"features of 'graph' were preprocessed already \(row\), so unit can no longer.*features='raw'",
+    ):
         prepared(preprocess(graph(X), "row"), "unit", "raw")
     for done in ("raw", "row"):
         with pytest.raises(UnknownNameError, match="unknown feature preprocessing 'xyzzy'"):
@@ -173,7 +186,11 @@ def test_the_default_of_a_gcn_is_the_papers_for_its_graphs_and_unit_elsewhere() 
 
 def test_very_different_scales_are_noted() -> None:
     graph = Graph.build([[0], [1]], 3, x=[[0.5, 1995, 0], [0.1, 2024, 0], [0.9, 2001, 0]])
-    assert graph.notes[-1].startswith("the features have very different scales (column 1 goes up to 2024, column 0 up to 0.9)")
-    assert not preprocess(graph, "first1").notes[1:] and not any("scales" in note for note in Graph.build([[0], [1]], 4, x=X).notes)
+    assert graph.notes[-1].startswith(
+        "the features have very different scales (column 1 goes up to 2024, column 0 up to 0.9)"
+    )
+    assert not preprocess(graph, "first1").notes[1:] and not any(
+        "scales" in note for note in Graph.build([[0], [1]], 4, x=X).notes
+    )
     scaled = Graph.build([[0], [1]], 3, x=[[0.5, 1995], [0.1, 2024], [0.9, 2001]], features="unit")
     assert scaled.notes == ()

@@ -132,8 +132,18 @@ def test_pickle_and_copy_keep_everything(graph: Graph) -> None:
 
 @given(graphs())
 def test_building_again_changes_nothing(graph: Graph) -> None:
-    again = Graph.build(graph.edge_index, graph.num_nodes, graph.x, graph.y, graph.class_names, graph.node_names, graph.attributes, graph.name,
-                        x_offset=graph.x_offset, features=graph.features)  # fmt: skip
+    again = Graph.build(
+        graph.edge_index,
+        graph.num_nodes,
+        graph.x,
+        graph.y,
+        graph.class_names,
+        graph.node_names,
+        graph.attributes,
+        graph.name,
+        x_offset=graph.x_offset,
+        features=graph.features,
+    )
     assert differences(graph, again) == []
 
 
@@ -144,9 +154,14 @@ def test_direction_order_and_repetition_of_edges_do_not_matter(graph: Graph) -> 
 
 
 BASE = Graph.build(
-    [[0], [1]], 3, x=np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]]), y=[0, 1, -1], node_names="abc", attributes={"t": ["x", "y", "z"]},
+    [[0], [1]],
+    3,
+    x=np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]]),
+    y=[0, 1, -1],
+    node_names="abc",
+    attributes={"t": ["x", "y", "z"]},
     extra={"mask": np.array([1.0, np.nan])},
-)  # fmt: skip
+)
 
 
 def test_same_values_are_equal_in_either_storage() -> None:
@@ -156,9 +171,17 @@ def test_same_values_are_equal_in_either_storage() -> None:
 
 def test_every_field_is_compared() -> None:
     changed = {
-        "edge_index": np.array([[0], [2]]), "x": np.ones((3, 2)), "y": np.array([0, 1, 1]), "class_names": ("0", "2"), "node_names": ("a", "b", "d"),
-        "name": "other", "x_offset": np.zeros(2), "features": "unit", "attributes": {"t": np.array(["x", "y", "w"])}, "extra": {"mask": np.array([1.0, 2.0])},
-    }  # fmt: skip
+        "edge_index": np.array([[0], [2]]),
+        "x": np.ones((3, 2)),
+        "y": np.array([0, 1, 1]),
+        "class_names": ("0", "2"),
+        "node_names": ("a", "b", "d"),
+        "name": "other",
+        "x_offset": np.zeros(2),
+        "features": "unit",
+        "attributes": {"t": np.array(["x", "y", "w"])},
+        "extra": {"mask": np.array([1.0, 2.0])},
+    }
     for field, value in changed.items():
         assert [found.partition("[")[0] for found in differences(BASE, replace(BASE, **{field: value}))] == [field]
 
@@ -171,7 +194,11 @@ def test_missing_and_added_parts_are_found() -> None:
 
 
 def test_the_fingerprint_sees_edges_features_and_labels_and_nothing_else() -> None:
-    assert BASE.fingerprint == fingerprint(BASE) == fingerprint(replace(BASE, name="other", node_names=None, attributes={}, extra={}))
+    assert (
+        BASE.fingerprint
+        == fingerprint(BASE)
+        == fingerprint(replace(BASE, name="other", node_names=None, attributes={}, extra={}))
+    )
     changed = [replace(BASE, edge_index=np.array([[0], [2]])), replace(BASE, y=None), replace(BASE, x=np.ones((3, 2)))]
     assert len({graph.fingerprint for graph in [BASE, *changed]}) == 4
 

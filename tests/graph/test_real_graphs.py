@@ -28,7 +28,9 @@ def _nonzeros(name: str) -> int:
         return int(np.count_nonzero(fields["x"])) if "x" in fields else 0
 
 
-EVERY = FILES or [pytest.param("none", marks=pytest.mark.skip(reason="needs real graphs: set NODEWISE_DATA to their folder"))]
+EVERY = FILES or [
+    pytest.param("none", marks=pytest.mark.skip(reason="needs real graphs: set NODEWISE_DATA to their folder"))
+]
 TEXT = [pytest.param(name, marks=pytest.mark.long) if _nonzeros(name) >= LIMIT else name for name in FILES] or EVERY
 
 
@@ -112,7 +114,12 @@ def test_counts_of_the_papers_graphs(
     if not (data_folder / f"{name}.npz").exists():
         pytest.skip(f"needs {name}.npz in the folder that NODEWISE_DATA names")
     graph = load(name)
-    assert (graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes) == (nodes, edges, features, classes)
+    assert (graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes) == (
+        nodes,
+        edges,
+        features,
+        classes,
+    )
     assert graph.homophily is not None
     assert round(graph.homophily, 3) == homophily
 

@@ -18,7 +18,14 @@ def test_line_names_what_there_is() -> None:
 
 def test_table_escapes_what_comes_from_the_data() -> None:
     evil = "<img src=x onerror=alert(1)>"
-    graph = Graph.build([[0], [1]], y=[evil, "b"], node_names=[evil, "b"], attributes={evil: ["", ""]}, name=evil, extra={evil: np.ones(1)})
+    graph = Graph.build(
+        [[0], [1]],
+        y=[evil, "b"],
+        node_names=[evil, "b"],
+        attributes={evil: ["", ""]},
+        name=evil,
+        extra={evil: np.ones(1)},
+    )
     table = graph._repr_html_()
     assert "<img" not in table
     assert table.count("&lt;img") == 5

@@ -26,7 +26,9 @@ def test_by_hand(kite: Graph) -> None:
     np.testing.assert_allclose(column(kite, "clustering"), [1, 1, 1 / 3, 0, 0], rtol=1e-6)
     np.testing.assert_allclose(column(kite, "core"), np.log10([3, 3, 3, 2, 1]), rtol=1e-6)
     np.testing.assert_allclose(column(kite, "neighbour degree"), np.log10([3.5, 3.5, 1 + 5 / 3, 4, 1]), rtol=1e-6)
-    np.testing.assert_allclose(column(kite, "neighbour degree, spread"), np.log10([1.5, 1.5, 1 + np.sqrt(2 / 9), 1, 1]), rtol=1e-5)
+    np.testing.assert_allclose(
+        column(kite, "neighbour degree, spread"), np.log10([1.5, 1.5, 1 + np.sqrt(2 / 9), 1, 1]), rtol=1e-5
+    )
     for bins, nodes in {0: [4], 1: [0, 1, 3], 2: [2], 3: []}.items():
         assert np.flatnonzero(column(kite, f"degree bin {bins}")).tolist() == nodes
 
@@ -59,7 +61,9 @@ def test_against_networkx(graph: Graph) -> None:
     np.testing.assert_allclose(column(graph, "clustering"), [nx.clustering(other)[v] for v in nodes], rtol=1e-5)
     adjacency = graph.adjacency().astype(np.float64)
     rank = nx.pagerank(other, tol=1e-12, max_iter=1000)
-    np.testing.assert_allclose(pagerank(adjacency.dot, graph.degree.astype(np.float64), 120, 1e-8), [rank[v] for v in nodes], atol=1e-8)
+    np.testing.assert_allclose(
+        pagerank(adjacency.dot, graph.degree.astype(np.float64), 120, 1e-8), [rank[v] for v in nodes], atol=1e-8
+    )
     bound = h_index(adjacency, h_index(adjacency, graph.degree))
     assert all(nx.core_number(other)[v] <= bound[v] <= graph.degree[v] for v in nodes)
 

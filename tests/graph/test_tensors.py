@@ -27,7 +27,9 @@ def test_a_product_is_the_dense_one_for_every_run(device: str) -> None:
 
 @pytest.mark.parametrize("entries", [0.0, 0.3])
 def test_a_product_is_torchs_to_the_bit_whatever_lay_in_the_output(entries: float) -> None:
-    block = Sparse(sp.random(17, 11, entries, format="csr", dtype=np.float32, random_state=0), torch.device("cpu")).block(3)
+    block = Sparse(
+        sp.random(17, 11, entries, format="csr", dtype=np.float32, random_state=0), torch.device("cpu")
+    ).block(3)
     dense = torch.randn(33, 6, generator=torch.Generator().manual_seed(0))
     assert torch.equal(csr_product(block, dense), torch.mm(block, dense))
     assert torch.equal(csr_product(block, dense, torch.full((51, 6), torch.nan)), torch.mm(block, dense))
@@ -50,7 +52,9 @@ def test_the_propagation_is_the_normalised_adjacency_with_loops(device: str) -> 
     graph = GraphTensors(Graph.build([[0, 1], [1, 2]], 4), device)  # degrees with loops 2, 3, 2, 1
     whole = graph.norm.mm(torch.eye(4, device=device)[None])[0].cpu()
     a, b = 1 / np.sqrt(6), 1 / 3
-    torch.testing.assert_close(whole, torch.tensor([[0.5, a, 0, 0], [a, b, a, 0], [0, a, 0.5, 0], [0, 0, 0, 1.0]]).float())
+    torch.testing.assert_close(
+        whole, torch.tensor([[0.5, a, 0, 0], [a, b, a, 0], [0, a, 0.5, 0], [0, 0, 0, 1.0]]).float()
+    )
     neighbours = graph.adjacency.mm(torch.eye(4, device=device)[None])[0].cpu()
     assert neighbours.tolist() == [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
     assert graph.degree.tolist() == [1, 2, 1, 0] and graph.max_degree == 2

@@ -1,4 +1,6 @@
-"""What is written appears whole or not at all; what killed processes leave behind is removed, what living ones are writing stays."""
+"""What is written appears whole or not at all; what killed processes leave behind is removed, what living ones are
+writing stays.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,10 @@ def test_what_a_killed_process_leaves_is_gone_at_the_next_start(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     target = tmp_path / "out.csv"
     child = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(target)], env={**clean_environment, "TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, str(target)],
+        env={**clean_environment, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert child.stdout is not None
     left = Path(child.stdout.readline().strip())

@@ -38,7 +38,10 @@ def test_an_unknown_name_is_told_the_nearest_or_all() -> None:
 
 def test_a_missing_extra_is_told_with_the_command() -> None:
     told = str(MissingExtraError("duckdb", "reddit"))
-    assert told == f"this needs duckdb, which is not installed: run {errors.install_command('reddit')}" and "[reddit]'" in told
+    assert (
+        told == f"this needs duckdb, which is not installed: run {errors.install_command('reddit')}"
+        and "[reddit]'" in told
+    )
 
 
 @pytest.mark.parametrize("event", [Progress("train", 1, 2, {"reward": 0.5}), Note("a"), Warned("b")])
@@ -65,7 +68,9 @@ def test_a_seed_is_a_number_that_every_generator_takes(seed: int, path: list[int
 
 
 def test_different_paths_give_unrelated_numbers() -> None:
-    paths = [(seed, *path) for seed in range(5) for path in ((), ("a",), ("b",), ("a", 1), ("a", 2), ("a", "b"), ("b", "a"))]
+    paths = [
+        (seed, *path) for seed in range(5) for path in ((), ("a",), ("b",), ("a", 1), ("a", 2), ("a", "b"), ("b", "a"))
+    ]
     assert len({derive_seed(*path) for path in paths}) == len(paths)
     draws = np.stack([numpy_generator(*path).random(2000) for path in paths])
     correlation = np.corrcoef(draws)
@@ -87,7 +92,9 @@ def test_an_unknown_device_is_refused(name: str) -> None:
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 @pytest.mark.parametrize("name", ["cuda", "cuda:0", "cuda:7"])
 def test_a_gpu_that_is_not_there_is_refused_not_replaced(name: str) -> None:
-    with pytest.raises(InputError, match=f"device '{name}' was asked for, but torch sees no CUDA GPU here: use --device cpu"):
+    with pytest.raises(
+        InputError, match=f"device '{name}' was asked for, but torch sees no CUDA GPU here: use --device cpu"
+    ):
         resolve_device(name)
 
 
@@ -100,7 +107,9 @@ def test_a_gpu_by_number() -> None:
         resolve_device(f"cuda:{many}")
 
 
-def test_blocks_cover_every_row_once_whatever_the_threads_and_blocks_may_have_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_cover_every_row_once_whatever_the_threads_and_blocks_may_have_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for threads in (1, 3):
         monkeypatch.setattr(compute, "cores", lambda threads=threads: threads)
         done = np.zeros((10, 7), np.int64)
@@ -122,8 +131,12 @@ def test_blocks_cover_every_row_once_whatever_the_threads_and_blocks_may_have_bl
         compute.in_blocks(10, 3, fails)
 
 
-@pytest.mark.parametrize(("kind", "line"), [("", "0::/slurm/job_7/step_0"), ("memory", "5:cpu,memory:/slurm/job_7/step_0")])
-def test_a_limit_on_a_group_around_the_process_counts(kind: str, line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "line"), [("", "0::/slurm/job_7/step_0"), ("memory", "5:cpu,memory:/slurm/job_7/step_0")]
+)
+def test_a_limit_on_a_group_around_the_process_counts(
+    kind: str, line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "own").write_text(f"3:freezer:/elsewhere\n{line}\n")
     for folder, limit in (("slurm", "max"), ("slurm/job_7", "3000000"), ("slurm/job_7/step_0", "max")):
         (tmp_path / folder).mkdir()

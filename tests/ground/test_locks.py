@@ -15,14 +15,17 @@ from nodewise.ground.events import Event, Note
 from nodewise.ground.locks import one_maker
 from tests.workers import Workers, ended, until
 
-# Makes the file "kept" unless it is there; tells by files that it waits, makes, and has ended; makes for as long as the test wants.
+# Makes the file "kept" unless it is there; tells by files that it waits, makes, and has ended; makes for as long as the
+# test wants.
 WORKER = """
 import sys, time
 from pathlib import Path
 from nodewise.ground.locks import one_maker
 
 folder, name, keeps = Path(sys.argv[1]), sys.argv[2], sys.argv[3:] != ["keeps nothing"]
-with one_maker(folder / "things.lock", "things", lambda event: (folder / f"{name} waits").write_text(event.message), 3600):
+def says(event):
+    (folder / f"{name} waits").write_text(event.message)
+with one_maker(folder / "things.lock", "things", says, 3600):
     if not (folder / "kept").exists():
         (folder / f"{name} makes").touch()
         while not (folder / f"{name} may end").exists():
@@ -92,7 +95,9 @@ def test_where_nothing_could_be_kept_all_go_on_at_once(workers: Makers) -> None:
         workers.start(name, "keeps nothing")
         workers.until_it(name, "waits")
     workers.let_end("first")
-    until(lambda: workers.makers() == ["first", "second", "third"])  # neither has ended: they do not wait for each other
+    until(
+        lambda: workers.makers() == ["first", "second", "third"]
+    )  # neither has ended: they do not wait for each other
     for name in ("second", "third"):
         workers.let_end(name)
         assert workers.running[name].wait() == 0
@@ -122,7 +127,10 @@ def test_a_failure_gives_the_lock_back(tmp_path: Path) -> None:
 
 def test_a_maker_that_never_ends_is_not_waited_for_for_ever(tmp_path: Path) -> None:
     events: list[Event] = []
-    with one_maker(tmp_path / "lock", "things", events.append, 60), one_maker(tmp_path / "lock", "things", events.append, 0):
+    with (
+        one_maker(tmp_path / "lock", "things", events.append, 60),
+        one_maker(tmp_path / "lock", "things", events.append, 0),
+    ):
         assert [event.message for event in events if isinstance(event, Note)] == [
             "another thread of this process has not finished the things in 0 minutes: they are made here as well"
         ]
@@ -130,13 +138,18 @@ def test_a_maker_that_never_ends_is_not_waited_for_for_ever(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ESTALE])
-def test_a_file_system_without_locks_costs_nothing_but_time(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_locks_costs_nothing_but_time(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(locks.fcntl, "flock", fail)
     events: list[Event] = []
-    with one_maker(tmp_path / "lock", "things", events.append, 60), one_maker(tmp_path / "lock", "things", events.append, 60):
+    with (
+        one_maker(tmp_path / "lock", "things", events.append, 60),
+        one_maker(tmp_path / "lock", "things", events.append, 60),
+    ):
         assert not events
 
 
@@ -153,4 +166,6 @@ def test_another_machine_s_maker_is_told_with_its_name(tmp_path: Path) -> None:
         (tmp_path / "lock").write_text("42 elsewhere")
         events: list[Event] = []
         with one_maker(tmp_path / "lock", "things", events.append, 0):
-            assert isinstance(events[0], Note) and events[0].message.startswith("process 42 on elsewhere has not finished")
+            assert isinstance(events[0], Note) and events[0].message.startswith(
+                "process 42 on elsewhere has not finished"
+            )

@@ -1,4 +1,6 @@
-"""What tells an object's code from a corrected one, and its settings from others: two that can differ in their results never share a key."""
+"""What tells an object's code from a corrected one, and its settings from others: two that can differ in their results
+never share a key.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,10 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
     ],
 )
 def test_a_corrected_file_that_the_module_imports_is_another_code(load: Load, imports: str) -> None:
-    files = {"pack__mine": STRATEGY.format(imports=imports, base="Strategy"), "pack__between": "from pack import helper\n"}
+    files = {
+        "pack__mine": STRATEGY.format(imports=imports, base="Strategy"),
+        "pack__between": "from pack import helper\n",
+    }
     one = code_of(load("pack.mine", **files, pack__helper="SIGN = 1\n", pack__unused="").Mine())
     again = code_of(load("pack.mine", **files, pack__helper="SIGN = 1\n", pack__unused="something = 'else'\n").Mine())
     other = code_of(load("pack.mine", **files, pack__helper="SIGN = -1\n").Mine())
@@ -96,7 +101,9 @@ def test_a_corrected_file_that_the_module_imports_is_another_code(load: Load, im
 
 def test_so_is_one_beside_a_lone_module_and_one_of_a_class_that_it_inherits_from(load: Load) -> None:
     lone = STRATEGY.format(imports="from beside import SIGN", base="Strategy")
-    assert code_of(load("lone", lone=lone, beside="SIGN = 1").Mine()) != code_of(load("lone", lone=lone, beside="SIGN = -1").Mine())
+    assert code_of(load("lone", lone=lone, beside="SIGN = 1").Mine()) != code_of(
+        load("lone", lone=lone, beside="SIGN = -1").Mine()
+    )
     child = STRATEGY.format(imports="from parent import *", base="Parent")
     parent = "from nodewise.contracts import Strategy\nSIGN = 1\nclass Parent(Strategy):\n    tilt = {}\n"
     first, second = (code_of(load("child", child=child, parent=parent.format(tilt)).Mine()) for tilt in (1, 2))
@@ -104,7 +111,9 @@ def test_so_is_one_beside_a_lone_module_and_one_of_a_class_that_it_inherits_from
 
 
 def test_ours_that_is_inherited_from_counts_too(load: Load) -> None:
-    text = "from nodewise.strategies import Random, Uncertainty\nclass One(Random): pass\nclass Other(Uncertainty): pass\n"
+    text = (
+        "from nodewise.strategies import Random, Uncertainty\nclass One(Random): pass\nclass Other(Uncertainty): pass\n"
+    )
     derived = load("derived", derived=text)
     assert code_of(derived.One()).digest != code_of(derived.Other()).digest
 
@@ -169,6 +178,7 @@ def test_what_a_plain_class_was_made_with_is_its_identity() -> None:
 @pytest.mark.parametrize("name", ["entrpy", "mine:progress"])
 def test_an_unknown_state_feature_is_told_how_it_becomes_known(name: str) -> None:
     with pytest.raises(
-        UnknownNameError, match=f"unknown state feature '{name}'.*registered by the file that makes it, which you import first"
+        UnknownNameError,
+        match=f"unknown state feature '{name}'.*registered by the file that makes it, which you import first",
     ):
         StateSettings((name,))

@@ -1,4 +1,6 @@
-"""A classifier and a strategy from a file outside the package, exactly as docs/plugins.md shows them, through every door."""
+"""A classifier and a strategy from a file outside the package, exactly as docs/plugins.md shows them, through every
+door.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mine.py").write_text(FILE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a file that is corrected within a second looks unchanged to the cache
+    monkeypatch.setattr(
+        sys, "dont_write_bytecode", True
+    )  # a file that is corrected within a second looks unchanged to the cache
     importlib.invalidate_caches()
     sys.modules.pop("mine", None)
     yield tmp_path
@@ -130,9 +134,39 @@ def test_an_installed_package_s_state_feature_and_network_on_the_command_line(
 ) -> None:
     (installed / "parts.py").write_text(PARTS.partition("shape =")[0].replace("@register", "# "))
     with (installed / "mine-1.0.dist-info" / "entry_points.txt").open("a") as file:
-        file.write("\n[nodewise.state_features]\nprogress = parts:progress\n\n[nodewise.policy_networks]\nplain = parts:Plain\n")
-    options = ["--architecture", "plain", "--state", "entropy,progress", "--classifier", "diffused", "--set", "ridge=0.7"]
-    assert main(["train", "wine", "--budget", "3", "--episodes", "2", "--batch", "2", "--out", "own.safetensors", *options, "--quiet"]) == 0
+        file.write(
+            "\n[nodewise.state_features]\nprogress = parts:progress\n\n[nodewise.policy_networks]\nplain ="
+            " parts:Plain\n"
+        )
+    options = [
+        "--architecture",
+        "plain",
+        "--state",
+        "entropy,progress",
+        "--classifier",
+        "diffused",
+        "--set",
+        "ridge=0.7",
+    ]
+    assert (
+        main(
+            [
+                "train",
+                "wine",
+                "--budget",
+                "3",
+                "--episodes",
+                "2",
+                "--batch",
+                "2",
+                "--out",
+                "own.safetensors",
+                *options,
+                "--quiet",
+            ]
+        )
+        == 0
+    )
     policy = load_policy("own.safetensors")
     assert policy.settings.architecture == "plain" and policy.settings.state.features == ("entropy", "progress")
     assert policy.origin["training"]["classifier"] == {"name": "diffused", "settings": {"ridge": 0.7}}
@@ -159,7 +193,12 @@ def test_a_corrected_strategy_gives_no_stale_score(folder: Path, monkeypatch: py
     def scores(module: ModuleType) -> np.ndarray:
         played.clear()
         table = nw.compare(
-            graph(), ["random", module.Margin()], classifiers=[module.Diffused()], budgets=[4, 7], store=folder / "kept", **SHORT
+            graph(),
+            ["random", module.Margin()],
+            classifiers=[module.Diffused()],
+            budgets=[4, 7],
+            store=folder / "kept",
+            **SHORT,
         )
         return np.concatenate([setting.outcomes["margin"].micro_f1 for setting in table.settings])
 
@@ -175,13 +214,23 @@ def test_a_corrected_strategy_gives_no_stale_score(folder: Path, monkeypatch: py
     corrected = importlib.reload(first)
     right = scores(corrected)
     assert "margin" in played
-    assert np.array_equal(right, np.concatenate([
-        nw.evaluate(graph(), corrected.Margin(), classifier=corrected.Diffused(), budget=budget, **SHORT).micro_f1 for budget in (4, 7)
-    ]))  # fmt: skip
+    assert np.array_equal(
+        right,
+        np.concatenate(
+            [
+                nw.evaluate(
+                    graph(), corrected.Margin(), classifier=corrected.Diffused(), budget=budget, **SHORT
+                ).micro_f1
+                for budget in (4, 7)
+            ]
+        ),
+    )
     assert not np.array_equal(right, mistaken)
 
 
-def test_a_comparison_goes_on_where_it_was_stopped(mine: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_goes_on_where_it_was_stopped(
+    mine: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Stopped(Exception):
         pass
 
@@ -208,7 +257,9 @@ def test_a_comparison_goes_on_where_it_was_stopped(mine: ModuleType, tmp_path: P
     resumed = nw.compare(graph(), [mine.Margin()], **how)
     assert count[0] == 4, "the two finished chunks were not played again"
     undisturbed = nw.compare(graph(), [mine.Margin()], **{**how, "store": None})
-    assert np.array_equal(resumed.settings[0].outcomes["margin"].micro_f1, undisturbed.settings[0].outcomes["margin"].micro_f1)
+    assert np.array_equal(
+        resumed.settings[0].outcomes["margin"].micro_f1, undisturbed.settings[0].outcomes["margin"].micro_f1
+    )
 
 
 def test_what_nothing_tells_the_code_of_is_kept_in_memory_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,11 +267,15 @@ def test_what_nothing_tells_the_code_of_is_kept_in_memory_only(folder: Path, mon
     monkeypatch.setitem(sys.modules, "typed", typed)
     space = vars(typed)
     exec(FILE, space)
-    nw.compare(graph(), [space["Margin"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT)
+    nw.compare(
+        graph(), [space["Margin"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT
+    )
     assert not list((folder / "kept").rglob("*.json"))
     for kind in ("Margin", "Diffused"):
         space[kind].version = 1
-    nw.compare(graph(), [space["Margin"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT)
+    nw.compare(
+        graph(), [space["Margin"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT
+    )
     assert len(list((folder / "kept").rglob("*.json"))) == 1
 
 
@@ -278,14 +333,20 @@ def test_a_session(mine: ModuleType, folder: Path) -> None:
         gone = session.undo()
         assert gone.kind == "tell"
         session.tell(int(gone.body["node"]), str(gone.body["label"]))
-        assert np.array_equal(session.predict().probabilities, predicted), "an undo and the same label again leave nothing behind"
+        assert np.array_equal(session.predict().probabilities, predicted), (
+            "an undo and the same label again leave nothing behind"
+        )
     with nw.Session.open("job", classifier="mine:Diffused", strategy="mine:Margin") as session:
         assert session.ask().node == expected
 
 
-def test_a_session_tells_that_the_code_of_its_plug_ins_has_changed(mine: ModuleType, folder: Path, nodewise: Run) -> None:
+def test_a_session_tells_that_the_code_of_its_plug_ins_has_changed(
+    mine: ModuleType, folder: Path, nodewise: Run
+) -> None:
     one = graph()
-    with nw.Session.create("job", one, budget=6, use_labels=False, classifier=mine.Diffused(), strategy=mine.Margin()) as session:
+    with nw.Session.create(
+        "job", one, budget=6, use_labels=False, classifier=mine.Diffused(), strategy=mine.Margin()
+    ) as session:
         session.tell(3, truth(one, 3))
         assert session.settings.classifier_digest == session.settings.strategy_digest is not None
     told: list[Event] = []
@@ -301,7 +362,9 @@ def test_a_session_tells_that_the_code_of_its_plug_ins_has_changed(mine: ModuleT
         session.predict()
     assert [type(event) for event in told] == [Warned, Warned]
     for kind, event in zip(("classifier 'diffused'", "strategy 'margin'"), told, strict=True):
-        assert isinstance(event, Warned) and event.message.startswith(f"the code of the {kind} has changed since the session was begun (")
+        assert isinstance(event, Warned) and event.message.startswith(
+            f"the code of the {kind} has changed since the session was begun ("
+        )
     with (
         nw.Session.open("job", classifier=new.Diffused(), strategy=new.Margin()) as session,
         pytest.warns(UserWarning, match="the code of the") as seen,
@@ -314,12 +377,16 @@ def test_a_session_tells_that_the_code_of_its_plug_ins_has_changed(mine: ModuleT
 
 def test_opening_a_session_imports_no_code(mine: ModuleType, folder: Path) -> None:
     one = graph()
-    with nw.Session.create("job", one, budget=6, use_labels=False, classifier="mine:Diffused", strategy="mine:Margin") as session:
+    with nw.Session.create(
+        "job", one, budget=6, use_labels=False, classifier="mine:Diffused", strategy="mine:Margin"
+    ) as session:
         session.tell(3, truth(one, 3))
     sys.modules.pop("mine")
     with nw.Session.open("job") as session:
         assert session.labels == {3: truth(one, 3)}, "what was told can be read without any code"
-        with pytest.raises(SessionError, match="the session's (classifier|strategy) is not to be had here.*takes your own"):
+        with pytest.raises(
+            SessionError, match="the session's (classifier|strategy) is not to be had here.*takes your own"
+        ):
             session.ask()
     assert "mine" not in sys.modules
     other = importlib.import_module("mine")
@@ -336,8 +403,14 @@ def test_a_file_that_names_a_module_is_refused(mine: ModuleType, folder: Path) -
 
     nw.Session.create("job", graph(), budget=6, use_labels=False, strategy="random").close()
     with sqlite3.connect("job") as file:
-        (table,) = [name for (name,) in file.execute("select name from sqlite_master where type = 'table'") if _holds_settings(file, name)]
-        column = next(row[1] for row in file.execute(f"pragma table_info({table})") if _names_strategy(file, table, row[1]))
+        (table,) = [
+            name
+            for (name,) in file.execute("select name from sqlite_master where type = 'table'")
+            if _holds_settings(file, name)
+        ]
+        column = next(
+            row[1] for row in file.execute(f"pragma table_info({table})") if _names_strategy(file, table, row[1])
+        )
         file.execute(f"update {table} set {column} = replace({column}, '\"random\"', '\"mine:Margin\"')")
     sys.modules.pop("mine")
     with nw.Session.open("job") as session, pytest.raises(SessionError, match="opening a file imports no code"):
@@ -359,7 +432,9 @@ def test_names_that_an_installed_package_offers(installed: Path) -> None:
     assert make_strategy("margin").name == "margin"
     result = nw.evaluate(graph(), "margin", classifier="diffused", budget=4, **SHORT)
     assert (result.strategy, result.classifier) == ("margin", "diffused")
-    with nw.Session.create("job", graph(), budget=6, use_labels=False, strategy="margin", classifier="diffused") as session:
+    with nw.Session.create(
+        "job", graph(), budget=6, use_labels=False, strategy="margin", classifier="diffused"
+    ) as session:
         asked = session.ask().node
     with nw.Session.open("job") as session:
         assert session.ask().node == asked, "entry points are resolved by name when a file is opened"
@@ -373,12 +448,19 @@ def test_the_page_s_commands(folder: Path, nodewise: Run, capfd: pytest.CaptureF
     assert done.returncode == 0, done.stderr
     for command in commands[1:]:
         assert main(command) == 0, capfd.readouterr().err
-    assert "next: nodewise session ask own.nodewise --classifier mine:Diffused --strategy mine:Margin\n" in capfd.readouterr().err
+    assert (
+        "next: nodewise session ask own.nodewise --classifier mine:Diffused --strategy mine:Margin\n"
+        in capfd.readouterr().err
+    )
     comparison = json.loads((folder / "results" / "comparison.json").read_text())
     assert {setting["classifier"] for setting in comparison["settings"]} == {"gcn", "diffused"}
     assert main(["session", "tell", "own.nodewise", "0", "class_0"]) == 0, "telling needs no code"
     refused = nodewise("session", "predict", "own.nodewise")
-    assert refused.returncode in (1, 2) and "--classifier package.module:Name" in refused.stderr and refused.stderr.count("\n") == 1
+    assert (
+        refused.returncode in (1, 2)
+        and "--classifier package.module:Name" in refused.stderr
+        and refused.stderr.count("\n") == 1
+    )
 
 
 def test_what_cannot_be_imported_or_made_is_told(folder: Path) -> None:
@@ -390,7 +472,9 @@ def test_what_cannot_be_imported_or_made_is_told(folder: Path) -> None:
     ):
         with pytest.raises(InputError, match=said):
             make_strategy(name)
-    with pytest.raises(InputError, match="unknown setting of the classifier 'mine:Diffused' 'rigde': did you mean 'ridge'"):
+    with pytest.raises(
+        InputError, match="unknown setting of the classifier 'mine:Diffused' 'rigde': did you mean 'ridge'"
+    ):
         make_classifier("mine:Diffused", {"rigde": 1.0})
 
 

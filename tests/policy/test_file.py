@@ -1,4 +1,6 @@
-"""Policy files: what was saved comes back, and nothing else is taken for one; policies by name; released state dicts, of which nothing may be executed."""
+"""Policy files: what was saved comes back, and nothing else is taken for one; policies by name; released state dicts,
+of which nothing may be executed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,16 @@ from safetensors.torch import save_file
 
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import PolicyFileError, UnknownNameError
-from nodewise.policy import DEFAULT_POLICY, Policy, PolicySettings, find_policy, import_released, load_policy, save_policy, shipped_policies
+from nodewise.policy import (
+    DEFAULT_POLICY,
+    Policy,
+    PolicySettings,
+    find_policy,
+    import_released,
+    load_policy,
+    save_policy,
+    shipped_policies,
+)
 from nodewise.policy.policy import PAPER_STATE_FEATURES, StateSettings
 from tests.small_graphs import random_graph
 
@@ -56,7 +67,9 @@ def retensored(path: Path, **tensors: torch.Tensor | None) -> Path:
     [
         PolicySettings(),
         PolicySettings("mlp"),
-        PolicySettings(hidden=3, layers=1, state=StateSettings(("degree", "labelled"), degree_alpha=7.25, kl_scaling="none")),
+        PolicySettings(
+            hidden=3, layers=1, state=StateSettings(("degree", "labelled"), degree_alpha=7.25, kl_scaling="none")
+        ),
     ],
 )
 def test_save_then_load_is_the_identity(settings: PolicySettings, tmp_path: Path) -> None:
@@ -143,7 +156,10 @@ def state_with(**changed: object) -> str:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (state_with(features=["entropy", "betweenness", "degree", "labelled", "kl_to_neighbours"]), "unknown state feature 'betweenness'"),
+        (
+            state_with(features=["entropy", "betweenness", "degree", "labelled", "kl_to_neighbours"]),
+            "unknown state feature 'betweenness'",
+        ),
         (state_with(kl_scaling="softmax"), "kl_scaling max or none"),
         (state_with(colour="red"), "colour"),
         (settings_with(architecture="gat"), "unknown policy architecture 'gat'"),
@@ -162,7 +178,9 @@ def test_settings_of_another_version_are_refused(saved: Path, settings: str | No
     assert "p.safetensors" in str(refused.value)
 
 
-def test_settings_that_claim_more_than_the_file_holds_are_refused_before_anything_of_that_size_is_made(saved: Path) -> None:
+def test_settings_that_claim_more_than_the_file_holds_are_refused_before_anything_of_that_size_is_made(
+    saved: Path,
+) -> None:
     with pytest.raises(PolicyFileError, match="30000 units but holds only 128 numbers"):
         load_policy(rewritten(saved, settings=settings_with(hidden=30000)))
 
@@ -251,7 +269,11 @@ def test_a_released_state_dict_is_a_policy(hidden: int, zipped: bool, tmp_path: 
     torch.save(released(hidden), file, _use_new_zipfile_serialization=zipped)
     policy = import_released(file)
     assert policy.settings.state.features == PAPER_STATE_FEATURES
-    assert (policy.settings.architecture, policy.settings.hidden, policy.settings.state.kl_scaling) == ("gcn", hidden, "max")
+    assert (policy.settings.architecture, policy.settings.hidden, policy.settings.state.kl_scaling) == (
+        "gcn",
+        hidden,
+        "max",
+    )
     assert policy.origin["imported_from"] == "released.pkl"
     graph = GraphTensors(random_graph())
     h = states = torch.rand(2, graph.num_nodes, 5, generator=torch.Generator().manual_seed(1))
@@ -323,7 +345,9 @@ def test_there_is_no_released_file(tmp_path: Path) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(cut=st.floats(0, 1), place=st.floats(0, 1), byte=st.integers(0, 255), zipped=st.booleans())
-def test_a_damaged_file_is_refused_or_harmless(cut: float, place: float, byte: int, zipped: bool, tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused_or_harmless(
+    cut: float, place: float, byte: int, zipped: bool, tmp_path: Path
+) -> None:
     """Cut off somewhere, with one byte changed: a policy, or the error for such files; never anything else."""
     file = tmp_path / "damaged.pkl"
     torch.save(released(), file, _use_new_zipfile_serialization=zipped)

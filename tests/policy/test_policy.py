@@ -1,4 +1,6 @@
-"""The policy network: its size, its formula, and what it must not depend on; state features, against numbers computed by hand."""
+"""The policy network: its size, its formula, and what it must not depend on; state features, against numbers computed
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, PolicyFileError, UnknownNameError
 from nodewise.policy import Policy, PolicySettings, load_policy, register_policy_network, save_policy
-from nodewise.policy.policy import PAPER_STATE_FEATURES, POLICY_NETWORKS, STATE_FEATURES, StateSettings, register_state_feature, state
+from nodewise.policy.policy import (
+    PAPER_STATE_FEATURES,
+    POLICY_NETWORKS,
+    STATE_FEATURES,
+    StateSettings,
+    register_state_feature,
+    state,
+)
 from nodewise.training import train_policy
 from tests.environment.fixed import environment_of
 from tests.learners import learner
@@ -39,7 +48,9 @@ def test_the_paper_s_policy_has_128_parameters(architecture: str) -> None:
 
 def tiny(architecture: str) -> Policy:
     """One feature, one hidden unit: h = relu(Â (2 s − 1)), score = 3 h."""
-    policy = Policy(PolicySettings(architecture=architecture, hidden=1, layers=1, state=StateSettings(features=("degree",))))  # type: ignore[arg-type]
+    policy = Policy(
+        PolicySettings(architecture=architecture, hidden=1, layers=1, state=StateSettings(features=("degree",)))
+    )  # type: ignore[arg-type]
     with torch.no_grad():
         policy.weights[0].fill_(2)
         policy.biases[0].fill_(-1)
@@ -50,7 +61,8 @@ def tiny(architecture: str) -> Policy:
 def test_the_bias_is_added_before_the_propagation() -> None:
     graph = GraphTensors(PAIR, dtype=torch.float64)
     s = torch.tensor([[[2.0], [0.25], [0.4]]], dtype=torch.float64)
-    # 2 s − 1 = 3, −½, −0.2; propagated: (3 − ½)/2, (3 − ½)/2, −0.2; the bias after the propagation would give 2.25 − 1 for the first two
+    # 2 s − 1 = 3, −½, −0.2; propagated: (3 − ½)/2, (3 − ½)/2, −0.2; the bias after the propagation would give 2.25 − 1
+    # for the first two
     assert tiny("gcn")(graph, s)[0].tolist() == pytest.approx([3 * 1.25, 3 * 1.25, 0.0])
     # on a path of three the rows of Â do not sum to one, which tells the two orders apart
     path = GraphTensors(Graph.build([[0, 1], [1, 2]], 3), dtype=torch.float64)
@@ -129,13 +141,19 @@ def test_weights_start_within_their_bounds_biases_at_zero_and_all_follow_the_see
 def test_settings_survive_json() -> None:
     import json
 
-    settings = PolicySettings("mlp", hidden=3, layers=1, state=StateSettings(("degree", "entropy"), degree_alpha=7.5, kl_scaling="none"))
+    settings = PolicySettings(
+        "mlp", hidden=3, layers=1, state=StateSettings(("degree", "entropy"), degree_alpha=7.5, kl_scaling="none")
+    )
     assert PolicySettings.from_dict(json.loads(json.dumps(settings.as_dict()))) == settings
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
-    [({"architecture": "gat"}, "unknown policy architecture 'gat'"), ({"hidden": 0}, "2 of 0"), ({"layers": 0}, "0 of 8")],
+    [
+        ({"architecture": "gat"}, "unknown policy architecture 'gat'"),
+        ({"hidden": 0}, "2 of 0"),
+        ({"layers": 0}, "0 of 8"),
+    ],
 )
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
@@ -232,7 +250,9 @@ def test_probabilities_of_zero_count_as_one_in_ten_billion_in_logarithms() -> No
     observation = environment_of([(0, 1)], [[[1.0, 0.0], HALVES]]).observe()
     assert observation.log_probabilities[0, 0].tolist() == pytest.approx([0.0, math.log(1e-10)])
     assert column("kl_to_neighbours", observation, kl_scaling="none")[0, 0].item() == pytest.approx(math.log(2))
-    assert column("kl_from_neighbours", observation, kl_scaling="none")[0, 0].item() == pytest.approx(-math.log(2) - 0.5 * math.log(1e-10))
+    assert column("kl_from_neighbours", observation, kl_scaling="none")[0, 0].item() == pytest.approx(
+        -math.log(2) - 0.5 * math.log(1e-10)
+    )
 
 
 def test_a_graph_of_one_class_or_without_edges_has_nothing_to_tell() -> None:
@@ -276,7 +296,11 @@ def test_the_paper_s_five_stand_in_the_released_policies_order() -> None:
 
 
 def test_features_can_be_left_out() -> None:
-    assert StateSettings().without(["degree", "labelled"]).features == ("entropy", "kl_from_neighbours", "kl_to_neighbours")
+    assert StateSettings().without(["degree", "labelled"]).features == (
+        "entropy",
+        "kl_from_neighbours",
+        "kl_to_neighbours",
+    )
     kept = StateSettings(degree_alpha=7, kl_scaling="none").without(["entropy"])
     assert (kept.degree_alpha, kept.kl_scaling) == (7, "none")
     with pytest.raises(UnknownNameError, match="unknown state feature 'entropi': did you mean 'entropy'?"):
@@ -308,7 +332,9 @@ def test_features_can_be_added(share_used: str) -> None:
 def test_a_feature_that_would_be_frozen_in_a_recorded_step_is_refused(share_used: str) -> None:
     environment = environment_of(EDGES, [PREDICTED])
     environment.is_recording = True
-    with pytest.raises(InputError, match="the step's number, read in Python, would stay the same: use observation.step, a tensor"):
+    with pytest.raises(
+        InputError, match="the step's number, read in Python, would stay the same: use observation.step, a tensor"
+    ):
         state(environment.observe(), StateSettings(features=("degree", share_used)))
 
 

@@ -27,13 +27,35 @@ def test_a_class_keeps_its_number_whoever_adds_others_and_whatever_is_taken_back
     assert numbered(session) == {1: "alpha", 2: "beta", 3: "gamma", 4: "delta", 5: "eps"}
     with Session.open(tmp_path / "job") as other:
         other.tell(2, "another of mine", "ada")
-        assert numbered(other) == numbered(session) == {1: "alpha", 2: "beta", 3: "gamma", 4: "delta", 5: "eps", 6: "another of mine"}
+        assert (
+            numbered(other)
+            == numbered(session)
+            == {
+                1: "alpha",
+                2: "beta",
+                3: "gamma",
+                4: "delta",
+                5: "eps",
+                6: "another of mine",
+            }
+        )
         other.undo()
     session.tell(3, "omega")
-    assert numbered(session) == {1: "alpha", 2: "beta", 3: "gamma", 4: "delta", 5: "eps", 7: "omega"}  # 6 is never given again
+    assert numbered(session) == {
+        1: "alpha",
+        2: "beta",
+        3: "gamma",
+        4: "delta",
+        5: "eps",
+        7: "omega",
+    }  # 6 is never given again
     session.tell(4, "another of mine")
     assert numbered(session)[6] == "another of mine"  # but to the class that had it
-    assert session.classes == ("alpha", "beta", "gamma", "delta", "eps", "another of mine", "omega") == session.predict().classes
+    assert (
+        session.classes
+        == ("alpha", "beta", "gamma", "delta", "eps", "another of mine", "omega")
+        == session.predict().classes
+    )
 
 
 def test_a_rename_changes_no_prediction_and_no_query(tmp_path: Path) -> None:
@@ -44,7 +66,9 @@ def test_a_rename_changes_no_prediction_and_no_query(tmp_path: Path) -> None:
     assert still.ask().node == query.node and "c" in query.predicted
     session.rename_class("c", "sea")
     session.rename_class("a", "bay")
-    assert session.ask().predicted == {{"a": "bay", "c": "sea"}.get(name, name): chance for name, chance in query.predicted.items()}
+    assert session.ask().predicted == {
+        {"a": "bay", "c": "sea"}.get(name, name): chance for name, chance in query.predicted.items()
+    }
     assert session.labels == {0: "bay", 1: "b", 2: "sea", 3: "bay"} and session.classes == ("bay", "b", "sea")
     assert session.history == [(0, "bay"), (1, "b"), (2, "sea"), (3, "bay")]
     for job, names in ((session, "bay b sea"), (still, "a b c")):
@@ -75,7 +99,10 @@ def test_a_former_name_means_the_class_that_had_it_until_another_takes_it(tmp_pa
 
 
 def test_merged_classes_count_as_one_and_can_be_parted_again(tmp_path: Path) -> None:
-    session, plain = small_job(tmp_path / "job", classes=["a", "b", "c"]), small_job(tmp_path / "plain", classes=["a", "b", "c"])
+    session, plain = (
+        small_job(tmp_path / "job", classes=["a", "b", "c"]),
+        small_job(tmp_path / "plain", classes=["a", "b", "c"]),
+    )
     session.tell([0, 1, 2, 3], ["a", "b", "c", "c"])
     before = session.predict()
     event = session.merge_classes("c", "b")
@@ -93,7 +120,9 @@ def test_merged_classes_count_as_one_and_can_be_parted_again(tmp_path: Path) -> 
         session.merge_classes("c", "b")
     session.undo()
     session.undo(event)
-    assert session.labels == {0: "a", 1: "b", 2: "c", 3: "c"} and np.array_equal(session.predict().probabilities, before.probabilities)
+    assert session.labels == {0: "a", 1: "b", 2: "c", 3: "c"} and np.array_equal(
+        session.predict().probabilities, before.probabilities
+    )
 
 
 def test_merges_in_a_circle_by_undone_undos_end(tmp_path: Path) -> None:
@@ -157,8 +186,16 @@ def test_a_file_of_the_first_form_goes_on_as_if_nothing_had_happened(tmp_path: P
     path = tmp_path / "job"
     path.write_bytes(gzip.decompress(Path(__file__).with_name("first_form.nodewise.gz").read_bytes()))
     with Session.open(path) as session:
-        assert session.labels == {51: "a", 56: "c", 31: "b", 39: "c"} and session.history == [(51, "a"), (31, "b"), (39, "c")]
-        assert numbered(session) == {1: "a", 2: "b", 3: "c", 4: "extra"} and session.status().told == 3 and session.rules().budget == 20
+        assert session.labels == {51: "a", 56: "c", 31: "b", 39: "c"} and session.history == [
+            (51, "a"),
+            (31, "b"),
+            (39, "c"),
+        ]
+        assert (
+            numbered(session) == {1: "a", 2: "b", 3: "c", 4: "extra"}
+            and session.status().told == 3
+            and session.rules().budget == 20
+        )
         query = session.ask(annotator="bob")
         assert (query.node, query.event) == (39, 22)  # the query that was open
         expected = [0.8564112186431885, 0.9999966621398926, 0.9575515389442444, 0.9999971389770508, 0.9986240863800049]
@@ -170,10 +207,14 @@ def test_a_file_of_the_first_form_goes_on_as_if_nothing_had_happened(tmp_path: P
         assert session.labels[56] == session.labels[1] == "sea" and int.from_bytes(path.read_bytes()[60:64], "big") == 2
 
 
-def test_a_learner_that_miscounts_its_classes_is_told_by_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_learner_that_miscounts_its_classes_is_told_by_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = small_job(tmp_path / "job", classifier="views")
     session.tell(0, "a")
     monkeypatch.setattr(ViewsLearner, "num_classes", 9)
     session.tell(0, "a")
-    with pytest.raises(InputError, match=r"classifier 'views' has 9 classes where 2 are known: reset\(\) must forget those that came"):
+    with pytest.raises(
+        InputError, match=r"classifier 'views' has 9 classes where 2 are known: reset\(\) must forget those that came"
+    ):
         session.predict()

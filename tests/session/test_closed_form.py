@@ -1,4 +1,6 @@
-"""A job with the default classifier, in closed form: one prediction everywhere, batches by the strategy, nothing replayed."""
+"""A job with the default classifier, in closed form: one prediction everywhere, batches by the strategy, nothing
+replayed.
+"""
 
 from __future__ import annotations
 

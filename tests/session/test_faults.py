@@ -1,4 +1,6 @@
-"""A disk that fails in the middle of a write or a sync: what was acknowledged stays, what was not is refused in words."""
+"""A disk that fails in the middle of a write or a sync: what was acknowledged stays, what was not is refused in
+words.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("needs Linux and a C compiler")
     library = tmp_path_factory.mktemp("shim") / "faults.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "faults.c"), "-ldl"], check=True)
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "faults.c"), "-ldl"], check=True
+    )
     return library
 
 
@@ -29,7 +33,11 @@ def with_fault(path: Path, shim: Path, environment: dict[str, str], **fault: str
     """What a writer of at most six events says before the disk fails it."""
     preload = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(path), **fault}
     done = subprocess.run(
-        [sys.executable, str(WRITER), str(path), "w", "6"], env={**environment, **preload}, capture_output=True, text=True, check=False
+        [sys.executable, str(WRITER), str(path), "w", "6"],
+        env={**environment, **preload},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     return done.stdout
@@ -46,7 +54,14 @@ def test_no_acknowledged_event_is_lost_when_a_call_fails(
         path = tmp_path / f"job{at}"
         with Log.create(path, {}) as log:
             log.append([Draft("tell", "before", {"node": -1})])
-        said = with_fault(path, shim, clean_environment, FAULT_CALL=call, FAULT_AT=str(at), **({"FAULT_LASTING": "1"} if lasting else {}))
+        said = with_fault(
+            path,
+            shim,
+            clean_environment,
+            FAULT_CALL=call,
+            FAULT_AT=str(at),
+            **({"FAULT_LASTING": "1"} if lasting else {}),
+        )
         kept = acknowledged(said)
         with Log.open(path) as log:  # on a disk that works again; checks the whole chain
             found = [(event.id, event.body["node"]) for event in log.events]

@@ -1,4 +1,6 @@
-"""The whole command killed at random moments: every label that it acknowledged is there, and the next query is the same as undisturbed."""
+"""The whole command killed at random moments: every label that it acknowledged is there, and the next query is the same
+as undisturbed.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,13 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.long
-def test_twenty_kills_of_the_command_lose_no_label(nodewise: Run, clean_environment: dict[str, str], tmp_path: Path) -> None:
-    assert nodewise("session", "new", "job", "karate", "--budget", "30", "--strategy", "age", "--hide-labels").returncode == 0
+def test_twenty_kills_of_the_command_lose_no_label(
+    nodewise: Run, clean_environment: dict[str, str], tmp_path: Path
+) -> None:
+    assert (
+        nodewise("session", "new", "job", "karate", "--budget", "30", "--strategy", "age", "--hide-labels").returncode
+        == 0
+    )
     moments = random.Random(5)
     told: dict[str, str] = {}
     unsure: set[str] = set()
@@ -53,7 +60,10 @@ def test_twenty_kills_of_the_command_lose_no_label(nodewise: Run, clean_environm
     with Session.open(tmp_path / "job") as session:
         history, asked = session.history, session.refresh().open_queries()
     again = json.loads(nodewise("session", "ask", "job", "--json").stdout)["queries"][0]["node"]
-    assert nodewise("session", "new", "fresh", "karate", "--budget", "30", "--strategy", "age", "--hide-labels").returncode == 0
+    assert (
+        nodewise("session", "new", "fresh", "karate", "--budget", "30", "--strategy", "age", "--hide-labels").returncode
+        == 0
+    )
     with Session.open(tmp_path / "fresh") as fresh:
         if asked:
             assert again == asked[0].node  # a query that was open stays open

@@ -1,4 +1,6 @@
-"""Several people on one session: votes that are repeated, overruled and given in bulk; queries of those who left; how far they agree."""
+"""Several people on one session: votes that are repeated, overruled and given in bulk; queries of those who left; how
+far they agree.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def test_whoever_changes_anothers_label_is_told_and_may_overrule_it_knowingly(tm
     session = small_job(tmp_path / "job")
     session.tell(1, "a", "ada")
     session.tell(1, "a", "bob")  # the same is no contradiction
-    with pytest.raises(AlreadyLabelledError, match="node '1' was labelled 'a' by 'ada': nothing was told; to overrule") as caught:
+    with pytest.raises(
+        AlreadyLabelledError, match="node '1' was labelled 'a' by 'ada': nothing was told; to overrule"
+    ) as caught:
         session.tell([2, 1], ["b", "b"], "eve")
     assert (caught.value.node, caught.value.label, caught.value.annotator) == ("1", "a", "ada")
     assert session.labels == {1: "a"} and isinstance(caught.value, SessionError)
@@ -58,7 +62,11 @@ def test_an_overruling_vote_settles_a_disagreement(tmp_path: Path) -> None:
     session.tell(1, "a", "bob")
     assert not session.done
     session.tell(1, "b", "eve", overrule=True)
-    assert session.labels == {1: "b"} and session.done and session.status().disagreements == {"1": {"ada": "a", "bob": "a", "eve": "b"}}
+    assert (
+        session.labels == {1: "b"}
+        and session.done
+        and session.status().disagreements == {"1": {"ada": "a", "bob": "a", "eve": "b"}}
+    )
 
 
 def test_bulk_answers_train_spend_nothing_and_are_taken_back_as_one(tmp_path: Path) -> None:
@@ -151,8 +159,18 @@ def test_kappas_by_hand_and_by_scikit_learn() -> None:
     assert cohen_kappa(pairs) == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
     assert cohen_kappa([("a", "a")] * 3) is None
     # Fleiss (1971), as Wikipedia works it out: ten nodes, fourteen votes each, five classes
-    table = [[0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
-             [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7]]  # fmt: skip
+    table = [
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
+    ]
     overall, classes = fleiss_kappa([Counter(dict(zip("abcde", row, strict=True))) for row in table])
     assert overall == pytest.approx(0.210, abs=5e-4) and set(classes) == set("abcde")
     assert measure_agreement({1: {"ada": "a"}}) is None
@@ -171,19 +189,45 @@ def test_status_tells_who_agrees_on_which_class_and_leaves_bulk_answers_out(tmp_
 
 
 BODIES = [
-    ("tell", {"node": -1, "label": "a"}), ("tell", {"node": 60, "label": "a"}), ("tell", {"node": "1", "label": "a"}), ("tell", {"node": 1}),
-    ("tell", {"node": True, "label": "a"}), ("tell", {"node": 1, "label": ["a"]}), ("tell", {"node": 1, "label": "a", "class": -2}),
-    ("tell", {"node": 1, "label": "a", "overrule": 7}), ("undo", {"event": 999}), ("undo", {"event": 0}), ("undo", {}), ("skip", {"node": 1e9}),
-    ("budget", {"budget": 0}), ("budget", {"budget": "all"}), ("class", {"name": ""}), ("class", {"name": 3}), ("ask", {"node": 1, "why": "because"}),
-    ("ask", {"node": 1, "predicted": [["a"]]}), ("ask", {"node": 1, "predicted": {"a": 1}}), ("ask", {"node": 1, "rank": 10**400}),
-    ("ask", {"node": 1, "features": {"degree": "x"}}), ("ask", {"node": 1, "score": float("nan")}), ("frob", {}), ("rename", {"class": "a", "name": "b"}),
-    ("merge", {"class": 1}), ("bulk", {"nodes": [1, 2], "labels": ["a"], "classes": [1]}), ("bulk", {"nodes": [99], "labels": ["a"], "classes": [1]}),
-    ("describe", {"class": 1, "text": 5}), ("order", {"classes": "ab"}), ("note", {"node": 1}), ("release", {}), ("describe", {"text": "t"}),
-]  # fmt: skip
+    ("tell", {"node": -1, "label": "a"}),
+    ("tell", {"node": 60, "label": "a"}),
+    ("tell", {"node": "1", "label": "a"}),
+    ("tell", {"node": 1}),
+    ("tell", {"node": True, "label": "a"}),
+    ("tell", {"node": 1, "label": ["a"]}),
+    ("tell", {"node": 1, "label": "a", "class": -2}),
+    ("tell", {"node": 1, "label": "a", "overrule": 7}),
+    ("undo", {"event": 999}),
+    ("undo", {"event": 0}),
+    ("undo", {}),
+    ("skip", {"node": 1e9}),
+    ("budget", {"budget": 0}),
+    ("budget", {"budget": "all"}),
+    ("class", {"name": ""}),
+    ("class", {"name": 3}),
+    ("ask", {"node": 1, "why": "because"}),
+    ("ask", {"node": 1, "predicted": [["a"]]}),
+    ("ask", {"node": 1, "predicted": {"a": 1}}),
+    ("ask", {"node": 1, "rank": 10**400}),
+    ("ask", {"node": 1, "features": {"degree": "x"}}),
+    ("ask", {"node": 1, "score": float("nan")}),
+    ("frob", {}),
+    ("rename", {"class": "a", "name": "b"}),
+    ("merge", {"class": 1}),
+    ("bulk", {"nodes": [1, 2], "labels": ["a"], "classes": [1]}),
+    ("bulk", {"nodes": [99], "labels": ["a"], "classes": [1]}),
+    ("describe", {"class": 1, "text": 5}),
+    ("order", {"classes": "ab"}),
+    ("note", {"node": 1}),
+    ("release", {}),
+    ("describe", {"text": "t"}),
+]
 
 
 @pytest.mark.parametrize(("kind", "body"), BODIES)
-def test_events_that_nodewise_does_not_write_are_refused_in_words(kind: str, body: dict[str, object], tmp_path: Path) -> None:
+def test_events_that_nodewise_does_not_write_are_refused_in_words(
+    kind: str, body: dict[str, object], tmp_path: Path
+) -> None:
     small_job(tmp_path / "job").close()
     with Log.open(tmp_path / "job") as log:
         log.append([Draft(kind, "me", body)])
@@ -201,7 +245,12 @@ def test_references_to_classes_that_are_not_there_do_no_harm(tmp_path: Path) -> 
                 Draft("order", "me", {"classes": [9, 2, 2]}),
             ]
         )
-        log.append([Draft("tell", "me", {"node": 1, "label": "x", "class": 10**9}), Draft("tell", "me", {"node": 2, "label": "x"})])
+        log.append(
+            [
+                Draft("tell", "me", {"node": 1, "label": "x", "class": 10**9}),
+                Draft("tell", "me", {"node": 2, "label": "x"}),
+            ]
+        )
     with Session.open(tmp_path / "job") as session:
         assert session.labels == {1: "x", 2: "x"}
         session.predict()

@@ -1,4 +1,6 @@
-"""The classifier is a pure function of the effective history: to the bit, whatever was told, changed, skipped and undone on the way."""
+"""The classifier is a pure function of the effective history: to the bit, whatever was told, changed, skipped and
+undone on the way.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ JOBS: list[dict[str, Any]] = [
     {"audit": 3},
     {"strategy": "policy"},
 ]
-MEMORY = Path("/dev/shm")  # what is shown here has nothing to do with the disk, and its syncs would take most of the time
+MEMORY = Path(
+    "/dev/shm"
+)  # what is shown here has nothing to do with the disk, and its syncs would take most of the time
 
 
 @pytest.mark.slow

@@ -65,7 +65,11 @@ def test_a_query_says_why_and_what_is_predicted(tmp_path: Path) -> None:
     assert f"it has {degree} neighbour" in query.why[1]
     assert set(query.features) == {"entropy", "degree", "kl_from_neighbours", "kl_to_neighbours", "labelled"}
     chances = list(query.predicted.values())
-    assert sum(chances) == pytest.approx(1, abs=1e-3) and chances == sorted(chances, reverse=True) and query.sure == chances[0]
+    assert (
+        sum(chances) == pytest.approx(1, abs=1e-3)
+        and chances == sorted(chances, reverse=True)
+        and query.sure == chances[0]
+    )
 
 
 def test_an_open_query_is_given_again_and_kept_over_reopening(tmp_path: Path) -> None:
@@ -172,7 +176,9 @@ def test_redundancy_asks_several_about_the_same_node_and_the_majority_counts(tmp
     session.tell(node, "a", "eve")
     assert session.labels == {node: "a"} and session.history == [(node, "a")]
     status = session.status()
-    assert status.agreement == pytest.approx(1 / 3) and status.disagreements == {str(node): {"ada": "b", "bob": "a", "eve": "a"}}
+    assert status.agreement == pytest.approx(1 / 3) and status.disagreements == {
+        str(node): {"ada": "b", "bob": "a", "eve": "a"}
+    }
     assert status.told == 1 and status.annotators == {"ada": 1, "bob": 1, "eve": 1}
 
 
@@ -268,7 +274,11 @@ def test_labels_of_a_wholly_labelled_graph_are_not_looked_at(tmp_path: Path) -> 
 
 def test_the_default_is_the_closed_form_and_others_are_found_by_name(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job", strategy=None)
-    assert session.settings.strategy == "gain" and session.settings.classifier == "views" and session.settings.policy is None
+    assert (
+        session.settings.strategy == "gain"
+        and session.settings.classifier == "views"
+        and session.settings.policy is None
+    )
     dense = Graph.build(np.stack(np.triu_indices(40, 1)), 40, x=np.eye(40, dtype=np.float32))
     assert small_job(tmp_path / "forced", strategy="policy", graph=dense).settings.strategy == "policy"
     with pytest.raises(UnknownNameError, match="did you mean 'random'"):
@@ -300,7 +310,11 @@ def test_a_policy_as_a_strategy_lies_in_the_session_like_the_policy_itself(tmp_p
     nodes = []
     for name, given in (("one", Policy(seed=5)), ("two", Learned(Policy(seed=5)))):
         with small_job(tmp_path / name, strategy=given) as session:
-            assert (session.settings.strategy, session.settings.policy, session.settings.classifier) == ("policy", "given", "gcn")
+            assert (session.settings.strategy, session.settings.policy, session.settings.classifier) == (
+                "policy",
+                "given",
+                "gcn",
+            )
             session.tell(0, "a")
         with Session.open(tmp_path / name) as again:
             nodes.append(again.ask().node)
@@ -338,7 +352,9 @@ def test_what_a_strategy_gives_that_cannot_be_asked_is_told(tmp_path: Path, give
         session.ask(2)
 
 
-def test_predictions_that_are_no_numbers_are_told_and_leave_the_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predictions_that_are_no_numbers_are_told_and_leave_the_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with small_job(tmp_path / "job", classifier="gcn", strategy="random") as session:
         session.tell(0, "a")
         right = GcnLearner.logits
@@ -363,7 +379,8 @@ def test_an_event_that_could_not_be_read_again_is_not_written(tmp_path: Path, mo
 
         monkeypatch.setattr(module, "draft_queries", spoilt)
         with pytest.raises(
-            SessionError, match="nothing was written to the session 'job': what was to be could not be read again, its score"
+            SessionError,
+            match="nothing was written to the session 'job': what was to be could not be read again, its score",
         ):
             session.ask()
         monkeypatch.undo()
@@ -390,7 +407,13 @@ def test_a_large_graph_lies_beside_and_a_changed_one_is_refused(tmp_path: Path) 
         (tmp_path / name).rename(tmp_path / "moved" / name)
     assert Session.open(tmp_path / "moved" / "job").labels == {1: "a"}
     write_graph(unlabelled(block_graph(60)), tmp_path / "mine.npz")
-    other = small_job(tmp_path / "other", graph=unlabelled(block_graph(60)), source=tmp_path / "mine.npz", embed_limit=100, features="raw")
+    other = small_job(
+        tmp_path / "other",
+        graph=unlabelled(block_graph(60)),
+        source=tmp_path / "mine.npz",
+        embed_limit=100,
+        features="raw",
+    )
     assert not (tmp_path / "other.graph.npz").exists() and other.graph.num_nodes == 60
 
 
@@ -412,8 +435,18 @@ def test_an_audit_keeps_pace_and_trains_nothing(tmp_path: Path) -> None:
 
 
 def test_settings_out_of_range_are_refused_and_leave_no_file(tmp_path: Path) -> None:
-    for wrong in ({"budget": 0}, {"budget": 61}, {"audit": -1}, {"redundancy": 0}, {"release_after": 0}, {"seed": -1}, {"classes": ["a", "a"]},
-                  {"classes": "ab"}, {"candidates": [60]}, {"budget": True}):  # fmt: skip
+    for wrong in (
+        {"budget": 0},
+        {"budget": 61},
+        {"audit": -1},
+        {"redundancy": 0},
+        {"release_after": 0},
+        {"seed": -1},
+        {"classes": ["a", "a"]},
+        {"classes": "ab"},
+        {"candidates": [60]},
+        {"budget": True},
+    ):
         with pytest.raises(InputError):
             small_job(tmp_path / "job", **wrong)
     assert list(tmp_path.iterdir()) == []

@@ -66,7 +66,11 @@ def test_opinions_on_each_node_can_be_raised_and_lowered(tmp_path: Path) -> None
     with pytest.raises(SessionError, match="budget of 1 labels is spent"):
         session.ask(annotator="bob")
     event = session.set_redundancy(2)
-    assert not session.done and session.ask(annotator="bob").node == session.history[0][0] and session.rules().redundancy == 2
+    assert (
+        not session.done
+        and session.ask(annotator="bob").node == session.history[0][0]
+        and session.rules().redundancy == 2
+    )
     session.undo(event)
     assert session.done
     with pytest.raises(InputError, match="whole number from 1 to 100, got 0"):

@@ -33,4 +33,6 @@ def test_thirty_sessions_on_cora_are_as_accurate_as_evaluate(data_folder: Path, 
             scores.append(100 * float((session.predict().best[test] == graph.y[test]).mean()))
     ours = confidence_interval(scores)
     theirs = evaluate(graph, budget=35, runs=runs, seed=0, device="cpu").micro
-    assert abs(ours.mean - theirs.mean) <= math.hypot(ours.half_width, theirs.half_width), f"sessions {ours}, evaluate {theirs}"
+    assert abs(ours.mean - theirs.mean) <= math.hypot(ours.half_width, theirs.half_width), (
+        f"sessions {ours}, evaluate {theirs}"
+    )

@@ -47,7 +47,9 @@ def still_environment(
     budget: int = 3,
     seed: int = 0,
 ) -> Environment:
-    """An environment whose classifier stands still, freshly reset: hidden and logits as [run][node][width], the pool by its nodes."""
+    """An environment whose classifier stands still, freshly reset: hidden and logits as [run][node][width], the pool by
+    its nodes.
+    """
     given = torch.tensor(hidden if hidden is not None else logits, dtype=torch.float32)
     runs, nodes, _ = given.shape
     output = torch.tensor(logits, dtype=torch.float32) if logits is not None else torch.zeros(runs, nodes, 2)

@@ -81,7 +81,8 @@ def test_density_is_nearness_to_a_centre() -> None:
     strategy = Age((0, 0, 1))
     environment.begin(strategy)
     scores = strategy.scores(environment.observe())[0]
-    # the centres are (0.947, 0.053) and (0.127, 0.873): distances along one axis 0.033, 0.013, 0.047, 0.097, 0.077, 0.173
+    # the centres are (0.947, 0.053) and (0.127, 0.873): distances along one axis 0.033, 0.013, 0.047, 0.097, 0.077,
+    # 0.173
     assert scores.argsort(descending=True).tolist() == [1, 0, 2, 4, 3, 5]
 
 

@@ -32,8 +32,11 @@ def test_no_arm_falls_below_its_smallest_chance() -> None:
 
 def test_the_update_worked_out_by_hand() -> None:
     chances, advice = torch.full((2, 3), 1 / 3), torch.tensor([[0.6, 0.3, 0.0], [0.0, 0.0, 0.0]])
-    # Σ p q = 0.3, r̂ = 2 · (0.6, 0.3, 0) / 0.3 = (4, 2, 0), bonus / p = 0.6; 0.1 / 2 · (r̂ + 0.6). A node that none advised pays nothing.
-    updated = updated_log_weights(torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), chances, advice, torch.tensor([2.0, 2.0]), 0.1, 0.2)
+    # Σ p q = 0.3, r̂ = 2 · (0.6, 0.3, 0) / 0.3 = (4, 2, 0), bonus / p = 0.6; 0.1 / 2 · (r̂ + 0.6). A node that none
+    # advised pays nothing.
+    updated = updated_log_weights(
+        torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), chances, advice, torch.tensor([2.0, 2.0]), 0.1, 0.2
+    )
     assert updated[0].tolist() == pytest.approx([0.23, 1.13, 0.03])
     assert updated[1].tolist() == pytest.approx([0.03, 0.03, 0.03])
 
@@ -50,7 +53,9 @@ def test_arms_are_paid_for_what_is_predicted_right() -> None:
         next_choice(environment, strategy)
     strategy.scores(environment.observe())
     weights = log_weights(environment)
-    assert torch.allclose(weights[1], weights[1, :1].expand(3), atol=1e-5)  # nothing but the equal bonus for an arm's being rarely used
+    assert torch.allclose(
+        weights[1], weights[1, :1].expand(3), atol=1e-5
+    )  # nothing but the equal bonus for an arm's being rarely used
     assert (weights[0] - weights[1]).max() > 0.01
 
 

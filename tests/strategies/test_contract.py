@@ -20,13 +20,22 @@ from tests.strategies.stages import strategy_named
 NAMES = sorted(STRATEGIES)
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 EXACT = Gcn(hidden=8, dropout=0.0, closing_epochs=1)
-"""Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any company."""
+"""Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any
+company.
+"""
 
 
 def play(
-    graph: Graph | GraphTensors, name: str | Strategy, *, runs: int = 3, budget: int = 6, seed: int = 0, splits: Splits | None = None,
-    device: str = "cpu", settings: Gcn = EXACT,
-) -> torch.Tensor:  # fmt: skip
+    graph: Graph | GraphTensors,
+    name: str | Strategy,
+    *,
+    runs: int = 3,
+    budget: int = 6,
+    seed: int = 0,
+    splits: Splits | None = None,
+    device: str = "cpu",
+    settings: Gcn = EXACT,
+) -> torch.Tensor:
     tensors = graph if isinstance(graph, GraphTensors) else GraphTensors(graph, device)
     environment = Environment(tensors, learner("gcn", tensors, runs, settings), runs, budget)
     strategy = strategy_named(name) if isinstance(name, str) else name
@@ -90,11 +99,15 @@ class SharedNoise(Environment):
     def uniform(self, purpose: str, shape: tuple[int, ...]) -> torch.Tensor:
         from nodewise.ground.compute import numpy_generator
 
-        return torch.from_numpy(numpy_generator(self.seed, purpose, self.step).random(shape, dtype="float32")).to(self.graph.device)
+        return torch.from_numpy(numpy_generator(self.seed, purpose, self.step).random(shape, dtype="float32")).to(
+            self.graph.device
+        )
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "centrality-pagerank"])  # rounding moves its ranks by whole numbers
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name != "centrality-pagerank"]
+)  # rounding moves its ranks by whole numbers
 def test_scores_agree_between_cpu_and_gpu(name: str) -> None:
     graph, tables = block_graph(), []
     weights: list[torch.Tensor] = []

@@ -5,7 +5,17 @@ import torch
 from nodewise.strategies import Coreset
 from tests.strategies.stages import next_choice, still_environment
 
-THREE = [[0.0, 0.0], [0.2, 0.0], [-0.3, 0.1], [10.0, 0.0], [10.2, 0.0], [9.5, 0.4], [0.0, 20.0], [0.1, 20.3], [0.3, 19.0]]
+THREE = [
+    [0.0, 0.0],
+    [0.2, 0.0],
+    [-0.3, 0.1],
+    [10.0, 0.0],
+    [10.2, 0.0],
+    [9.5, 0.4],
+    [0.0, 20.0],
+    [0.1, 20.3],
+    [0.3, 19.0],
+]
 """Three groups of three nodes; the first two of a group lie nearer to its mean than the third."""
 
 

@@ -23,7 +23,10 @@ def by_pairs(view: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor,
     for run in range(len(covariance)):
         pairs = view @ covariance[run] @ view.T
         rows.append(
-            [sum(wanted[run, v] * pairs[u, v] ** 2 for v in range(len(view))) / (pairs[u, u] + ridge[run]) for u in range(len(view))]
+            [
+                sum(wanted[run, v] * pairs[u, v] ** 2 for v in range(len(view))) / (pairs[u, u] + ridge[run])
+                for u in range(len(view))
+            ]
         )
     return torch.tensor(rows)
 
@@ -103,10 +106,14 @@ def test_a_batch_is_a_choice_one_by_one_whose_answers_are_not_looked_at(labels: 
             pool[nodes[run, :number]] = False
             total = torch.zeros(150)
             weights = learner.solution().weights[run]  # type: ignore[attr-defined]
-            for view in torch.nonzero(weights >= 0.999 * weights.topk(4).values[-1])[:, 0].tolist():  # before the first label all are alike
+            for view in torch.nonzero(weights >= 0.999 * weights.topk(4).values[-1])[
+                :, 0
+            ].tolist():  # before the first label all are alike
                 z = leading[view, seen]
                 covariance = torch.linalg.inv(torch.eye(z.shape[1]) + z.T @ z / ridges[run, view])
-                gain = variance_gain(leading[view].mT, covariance[None], undecided[run, None], ridges[run, view, None])[0]
+                gain = variance_gain(leading[view].mT, covariance[None], undecided[run, None], ridges[run, view, None])[
+                    0
+                ]
                 total += weights[view] * gain / gain.max() * (weights[view] >= 0.01)
             assert nodes[run, number] == total.masked_fill(~pool, -torch.inf).argmax()
 
@@ -130,7 +137,8 @@ def test_the_classifier_beside_it_does_not_matter(classifier: str) -> None:
     tensors = GraphTensors(block_graph(150))
     splits = draw_splits(tensors, 3, 0)
     played = [
-        rollout(Environment.of(tensors, make_classifier(name), 3, 12), make_strategy("gain"), splits, 0) for name in ("views", classifier)
+        rollout(Environment.of(tensors, make_classifier(name), 3, 12), make_strategy("gain"), splits, 0)
+        for name in ("views", classifier)
     ]
     assert torch.equal(*played)
 
@@ -166,7 +174,9 @@ def test_on_a_huge_graph_the_sum_over_nodes_comes_from_some_of_them(monkeypatch:
 
 
 @pytest.mark.parametrize(("labels", "looked_at"), [(0, 2048), (4, 2048), (4, 50)])
-def test_the_least_error_is_that_of_trying_every_answer(labels: int, looked_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_error_is_that_of_trying_every_answer(
+    labels: int, looked_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_LOOKED_AT", looked_at)  # of 150 nodes all, or every third
     learner = environment(labels, runs=3).learner
     assert isinstance(learner, ViewsLearner)

@@ -18,7 +18,9 @@ from tests.small_graphs import block_graph, with_labels
 RUNS, NODES = 2, 150
 
 
-def by_kernels(learner: ViewsLearner, pool: torch.Tensor, noise: torch.Tensor, step: int, device: str, early: int) -> torch.Tensor:
+def by_kernels(
+    learner: ViewsLearner, pool: torch.Tensor, noise: torch.Tensor, step: int, device: str, early: int
+) -> torch.Tensor:
     from nodewise.strategies.gain_kernels import gain_scores
 
     fit, posterior = learner.solution(), learner.posterior
@@ -50,7 +52,9 @@ def by_kernels(learner: ViewsLearner, pool: torch.Tensor, noise: torch.Tensor, s
 
 @pytest.mark.parametrize("device", KERNEL_DEVICES)
 @pytest.mark.parametrize(("labels", "classes"), [(0, 3), (3, 3), (10, 3), (1, 1)])
-def test_scores_and_the_choice_are_the_cpu_s(labels: int, classes: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_and_the_choice_are_the_cpu_s(
+    labels: int, classes: int, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_LOOKED_AT", 64)  # every second node
     graph = block_graph(NODES)
     graph = graph if classes == 3 else with_labels(graph, np.zeros(NODES, np.int64))
@@ -63,7 +67,10 @@ def test_scores_and_the_choice_are_the_cpu_s(labels: int, classes: int, device: 
             moment.query(choose(strategy.scores(moment.observe()), moment.pool))
         seen, learner = moment.observe(), moment.learner
         assert isinstance(learner, ViewsLearner)
-        covariances, undecided = learner.posterior.covariances(learner.solution().ridges), module._undecided(learner.mean())
+        covariances, undecided = (
+            learner.posterior.covariances(learner.solution().ridges),
+            module._undecided(learner.mean()),
+        )
         plain = module._scores(learner, covariances, undecided)
         there = by_kernels(learner, seen.pool, torch.zeros_like(seen.noise), labels, device, early=0)
         torch.testing.assert_close(there, plain, atol=2e-4, rtol=1e-3)

@@ -22,7 +22,11 @@ def test_the_least_covered_first() -> None:
     environment.query(torch.tensor([1]))
     strategy = KCenter()
     environment.begin(strategy)
-    assert [next_choice(environment, strategy)[0] for _ in range(3)] == [3, 2, 4]  # 9 is 8 from 1; then 5 is 4 from both, 6 only 3
+    assert [next_choice(environment, strategy)[0] for _ in range(3)] == [
+        3,
+        2,
+        4,
+    ]  # 9 is 8 from 1; then 5 is 4 from both, 6 only 3
 
 
 def test_the_first_query_is_random() -> None:

@@ -58,7 +58,9 @@ def test_groups_that_lie_apart_are_found() -> None:
     for run in range(3):
         groups = found.members[run].view(4, 30)
         assert (groups == groups[:, :1]).all() and len(groups[:, 0].unique()) == 4
-        theirs = KMeans(4, n_init=1, init=np.asarray(points[run].view(4, 30, 2).mean(1)), random_state=0).fit(points[run].numpy())
+        theirs = KMeans(4, n_init=1, init=np.asarray(points[run].view(4, 30, 2).mean(1)), random_state=0).fit(
+            points[run].numpy()
+        )
         assert found.distance[run].sum().item() == pytest.approx(theirs.inertia_, rel=1e-3)
 
 
@@ -70,7 +72,9 @@ def test_seeds_are_different_points_if_there_are_any() -> None:
 
 
 def test_a_cluster_is_added_where_the_distance_is() -> None:
-    clusters = Clusters(torch.zeros(1, 4, dtype=torch.int64), torch.tensor([[0.0, 0.0, 7.0, 0.0]]), torch.zeros(1, 1, 2))
+    clusters = Clusters(
+        torch.zeros(1, 4, dtype=torch.int64), torch.tensor([[0.0, 0.0, 7.0, 0.0]]), torch.zeros(1, 1, 2)
+    )
     assert add_cluster(clusters, 1, torch.full((1, 4), 0.5)).tolist() == [[0, 0, 1, 0]]
 
 
@@ -102,4 +106,6 @@ def test_the_same_on_a_gpu() -> None:
     assert torch.equal(here, there.cpu())
     ours, theirs = lloyd(points, here, 4, 3), lloyd(points.cuda(), there, 4, 3)
     assert torch.equal(ours.members, theirs.members.cpu())
-    assert torch.allclose(ours.centres, theirs.centres.cpu(), atol=1e-3) and torch.allclose(ours.distance, theirs.distance.cpu(), atol=1e-2)
+    assert torch.allclose(ours.centres, theirs.centres.cpu(), atol=1e-3) and torch.allclose(
+        ours.distance, theirs.distance.cpu(), atol=1e-2
+    )

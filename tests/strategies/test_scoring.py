@@ -42,4 +42,6 @@ def test_one_row_and_many_axes() -> None:
 @pytest.mark.gpu
 def test_the_same_on_a_gpu() -> None:
     values = torch.from_numpy(np.random.default_rng(0).integers(0, 3000, (2, 5, 5000)).astype(np.float32))
-    assert torch.allclose(percentiles(values.cuda()).cpu(), percentiles(values), rtol=1e-6)  # a mean of 5000 may round differently
+    assert torch.allclose(
+        percentiles(values.cuda()).cpu(), percentiles(values), rtol=1e-6
+    )  # a mean of 5000 may round differently

@@ -13,5 +13,8 @@ def test_least_sure_first() -> None:
 
 
 def test_ties_at_random() -> None:
-    first = {next_choice(still_environment(logits=[[[0.0, 0.0]] * 6 + [[5.0, 0.0]]], seed=seed), Uncertainty())[0] for seed in range(40)}
+    first = {
+        next_choice(still_environment(logits=[[[0.0, 0.0]] * 6 + [[5.0, 0.0]]], seed=seed), Uncertainty())[0]
+        for seed in range(40)
+    }
     assert first == {0, 1, 2, 3, 4, 5}

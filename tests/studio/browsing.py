@@ -43,7 +43,13 @@ class Server:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
         command = [sys.executable, "-m", "nodewise", "studio", *self._arguments, "--port", self._port, "--no-browser"]
         self._process = subprocess.Popen(
-            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
         )
         assert self._process.stdout is not None
         said = self._process.stdout.readline()
@@ -112,7 +118,9 @@ def chromium(*arguments: str) -> Iterator[Browser]:
     if found is None:
         pytest.skip("needs Chromium on the PATH")
     with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage", *arguments])
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage", *arguments]
+        )
         try:
             yield browser
         finally:
@@ -125,7 +133,8 @@ class Visit:
 
     Attributes:
         page: Playwright's page.
-        troubles: console errors (refusals of the content security policy are among them), uncaught errors, requests to other machines.
+        troubles: console errors (refusals of the content security policy are among them), uncaught errors, requests to
+            other machines.
     """
 
     page: Page
@@ -151,7 +160,9 @@ class Visit:
 
     def overflow(self) -> int:
         """How many pixels the page is wider than its window."""
-        found: int = self.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        found: int = self.page.evaluate(
+            "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
         return found
 
     def spot(self, canvas: str, x: float, y: float) -> tuple[float, float]:
@@ -165,7 +176,9 @@ class Visit:
 
 
 @contextmanager
-def visit(browser: Browser, address: str, *, allowed: Sequence[str] = (), annotator: str | None = "me", **options: Any) -> Iterator[Visit]:
+def visit(
+    browser: Browser, address: str, *, allowed: Sequence[str] = (), annotator: str | None = "me", **options: Any
+) -> Iterator[Visit]:
     """Open an address in a fresh profile; at the end nothing may have gone wrong on the page.
 
     Args:
@@ -179,14 +192,18 @@ def visit(browser: Browser, address: str, *, allowed: Sequence[str] = (), annota
     context.set_default_timeout(120_000)
     if annotator is not None:
         context.add_init_script(
-            f"if (!localStorage.getItem('nodewise.annotator')) localStorage.setItem('nodewise.annotator', {annotator!r})"
+            "if (!localStorage.getItem('nodewise.annotator')) localStorage.setItem('nodewise.annotator',"
+            f" {annotator!r})"
         )
     page = context.new_page()
     seen = Visit(page, context)
     own = urlsplit(address).netloc
     page.on("console", lambda message: seen.troubles.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: seen.troubles.append(str(error)))
-    page.on("request", lambda request: None if _is_own(request.url, own) else seen.troubles.append(f"a request left: {request.url}"))
+    page.on(
+        "request",
+        lambda request: None if _is_own(request.url, own) else seen.troubles.append(f"a request left: {request.url}"),
+    )
     try:
         page.goto(address)
         yield seen
@@ -217,8 +234,14 @@ def notes(count: int = 60) -> list[dict[str, str]]:
     made = []
     for number in range(count):
         thing, plant = things[number % 6], plants[number // 2 % 6]
-        home = f"The {thing} stands in the room beside the wooden {things[(number + 2) % 6]} and needs repair number {number}."
-        wild = f"The {plant} grows by the river under the {plants[(number + 1) % 6]} and flowers late, seen {number} times."
+        home = (
+            f"The {thing} stands in the room beside the wooden {things[(number + 2) % 6]} and needs repair number"
+            f" {number}."
+        )
+        wild = (
+            f"The {plant} grows by the river under the {plants[(number + 1) % 6]} and flowers late, seen {number}"
+            " times."
+        )
         made.append(
             {
                 "id": f"note {number}",
@@ -237,6 +260,9 @@ def make(server: Server, name: str, rows: list[dict[str, str]], **fields: Any) -
         stream.append(",".join('"' + cell.replace('"', '""') + '"' for cell in row.values()))
     data = {"name": name, "text": "text", "budget": 12, "knn": 5, **fields}
     answer = httpx.post(
-        f"{server.address}/api/v1/session", files={"nodes": (f"{name}.csv", "\n".join(stream).encode())}, data=data, timeout=300
+        f"{server.address}/api/v1/session",
+        files={"nodes": (f"{name}.csv", "\n".join(stream).encode())},
+        data=data,
+        timeout=300,
     )
     assert answer.status_code == 201, answer.text

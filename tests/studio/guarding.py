@@ -37,10 +37,18 @@ class Answer:
 
 
 def ask(
-    rules: GuardRules, *headers: tuple[str, str], method: str = "GET", path: str = "/api/v1/status", query: str = "", kind: str = "http",
-    pieces: Iterable[bytes] = (b"",), server: tuple[str, int | None] = ("127.0.0.1", 8080), app: Callable[..., Any] | None = None,
-    extensions: dict[str, Any] | None = None, raw_path: bytes | None = None,
-) -> Answer:  # fmt: skip
+    rules: GuardRules,
+    *headers: tuple[str, str],
+    method: str = "GET",
+    path: str = "/api/v1/status",
+    query: str = "",
+    kind: str = "http",
+    pieces: Iterable[bytes] = (b"",),
+    server: tuple[str, int | None] = ("127.0.0.1", 8080),
+    app: Callable[..., Any] | None = None,
+    extensions: dict[str, Any] | None = None,
+    raw_path: bytes | None = None,
+) -> Answer:
     """One request through the guard."""
     answer = Answer()
 
@@ -84,9 +92,14 @@ def ask(
             answer.status = 403
 
     scope = {
-        "type": kind, "path": path, "raw_path": raw_path or path.encode(), "query_string": query.encode(), "server": server,
-        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers], "extensions": extensions,
-    }  # fmt: skip
+        "type": kind,
+        "path": path,
+        "raw_path": raw_path or path.encode(),
+        "query_string": query.encode(),
+        "server": server,
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers],
+        "extensions": extensions,
+    }
     if kind == "http":
         scope["method"] = method
     asyncio.run(Guard(app or reads_all, rules)(scope, receive, send))

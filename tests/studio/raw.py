@@ -97,7 +97,9 @@ def wire(port: int) -> Iterator[Wire]:
         found.socket.close()
 
 
-def request(method: str, target: str, *headers: tuple[str, str], body: bytes | None = None, version: str = "1.1") -> bytes:
+def request(
+    method: str, target: str, *headers: tuple[str, str], body: bytes | None = None, version: str = "1.1"
+) -> bytes:
     """The bytes of a request; a length is told where there is a body and no other is given."""
     lines = [f"{method} {target} HTTP/{version}", *(f"{name}: {value}" for name, value in headers)]
     told = {name.lower() for name, _ in headers}
@@ -116,5 +118,10 @@ def exchange(port: int, data: bytes) -> Reply:
 def upgrade(target: str, *headers: tuple[str, str]) -> bytes:
     """The bytes that ask for a websocket."""
     key = base64.b64encode(os.urandom(16)).decode()
-    asked = (("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", key))
+    asked = (
+        ("Connection", "Upgrade"),
+        ("Upgrade", "websocket"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", key),
+    )
     return request("GET", target, *headers, *asked)

@@ -24,11 +24,16 @@ def test_every_call_of_the_guide_works(tmp_path: Path) -> None:
         pytest.skip("needs curl")
     calls = [line for line in GUIDE.read_text(encoding="utf-8").splitlines() if line.startswith("curl ")]
     assert len(calls) >= 10
-    write_csv(tmp_path / "letters.csv", [{"id": f"letter {row['title']}", "title": row["title"], "text": row["text"]} for row in notes()])
+    write_csv(
+        tmp_path / "letters.csv",
+        [{"id": f"letter {row['title']}", "title": row["title"], "text": row["text"]} for row in notes()],
+    )
     with studio(tmp_path) as server:
         for call in calls:
             command = shlex.split(re.sub(r"http://127\.0\.0\.1:8080", server.address, call))
-            done = subprocess.run([*command, "--fail-with-body"], cwd=tmp_path, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [*command, "--fail-with-body"], cwd=tmp_path, capture_output=True, text=True, check=False
+            )
             assert done.returncode == 0, f"{call}\n{done.stdout}{done.stderr}"
             if "-o" not in command:
                 assert "error" not in json.loads(done.stdout), call

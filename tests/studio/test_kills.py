@@ -1,7 +1,10 @@
-"""The whole studio killed at random moments while clients tell labels: nothing that was acknowledged is lost, nothing goes on differently.
+"""The whole studio killed at random moments while clients tell labels: nothing that was acknowledged is lost, nothing
+goes on differently.
 
-Beside the studio runs a mirror: a session in this process that nobody disturbs and that does, event by event, what the studio's log says. Its queries
-are chosen anew, so each query in the log is compared with the one that an undisturbed session gives after the same history.
+Beside the studio runs a mirror: a session in this process that nobody disturbs and that does, event by event, what the
+studio's log says. Its queries
+are chosen anew, so each query in the log is compared with the one that an undisturbed session gives after the same
+history.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ NODES = 1500
 
 
 class Annotator(threading.Thread):
-    """A client that asks, tells one label, several or many in bulk, skips and takes back, as long as it may; it notes what the studio has acknowledged.
+    """A client that asks, tells one label, several or many in bulk, skips and takes back, as long as it may; it notes
+    what the studio has acknowledged.
 
     Attributes:
         acknowledged: event's number -> kind, node and label; for what was taken back, the number of the event that was.
@@ -69,9 +73,13 @@ class Annotator(threading.Thread):
         if chance < 0.1:
             batch = [(node, "ab"[node % 2]) for node in self._random.sample(range(NODES), 4)]
             self.batches.append(f"{self.name}, batch {len(self.batches)}")
-            told = self._send("/tell", self.batches[-1], labels=[{"node": node, "label": label} for node, label in batch])
+            told = self._send(
+                "/tell", self.batches[-1], labels=[{"node": node, "label": label} for node, label in batch]
+            )
             if told is not None:
-                self.acknowledged.update({event: ("tell", *one) for event, one in zip(told["events"], batch, strict=True)})
+                self.acknowledged.update(
+                    {event: ("tell", *one) for event, one in zip(told["events"], batch, strict=True)}
+                )
         elif chance < 0.2:
             nodes = self._random.sample(range(NODES), 12)
             labels = [{"node": node, "label": "ab"[node % 2]} for node in nodes]
@@ -104,7 +112,10 @@ def follow(mirror: Session, events: list[Event]) -> None:
         body = event.body
         if event.kind == "ask":
             query = mirror.ask(annotator=event.annotator)
-            assert (query.event, query.node) == (event.id, body["node"]), "an undisturbed session would have asked something else"
+            assert (query.event, query.node) == (
+                event.id,
+                body["node"],
+            ), "an undisturbed session would have asked something else"
         elif event.kind == "tell":
             assert mirror.tell(body["node"], body["label"], event.annotator) == event.id
         elif event.kind == "bulk":
@@ -125,10 +136,16 @@ def check(events: dict[int, Event], clients: list[Annotator]) -> None:
             event = events[number]
             assert (event.kind, event.body["node"], event.body.get("label", "")) == (kind, node, label)
             assert event.annotator.startswith(client.name)
-        assert all(events[number].kind == "bulk" and events[number].body["nodes"] == nodes for number, nodes in client.bulk.items())
+        assert all(
+            events[number].kind == "bulk" and events[number].body["nodes"] == nodes
+            for number, nodes in client.bulk.items()
+        )
         assert set(client.taken_back) <= set(back)
         for batch in client.batches:
-            assert sum(event.annotator == batch for event in events.values()) in {0, 4}, "labels that were told together are torn apart"
+            assert sum(event.annotator == batch for event in events.values()) in {
+                0,
+                4,
+            }, "labels that were told together are torn apart"
 
 
 @pytest.mark.long
@@ -158,10 +175,15 @@ def test_twenty_kills_of_the_studio_lose_no_label_and_change_no_query(tmp_path: 
             server.start()
             asked = server.post("/ask", annotator=f"judge {kill}")["queries"][0]
             query = mirror.ask(annotator=f"judge {kill}")
-            assert (asked["node"], asked["event"]) == (query.node, query.event), "the next query is not the one of an undisturbed session"
+            assert (asked["node"], asked["event"]) == (
+                query.node,
+                query.event,
+            ), "the next query is not the one of an undisturbed session"
             assert server.get("/status")["last"] == query.event
             seen = query.event
-        assert sum(len(client.acknowledged) for client in clients) > 5 * KILLS, "the clients told too little for the test to mean anything"
+        assert sum(len(client.acknowledged) for client in clients) > 5 * KILLS, (
+            "the clients told too little for the test to mean anything"
+        )
         assert sum(len(client.bulk) for client in clients) > KILLS / 2
     finally:
         for client in clients:

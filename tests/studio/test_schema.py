@@ -1,4 +1,6 @@
-"""The API against its own description, with random input that fits and that does not: every answer is a documented one."""
+"""The API against its own description, with random input that fits and that does not: every answer is a documented
+one.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from tests.studio.serving import Client, running  # noqa: E402
 pytestmark = pytest.mark.slow
 
 EXCLUDED = [positive_data_acceptance]
-"""A description cannot tell that a table must have columns or that a name must be printable; what does not fit is refused with a sentence."""
+"""A description cannot tell that a table must have columns or that a name must be printable; what does not fit is
+refused with a sentence.
+"""
 EXAMPLES = 25
 """Random requests of each kind for each operation."""
 NODES = 60
@@ -78,7 +82,10 @@ OPERATIONS = [
             "/release",
         )
     ],
-    *[("POST", path) for path in ("/classes", "/classes/rename", "/classes/merge", "/classes/describe", "/classes/order", "/budget")],
+    *[
+        ("POST", path)
+        for path in ("/classes", "/classes/rename", "/classes/merge", "/classes/describe", "/classes/order", "/budget")
+    ],
 ]
 
 
@@ -96,11 +103,15 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 def schemas(client: Client) -> dict[str, Any]:
     """The description that requests are made from: where they are to fit, numbers are near those that there are."""
     found = httpx.get(f"{client.base_url}/api/openapi.json").raise_for_status().json()
-    return {mode: schemathesis.openapi.from_dict(adapted(found, mode == "positive")) for mode in ("positive", "negative")}
+    return {
+        mode: schemathesis.openapi.from_dict(adapted(found, mode == "positive")) for mode in ("positive", "negative")
+    }
 
 
 def adapted(part: Any, near: bool) -> Any:
-    """The same description with arrays in place of tuples, which schemathesis cannot check in answers; with ``near``, with smaller bounds."""
+    """The same description with arrays in place of tuples, which schemathesis cannot check in answers; with ``near``,
+    with smaller bounds.
+    """
     if isinstance(part, list):
         return [adapted(each, near) for each in part]
     if not isinstance(part, dict):
@@ -109,7 +120,11 @@ def adapted(part: Any, near: bool) -> Any:
     if near and made.get("maximum") == 2**53 - 1:
         made["maximum"] = NODES + 10
     if near and made.get("description", "").startswith("which session"):  # one that there is
-        made |= {"schema": {"type": "string", "enum": ["job"]}} if "schema" in made else {"anyOf": [{"type": "string", "enum": ["job"]}]}
+        made |= (
+            {"schema": {"type": "string", "enum": ["job"]}}
+            if "schema" in made
+            else {"anyOf": [{"type": "string", "enum": ["job"]}]}
+        )
     if "prefixItems" in made:
         made["items"] = {"anyOf": made.pop("prefixItems")}
     return made
@@ -123,18 +138,30 @@ def test_every_operation_is_listed_here(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "mode"),
-    [(method, path, mode) for method, path in OPERATIONS for mode in ("positive", "negative") if mode == "positive" or path not in PLAIN],
+    [
+        (method, path, mode)
+        for method, path in OPERATIONS
+        for mode in ("positive", "negative")
+        if mode == "positive" or path not in PLAIN
+    ],
 )
-def test_random_input_gets_a_documented_answer(client: Client, schemas: dict[str, Any], method: str, path: str, mode: str) -> None:
+def test_random_input_gets_a_documented_answer(
+    client: Client, schemas: dict[str, Any], method: str, path: str, mode: str
+) -> None:
     """No 500 and no answer that the description does not know: its status, its type, its headers, its form."""
     operation = schemas[mode][f"/api/v1{path}"][method]
     statuses: dict[int, int] = {}
 
     @seed(0)
     @settings(
-        max_examples=EXAMPLES, database=None, deadline=None, phases=[Phase.generate], derandomize=False,
-        suppress_health_check=list(HealthCheck), print_blob=False,
-    )  # fmt: skip
+        max_examples=EXAMPLES,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
     @given(case=operation.as_strategy(generation_mode=schemathesis.GenerationMode(mode)))
     def try_it(case: Any) -> None:
         response = case.call(base_url=str(client.base_url))

@@ -13,7 +13,9 @@ from nodewise.studio import address, bind
 def test_a_taken_port_is_refused_where_it_was_asked_for_and_else_the_next_is_taken() -> None:
     with bind("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
-        with pytest.raises(InputError, match=f"port {port} of 127.0.0.1 is taken: give another one, or leave --port out"):
+        with pytest.raises(
+            InputError, match=f"port {port} of 127.0.0.1 is taken: give another one, or leave --port out"
+        ):
             bind("127.0.0.1", port)
         with bind("127.0.0.1", port, exactly=False) as second:
             assert port < second.getsockname()[1] < port + 100

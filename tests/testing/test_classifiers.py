@@ -71,7 +71,11 @@ class Means(Classifier):
 
 def broken(**methods: Any) -> Means:
     """The classifier with learners of which some methods are others."""
-    made = type("Means", (Means,), {"learner": type("BrokenLearner", (MeansLearner,), methods), "__reduce__": lambda self: (Means, ())})()
+    made = type(
+        "Means",
+        (Means,),
+        {"learner": type("BrokenLearner", (MeansLearner,), methods), "__reduce__": lambda self: (Means, ())},
+    )()
     assert isinstance(made, Means)
     return made
 
@@ -128,7 +132,10 @@ def test_what_keeps_the_contract_passes() -> None:
         ({"logits": seedless}, "looking twice"),
         ({"logits": blended}, "other labels in one run leave the other runs as they are"),
         ({"logits": by_order}, "do not depend on the order of the labels"),
-        ({"logits": lambda learner: MeansLearner.logits(learner)[0]}, r"logits\(\) is \[run, node, class\] before the first label"),
+        (
+            {"logits": lambda learner: MeansLearner.logits(learner)[0]},
+            r"logits\(\) is \[run, node, class\] before the first label",
+        ),
         ({"logits": lambda learner: MeansLearner.logits(learner).double()}, "the graph's kind and device"),
         ({"logits": lambda learner: MeansLearner.logits(learner).log()}, r"logits\(\) is finite"),
         ({"logits": lambda learner: -MeansLearner.logits(learner)}, "teach it something"),
@@ -138,7 +145,10 @@ def test_what_keeps_the_contract_passes() -> None:
         ),
         ({"restore": stuck}, r"restore\(\) brings the predictions of the snapshot back"),
         ({"add_classes": narrow}, "num_classes counts the classes that came|raised"),
-        ({"add_classes": swollen}, r"reset\(\) forgets the classes that came, and knows those of the start; num_classes is 5"),
+        (
+            {"add_classes": swollen},
+            r"reset\(\) forgets the classes that came, and knows those of the start; num_classes is 5",
+        ),
         ({"add": shifted}, r"changes nothing that it is given, here the labels of add\(\)"),
         ({"leave_one_out": lambda learner: torch.ones(3, 6, 3)}, r"leave_one_out\(\) gives probabilities"),
         ({"leave_one_out": lambda learner: torch.ones(3, 3)}, r"leave_one_out\(\) is \[run, label, class\]"),

@@ -68,7 +68,9 @@ class Remembering(Margin):
 
     def scores(self, observation: Observation) -> torch.Tensor:
         self.calls += 1
-        return -(torch.arange(observation.graph.num_nodes).float() - 7 * self.calls).abs().expand(observation.pool.shape)
+        return (
+            -(torch.arange(observation.graph.num_nodes).float() - 7 * self.calls).abs().expand(observation.pool.shape)
+        )
 
 
 class Together(Margin):
@@ -105,7 +107,12 @@ class First(Margin):
 
 class Doubled(Margin):
     def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
-        return self.scores(observation).masked_fill(~observation.pool, -torch.inf).argmax(1, keepdim=True).expand(-1, count)
+        return (
+            self.scores(observation)
+            .masked_fill(~observation.pool, -torch.inf)
+            .argmax(1, keepdim=True)
+            .expand(-1, count)
+        )
 
 
 class Shrinking(Margin):

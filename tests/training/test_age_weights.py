@@ -20,7 +20,14 @@ from nodewise.training import search_age_budgets, search_age_weights
 from nodewise.training.age_weights import weight_grid
 from tests.small_graphs import block_graph, with_labels
 
-SMALL = {"budget": 4, "runs": 5, "parts": 2, "device": "cpu", "basefs": (0.5, 0.95), "basef_runs": 4}  # 6 triples: 30 games; and 8
+SMALL = {
+    "budget": 4,
+    "runs": 5,
+    "parts": 2,
+    "device": "cpu",
+    "basefs": (0.5, 0.95),
+    "basef_runs": 4,
+}  # 6 triples: 30 games; and 8
 
 
 def test_the_grid() -> None:
@@ -41,7 +48,12 @@ def test_the_best_of_the_grid_by_mean_validation_score() -> None:
     assert found.basefs == (0.5, 0.95) and found.basef == found.basefs[int(np.argmax(found.basef_scores))]
     told = [event for event in events if isinstance(event, Progress)]
     done = [event.done for event in told if event.total == 30]
-    assert done == sorted(done) and done[-1] == 30 and len(done) == len(told) - 1 == 5 and told[-1].done == told[-1].total == 8
+    assert (
+        done == sorted(done)
+        and done[-1] == 30
+        and len(done) == len(told) - 1 == 5
+        and told[-1].done == told[-1].total == 8
+    )
     assert search_age_weights(block_graph(), **SMALL) == found
     assert search_age_weights(block_graph(), **SMALL, seed=1).scores != found.scores
     assert json.loads(json.dumps(found.as_dict()))["weights"] == list(found.weights)
@@ -49,7 +61,9 @@ def test_the_best_of_the_grid_by_mean_validation_score() -> None:
 
 def test_a_grids_scores_are_those_of_age_with_these_parameters() -> None:
     graph = block_graph()
-    found = search_age_weights(graph, **{**SMALL, "basefs": (0.8,), "runs": 1, "basef_runs": 2, "parts": 1}, features="raw")
+    found = search_age_weights(
+        graph, **{**SMALL, "basefs": (0.8,), "runs": 1, "basef_runs": 2, "parts": 1}, features="raw"
+    )
     player, reference = Player(), GraphReference.of(graph)
     player.hold(graph, reference)
     task = Task(reference, Gcn(), Age(basef=[0.8, 0.8]), (4,), 0, 0, 2, score_on="validation")
@@ -103,7 +117,9 @@ def test_a_killed_search_goes_on_with_nothing_done_twice(tmp_path: Path) -> None
 
 def test_another_search_in_the_same_folder_is_played_for_itself(tmp_path: Path) -> None:
     search_age_weights(block_graph(), **{**SMALL, "runs": 1}, store=tmp_path)
-    assert search_age_weights(block_graph(), **SMALL, seed=4, store=tmp_path) == search_age_weights(block_graph(), **SMALL, seed=4)
+    assert search_age_weights(block_graph(), **SMALL, seed=4, store=tmp_path) == search_age_weights(
+        block_graph(), **SMALL, seed=4
+    )
 
 
 def test_a_name_stands_for_its_graph_and_the_default_budget_fits_the_pool() -> None:

@@ -25,7 +25,13 @@ from tests.small_graphs import random_graph
 
 pytestmark = pytest.mark.slow
 
-SHORT: dict[str, Any] = {"budgets": (2, 3), "episodes": 16, "batch": 2, "classifier": Gcn(closing_epochs=1), "device": "cpu"}
+SHORT: dict[str, Any] = {
+    "budgets": (2, 3),
+    "episodes": 16,
+    "batch": 2,
+    "classifier": Gcn(closing_epochs=1),
+    "device": "cpu",
+}
 
 
 def graphs() -> list[Any]:
@@ -64,7 +70,9 @@ def test_the_best_policy_is_the_one_with_the_best_hundred_episodes_behind_it(tmp
     assert best.origin["best_mean_reward_of_100"] == top["mean_100"]
     assert torch.equal(returned.output, best.output)
     assert torch.equal(best.output, last.output) is (top["episode"] == 130)
-    shorter = train_policy([random_graph()], **{**settings, "episodes": top["episode"]}) if top["episode"] == 100 else None
+    shorter = (
+        train_policy([random_graph()], **{**settings, "episodes": top["episode"]}) if top["episode"] == 100 else None
+    )
     assert shorter is None or torch.equal(shorter.output, best.output)
 
 
@@ -89,8 +97,12 @@ def stopping() -> Iterator[list[Any]]:
 
 
 @pytest.mark.parametrize("after", [5 * 13 + 1, 5 * 13 + 3, 5 * 13 + 5])
-def test_ctrl_c_in_the_middle_of_an_episode_saves_what_goes_on_to_the_same_bits(after: int, stopping: list[Any], tmp_path: Path) -> None:
-    """Five queries an episode: the interrupt comes in the fourteenth, on the first graph, on the second, at its last query."""
+def test_ctrl_c_in_the_middle_of_an_episode_saves_what_goes_on_to_the_same_bits(
+    after: int, stopping: list[Any], tmp_path: Path
+) -> None:
+    """Five queries an episode: the interrupt comes in the fourteenth, on the first graph, on the second, at its last
+    query.
+    """
     settings = {**SHORT, "policy": PolicySettings(state=StateSettings(features=("entropy", "degree", "stopping")))}
     for folder in ("whole", "stopped"):
         (tmp_path / folder).mkdir()
@@ -101,7 +113,9 @@ def test_ctrl_c_in_the_middle_of_an_episode_saves_what_goes_on_to_the_same_bits(
     assert set(files_of(tmp_path / "stopped")) == {"p.checkpoint", "p.jsonl"}
     assert (tmp_path / "stopped" / "p.jsonl").read_text().count("\n") == 13
     lines: list[dict[str, Any]] = []
-    train_policy(graphs(), out=tmp_path / "stopped" / "p.safetensors", resume=True, each_episode=lines.append, **settings)
+    train_policy(
+        graphs(), out=tmp_path / "stopped" / "p.safetensors", resume=True, each_episode=lines.append, **settings
+    )
     assert [line["episode"] for line in lines] == [14, 15, 16]
     assert files_of(tmp_path / "stopped") == files_of(tmp_path / "whole")
 
@@ -129,7 +143,9 @@ def interrupted(folder: Path, episodes: int = 6, **changed: Any) -> Path:
 
 
 @pytest.mark.parametrize("episodes", [1, 10, 12, 16])
-def test_a_training_that_was_stopped_goes_on_to_the_same_bits(episodes: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_training_that_was_stopped_goes_on_to_the_same_bits(
+    episodes: int, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
     (tmp_path / "stopped").mkdir()
     out = interrupted(tmp_path / "stopped", episodes)
     train_policy(graphs(), out=out, resume=True, **SHORT)
@@ -158,12 +174,16 @@ def test_the_policy_moves_once_after_each_graph_from_the_eleventh_episode_on(tmp
 def test_an_unfinished_training_is_not_overwritten(tmp_path: Path) -> None:
     out = interrupted(tmp_path)
     before = files_of(tmp_path)
-    with pytest.raises(InputError, match="p.checkpoint' holds an unfinished training: use --resume to go on with it, or delete it"):
+    with pytest.raises(
+        InputError, match="p.checkpoint' holds an unfinished training: use --resume to go on with it, or delete it"
+    ):
         train_policy(graphs(), out=out, **SHORT)
     assert files_of(tmp_path) == before
 
 
-@pytest.mark.parametrize("changed", [{"seed": 1}, {"episodes": 17}, {"batch": 3}, {"budgets": (3, 2)}, {"learning_rate": 0.02}])
+@pytest.mark.parametrize(
+    "changed", [{"seed": 1}, {"episodes": 17}, {"batch": 3}, {"budgets": (3, 2)}, {"learning_rate": 0.02}]
+)
 def test_resuming_with_other_settings_is_refused(changed: dict[str, Any], tmp_path: Path) -> None:
     out = interrupted(tmp_path)
     before = files_of(tmp_path)
@@ -206,7 +226,9 @@ def test_resuming_without_a_checkpoint_begins(undisturbed: dict[str, bytes], tmp
     assert files_of(tmp_path / "fresh") == undisturbed
 
 
-def test_without_a_file_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, bytes]) -> None:
+def test_without_a_file_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, bytes]
+) -> None:
     monkeypatch.chdir(tmp_path / "whole")
     policy = train_policy(graphs(), **SHORT)
     assert files_of(tmp_path / "whole") == undisturbed
@@ -215,16 +237,24 @@ def test_without_a_file_nothing_is_written(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and fork")
-def test_killed_at_any_moment_and_resumed_it_ends_with_the_same_bits(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+def test_killed_at_any_moment_and_resumed_it_ends_with_the_same_bits(
+    tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
     """Thirty real kills at random moments; the log and both policies are those of a training that nobody disturbed."""
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.training.killed import main; main(sys.argv[1], 30)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.training.killed import main; main(sys.argv[1], 30)"
+    )
     environment = {**clean_environment, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, env=environment, check=False
+    )
     assert done.returncode == 0, done.stderr
     kills, starts = map(int, done.stdout.split())
     assert kills >= 5 and starts > kills
     left = files_of(tmp_path / "killed")
-    assert {name: content for name, content in left.items() if not name.endswith(".part")} == files_of(tmp_path / "whole")
+    assert {name: content for name, content in left.items() if not name.endswith(".part")} == files_of(
+        tmp_path / "whole"
+    )
 
 
 def test_a_training_that_has_ended_is_not_done_again(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Training a policy: it learns what is known to be best, follows its seed, refuses what cannot work; its sampling, and its arithmetic by hand."""
+"""Training a policy: it learns what is known to be best, follows its seed, refuses what cannot work; its sampling, and
+its arithmetic by hand.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def test_the_best_nodes_of_a_toy_are_learned(architecture: str, reward: str) -> 
 @pytest.mark.gpu
 def test_the_toy_is_learned_on_a_gpu() -> None:
     graph = communities_and_loners()
-    trained = train_policy([graph], budgets=(3,), episodes=150, batch=10, classifier=Gcn(closing_epochs=8), seed=1, device="cuda")
+    trained = train_policy(
+        [graph], budgets=(3,), episodes=150, batch=10, classifier=Gcn(closing_epochs=8), seed=1, device="cuda"
+    )
     assert chance_of_members(trained.cpu(), graph) > 0.9
 
 
@@ -69,14 +73,17 @@ def test_the_same_seed_gives_the_same_policy_to_the_bit_and_another_one_another(
     graphs = [communities_and_loners(), random_graph("offset")]
     logs: list[list[dict[str, Any]]] = [[], [], []]
     one, same, other = (
-        train_policy(graphs, budgets=(3, 4), seed=seed, each_episode=log.append, **SHORT) for seed, log in zip((5, 5, 6), logs, strict=True)
+        train_policy(graphs, budgets=(3, 4), seed=seed, each_episode=log.append, **SHORT)
+        for seed, log in zip((5, 5, 6), logs, strict=True)
     )
     assert same_weights(one, same) and logs[0] == logs[1]
     assert not same_weights(one, other) and logs[0] != logs[2]
 
 
 def test_nothing_is_learned_before_the_eleventh_episode() -> None:
-    before, after = (train_policy([random_graph()], budgets=(2,), **{**SHORT, "episodes": episodes}) for episodes in (10, 11))
+    before, after = (
+        train_policy([random_graph()], budgets=(2,), **{**SHORT, "episodes": episodes}) for episodes in (10, 11)
+    )
     fresh = Policy(seed=derive_seed(0, "policy"))
     assert same_weights(before, fresh)
     assert not same_weights(after, fresh)
@@ -136,7 +143,9 @@ def test_graphs_have_budgets_and_scales_of_their_own() -> None:
 def test_the_scale_of_a_graph_s_returns_is_its_own() -> None:
     settings = TrainingSettings(budgets=(2, 2), batch=3, classifier=Gcn(closing_epochs=1))
     policy = Policy()
-    one, other = (_Source(graph, 2, settings, torch.device("cpu"), policy) for graph in (random_graph(), communities_and_loners()))
+    one, other = (
+        _Source(graph, 2, settings, torch.device("cpu"), policy) for graph in (random_graph(), communities_and_loners())
+    )
     reward, _ = _play(one, 0, 0, settings)
     assert one.scale.mean is not None and float(one.scale.mean) == pytest.approx(reward)
     assert other.scale.mean is None
@@ -151,16 +160,22 @@ def test_a_graph_given_twice_has_two_rewards() -> None:
 def test_progress_tells_the_reward_of_every_graph() -> None:
     told: list[Event] = []
     lines: list[dict[str, Any]] = []
-    train_policy([random_graph()], budgets=(2,), reporter=told.append, each_episode=lines.append, **{**SHORT, "episodes": 3})
+    train_policy(
+        [random_graph()], budgets=(2,), reporter=told.append, each_episode=lines.append, **{**SHORT, "episodes": 3}
+    )
     assert [event.done for event in told if isinstance(event, Progress)] == [1, 2, 3]
     last = told[-1]
     assert isinstance(last, Progress) and last.total == 3
     assert last.values["random sparse"] == lines[-1]["rewards"]["random sparse"]
-    assert last.values["mean of last 100"] == pytest.approx(np.mean([line["rewards"]["random sparse"] for line in lines]))
+    assert last.values["mean of last 100"] == pytest.approx(
+        np.mean([line["rewards"]["random sparse"] for line in lines])
+    )
 
 
 def test_the_policy_says_where_it_comes_from(tmp_path: Path) -> None:
-    train_policy([communities_and_loners()], budgets=(3,), seed=9, out=tmp_path / "p.safetensors", features=("raw",), **SHORT)
+    train_policy(
+        [communities_and_loners()], budgets=(3,), seed=9, out=tmp_path / "p.safetensors", features=("raw",), **SHORT
+    )
     origin = load_policy(tmp_path / "p.safetensors").origin
     (source,) = origin["source_graphs"]
     graph = communities_and_loners()
@@ -172,9 +187,15 @@ def test_the_policy_says_where_it_comes_from(tmp_path: Path) -> None:
         "average_degree": pytest.approx(2 * graph.num_edges / 80, abs=1e-4),
         "budget": 3,
     }
-    assert (origin["training"]["seed"], origin["training"]["episodes"], origin["training"]["features"]) == (9, 14, ["raw"])
+    assert (origin["training"]["seed"], origin["training"]["episodes"], origin["training"]["features"]) == (
+        9,
+        14,
+        ["raw"],
+    )
     assert (
-        TrainingSettings(budgets=(3,), episodes=14, batch=3, classifier=Gcn(closing_epochs=2), seed=9, features=("raw",)).as_dict()
+        TrainingSettings(
+            budgets=(3,), episodes=14, batch=3, classifier=Gcn(closing_epochs=2), seed=9, features=("raw",)
+        ).as_dict()
         == origin["training"]
     )
     json.dumps(origin, allow_nan=False)
@@ -197,7 +218,11 @@ def test_training_touches_no_global_randomness() -> None:
     [
         (list, {}, "no source graph was given"),
         (lambda: [Graph.build([[0], [1]], 50, name="bare")], {}, "source graph 'bare' has no labels"),
-        (lambda: [Graph.build([[0], [1]], 50, y=[-1] * 50, class_names=["a"], name="bare")], {}, "source graph 'bare' has no labels"),
+        (
+            lambda: [Graph.build([[0], [1]], 50, y=[-1] * 50, class_names=["a"], name="bare")],
+            {},
+            "source graph 'bare' has no labels",
+        ),
         (lambda: [random_graph()], {"budgets": (3, 4)}, "1 source graphs but 2 budgets"),
         (lambda: [random_graph()], {"budgets": (21,)}, "a budget of 21 queries is more than the pool's 20 nodes"),
         (lambda: [random_graph()], {"budgets": (0,)}, "budgets must be at least 1"),
@@ -213,11 +238,23 @@ def test_training_touches_no_global_randomness() -> None:
     ],
 )
 def test_what_cannot_work_is_refused_and_leaves_nothing(
-    graphs: Callable[[], list[Graph]], options: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    graphs: Callable[[], list[Graph]],
+    options: dict[str, Any],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as refused:
-        train_policy(graphs(), **{"out": "p.safetensors", "device": "cpu", **({} if "settings" in options else {"episodes": 1}), **options})
+        train_policy(
+            graphs(),
+            **{
+                "out": "p.safetensors",
+                "device": "cpu",
+                **({} if "settings" in options else {"episodes": 1}),
+                **options,
+            },
+        )
     assert said in str(refused.value)
     assert not list(tmp_path.iterdir())
 
@@ -318,13 +355,16 @@ def test_equal_returns_teach_nothing() -> None:
 def test_stepwise_returns_are_what_is_still_to_be_gained() -> None:
     before = torch.tensor([[0.2, 0.5, 0.4], [0.1, 0.1, 0.6]], dtype=torch.float64)
     final = torch.tensor([0.7, 0.5], dtype=torch.float64)
-    # gains of the first run: +0.3, −0.1, +0.3 (the last with the closing epochs); from each step on they add up to 0.5, 0.2, 0.3
+    # gains of the first run: +0.3, −0.1, +0.3 (the last with the closing epochs); from each step on they add up to 0.5,
+    # 0.2, 0.3
     expected = [pytest.approx([0.5, 0.4]), pytest.approx([0.2, 0.4]), pytest.approx([0.3, -0.1])]
     assert stepwise_returns(before, final).tolist() == expected
 
 
 def test_the_loss_by_hand() -> None:
-    """Two runs of two steps on four nodes; a node leaves the softmax once it was asked, and was never in it outside the pool."""
+    """Two runs of two steps on four nodes; a node leaves the softmax once it was asked, and was never in it outside the
+    pool.
+    """
     log = math.log
     scores = torch.tensor(
         [
@@ -350,7 +390,9 @@ def test_the_gradient_of_the_loss_is_that_of_one_step_after_another() -> None:
     runs, steps, nodes = 3, 4, 9
     scores = torch.randn(runs, steps, nodes, generator=generator, dtype=torch.float64, requires_grad=True)
     pool = torch.rand(runs, nodes, generator=generator) < 0.8
-    asked = torch.stack([torch.nonzero(row)[torch.randperm(int(row.sum()), generator=generator)[:steps], 0] for row in pool])
+    asked = torch.stack(
+        [torch.nonzero(row)[torch.randperm(int(row.sum()), generator=generator)[:steps], 0] for row in pool]
+    )
     advantages = torch.randn(steps, runs, generator=generator, dtype=torch.float64)
     (got,) = torch.autograd.grad(policy_loss(scores, pool, asked, advantages), scores)
     total = torch.zeros((), dtype=torch.float64)

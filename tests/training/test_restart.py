@@ -20,18 +20,28 @@ from tests.training.toy import communities_and_loners
 pytestmark = pytest.mark.filterwarnings("ignore:the policy scored all nodes alike:UserWarning")
 
 ONE_UNIT = PolicySettings(hidden=1, layers=1)
-QUICK: dict[str, Any] = {"budgets": (2,), "batch": 2, "classifier": Gcn(closing_epochs=0), "device": "cpu", "policy": ONE_UNIT}
+QUICK: dict[str, Any] = {
+    "budgets": (2,),
+    "batch": 2,
+    "classifier": Gcn(closing_epochs=0),
+    "device": "cpu",
+    "policy": ONE_UNIT,
+}
 
 
 def dead_seed() -> int:
-    """A seed whose one hidden unit has negative weights only: states are never negative, so it is 0 on every node of every graph."""
+    """A seed whose one hidden unit has negative weights only: states are never negative, so it is 0 on every node of
+    every graph.
+    """
     return next(seed for seed in range(1000) if (Policy(ONE_UNIT, derive_seed(seed, "policy")).weights[0] < 0).all())
 
 
 def test_a_dead_policy_begins_anew_and_learns(tmp_path: Path) -> None:
     told: list[Event] = []
     out = tmp_path / "p.safetensors"
-    policy = train_policy([communities_and_loners()], out=out, episodes=60, seed=dead_seed(), reporter=told.append, **QUICK)
+    policy = train_policy(
+        [communities_and_loners()], out=out, episodes=60, seed=dead_seed(), reporter=told.append, **QUICK
+    )
     restarts = policy.origin["restarts"]
     assert restarts[0] == 10 + DEAD_AFTER  # the first ten episodes only warm up
     assert next(f"up to {restarts[0]}" in event.message for event in told if isinstance(event, Warned))
@@ -42,8 +52,10 @@ def test_a_dead_policy_begins_anew_and_learns(tmp_path: Path) -> None:
 def test_what_the_dead_policy_reached_does_not_count(tmp_path: Path) -> None:
     lines: list[dict[str, Any]] = []
     episodes = 10 + DEAD_AFTER + 110
-    policy = train_policy([communities_and_loners()], episodes=episodes, seed=dead_seed(), each_episode=lines.append, **QUICK)
-    (first, *more) = policy.origin["restarts"]
+    policy = train_policy(
+        [communities_and_loners()], episodes=episodes, seed=dead_seed(), each_episode=lines.append, **QUICK
+    )
+    first, *more = policy.origin["restarts"]
     last = more[-1] if more else first
     assert lines[last - 1]["mean_100"] == pytest.approx(sum(lines[last - 1]["rewards"].values()))
     assert policy.origin["episode"] >= min(last + 99, episodes)

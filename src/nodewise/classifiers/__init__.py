@@ -44,7 +44,8 @@ def make_classifier(
     """A classifier by name, with settings; an object of one's own is taken as it is.
 
     Args:
-        classifier: one of `CLASSIFIERS`, an entry point's name, ``package.module:Name``, or a classifier; None: the default.
+        classifier: one of `CLASSIFIERS`, an entry point's name, ``package.module:Name``, or a classifier; None: the
+            default.
         settings: what it is made with, by name.
         imports: whether ``package.module:Name`` may be imported.
 
@@ -53,13 +54,15 @@ def make_classifier(
         InputError: it does not keep the contract.
     """
     if isinstance(classifier, str) or classifier is None:
-        made = resolve_plugin("classifier", classifier or DEFAULT_CLASSIFIER, CLASSIFIERS, GROUP, settings, imports=imports)
+        made = resolve_plugin(
+            "classifier", classifier or DEFAULT_CLASSIFIER, CLASSIFIERS, GROUP, settings, imports=imports
+        )
     else:
         made = own_object("classifier", classifier, settings)
     if not isinstance(made, Classifier):
         raise InputError(
-            f"{made!r} is no classifier: it needs a name and the methods prepare, start, identity, default_features and bytes_per_run; "
-            "inherit from nodewise.contracts.Classifier"
+            f"{made!r} is no classifier: it needs a name and the methods prepare, start, identity, default_features and"
+            " bytes_per_run; inherit from nodewise.contracts.Classifier"
         )
     return made
 

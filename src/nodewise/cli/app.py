@@ -22,7 +22,10 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="nodewise",
     cls=Group,
-    help="Tells you which nodes of a graph to label next, so that all others are predicted well from as few labels as possible.",
+    help=(
+        "Tells you which nodes of a graph to label next, so that all others are predicted well from as few labels as"
+        " possible."
+    ),
     epilog="Every command takes --help. Bad input ends with 2, any other failure with 1, Ctrl-C with 130.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -42,8 +45,12 @@ def _show_version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def root(
     ctx: typer.Context,
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors only: no progress, no notes.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Results and errors only: no progress, no notes.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a failure.")] = False,
 ) -> None:
     """What ``nodewise`` does before, or without, a command."""
@@ -60,7 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0, 1 (failure), 2 (bad input) or 130 (Ctrl-C).
     """
-    # read when torch is imported: threads without work sleep, since on a busy machine those that wait in a loop take the time from those that work
+    # read when torch is imported: threads without work sleep, since on a busy machine those that wait in a loop take
+    # the time from those that work
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -103,6 +111,8 @@ def _received(options: Sequence[str], arguments: Sequence[str]) -> str | None:
 
 
 def _stop_writing() -> None:
-    """Sends what is left to nowhere, since the reader of the pipe is gone: the interpreter would complain at its end."""
+    """Sends what is left to nowhere, since the reader of the pipe is gone: the interpreter would complain at its
+    end.
+    """
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

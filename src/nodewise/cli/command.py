@@ -1,4 +1,6 @@
-"""How a function becomes a command: a screen goes in, ``--quiet`` and ``--debug`` are added, failures become exit codes."""
+"""How a function becomes a command: a screen goes in, ``--quiet`` and ``--debug`` are added, failures become exit
+codes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _NARROW = 60
 
 
 class _Help:
-    """Help that shows nothing where a flag takes nothing (newer versions of typer say ``<bool>``), and everything in a narrow terminal."""
+    """Help that shows nothing where a flag takes nothing (newer versions of typer say ``<bool>``), and everything in a
+    narrow terminal.
+    """
 
     rich_markup_mode: Any
 
@@ -35,7 +39,9 @@ class _Help:
         kept, self.rich_markup_mode = self.rich_markup_mode, None
         try:
             formatter = ctx.formatter_class(width=max(20, columns - 1))
-            formatter.write_dl = functools.partial(formatter.write_dl, col_max=14)  # what an option says begins below it
+            formatter.write_dl = functools.partial(
+                formatter.write_dl, col_max=14
+            )  # what an option says begins below it
             self.format_help(ctx, formatter)  # type: ignore[attr-defined]
         finally:
             self.rich_markup_mode = kept
@@ -64,15 +70,22 @@ _EVERYWHERE = (
 
 
 def add_command(
-    app: typer.Typer, name: str, function: Callable[Concatenate[Screen, P], None], *, examples: str = "", panel: str | None = None
+    app: typer.Typer,
+    name: str,
+    function: Callable[Concatenate[Screen, P], None],
+    *,
+    examples: str = "",
+    panel: str | None = None,
 ) -> None:
     """Adds ``function`` to ``app`` as the command ``name``.
 
     Args:
         app: the application, or a group of commands.
         name: what the user types.
-        function: takes the :class:`Screen`, then the command's arguments and options as typer declares them. Its docstring is
-            the help text. It returns when done, and raises :class:`~nodewise.ground.errors.NodewiseError` when it cannot.
+        function: takes the :class:`Screen`, then the command's arguments and options as typer declares them. Its
+            docstring is
+            the help text. It returns when done, and raises :class:`~nodewise.ground.errors.NodewiseError` when it
+            cannot.
         examples: command lines, one a line, shown below the help.
         panel: the heading under which the list of commands shows it.
     """
@@ -86,7 +99,10 @@ def add_command(
 
     declared = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    added = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind) for key, kind in _EVERYWHERE]
+    added = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for key, kind in _EVERYWHERE
+    ]
     options = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in declared]
     run.__signature__ = inspect.Signature([context, *options, *added])  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in [context, *options, *added]}

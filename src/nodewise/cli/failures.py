@@ -60,7 +60,9 @@ def make_folder(folder: Path, option: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{option} got {str(folder)!r}, a folder that cannot be made ({error.strerror}): give another one") from None
+        raise InputError(
+            f"{option} got {str(folder)!r}, a folder that cannot be made ({error.strerror}): give another one"
+        ) from None
     if not os.access(folder, os.W_OK):
         raise InputError(f"{option} got {str(folder)!r}, a folder that cannot be written to: give another one")
 

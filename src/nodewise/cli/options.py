@@ -55,7 +55,9 @@ def complete_dataset(incomplete: str) -> list[str]:
 
 _GRAPH_HELP = "A data set's name (see 'nodewise datasets') or a file."
 
-GraphArgument = Annotated[str, typer.Argument(metavar="GRAPH", help=_GRAPH_HELP, autocompletion=complete_dataset, show_default=False)]
+GraphArgument = Annotated[
+    str, typer.Argument(metavar="GRAPH", help=_GRAPH_HELP, autocompletion=complete_dataset, show_default=False)
+]
 GraphsArgument = Annotated[
     list[str], typer.Argument(metavar="GRAPH", help=_GRAPH_HELP, autocompletion=complete_dataset, show_default=False)
 ]
@@ -64,79 +66,128 @@ SessionArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The sessi
 DataDirOption = Annotated[
     Path | None,
     typer.Option(
-        "--data-dir", metavar="DIR", help="Where data sets lie or go: else NODEWISE_DATA, else the user's cache.", show_default=False
+        "--data-dir",
+        metavar="DIR",
+        help="Where data sets lie or go: else NODEWISE_DATA, else the user's cache.",
+        show_default=False,
     ),
 ]
 FeaturesOption = Annotated[
     str | None,
     typer.Option(
-        "--features", metavar="F", help="Preprocessing: raw, paper, unit, … or several joined by '+'.", show_default="the graph's own"
+        "--features",
+        metavar="F",
+        help="Preprocessing: raw, paper, unit, … or several joined by '+'.",
+        show_default="the graph's own",
     ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Where all randomness comes from: same seed, same result.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, help="Where all randomness comes from: same seed, same result.")
+]
 DeviceOption = Annotated[str, typer.Option("--device", metavar="D", help="auto, cpu, cuda or cuda:N.")]
 EngineOption = Annotated[Literal["local", "ray"], typer.Option("--engine", help="Where the runs are done.")]
 AddressOption = Annotated[
     str | None,
     typer.Option(
-        "--address", metavar="HOST:PORT", help="With --engine ray: the cluster's head node, or auto.",
+        "--address",
+        metavar="HOST:PORT",
+        help="With --engine ray: the cluster's head node, or auto.",
         show_default="RAY_ADDRESS, else this machine alone",
     ),
-]  # fmt: skip
+]
 GpusOption = Annotated[
-    float, typer.Option("--gpus-per-task", metavar="X", min=0, help="With --engine ray: share of a GPU for each chunk of runs.")
+    float,
+    typer.Option(
+        "--gpus-per-task", metavar="X", min=0, help="With --engine ray: share of a GPU for each chunk of runs."
+    ),
 ]
 RunsOption = Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.")]
 BudgetOption = Annotated[
     int | None,
-    typer.Option("--budget", metavar="N", min=1, help="Labels to ask for.", show_default="the paper's for its graphs, else five a class"),
+    typer.Option(
+        "--budget",
+        metavar="N",
+        min=1,
+        help="Labels to ask for.",
+        show_default="the paper's for its graphs, else five a class",
+    ),
 ]
 PolicyOption = Annotated[
     str | None,
-    typer.Option("--policy", metavar="NAME|FILE", help="For the strategy 'policy': which one.", show_default="the default shipped one"),
+    typer.Option(
+        "--policy",
+        metavar="NAME|FILE",
+        help="For the strategy 'policy': which one.",
+        show_default="the default shipped one",
+    ),
 ]
 ClassifierOption = Annotated[
     str | None,
     typer.Option(
-        "--classifier", metavar="NAME", help="What learns from the labels: views, gcn, or your own as package.module:Name.",
+        "--classifier",
+        metavar="NAME",
+        help="What learns from the labels: views, gcn, or your own as package.module:Name.",
         show_default="the policy's own, else views",
     ),
-]  # fmt: skip
+]
 StrategyOption = Annotated[
     str | None,
     typer.Option(
-        "--strategy", metavar="NAME", show_default="gain, or the policy where one is given",
-        help="gain, random, uncertainty, centrality, coreset, kcenter, age, anrmab, policy, or your own as package.module:Name.",
+        "--strategy",
+        metavar="NAME",
+        show_default="gain, or the policy where one is given",
+        help=(
+            "gain, random, uncertainty, centrality, coreset, kcenter, age, anrmab, policy, or your own as"
+            " package.module:Name."
+        ),
     ),
-]  # fmt: skip
+]
 SettingsOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A setting of the classifier or the strategy; may be repeated.", show_default=False),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A setting of the classifier or the strategy; may be repeated.",
+        show_default=False,
+    ),
 ]
 ClosingOption = Annotated[
     str | None,
     typer.Option(
-        "--closing-epochs", metavar="N|converged", show_default="35, as in the released code",
+        "--closing-epochs",
+        metavar="N|converged",
+        show_default="35, as in the released code",
         help="How long the GCN trains after the last label: so many epochs, or until its training loss stops falling.",
     ),
-]  # fmt: skip
+]
 OwnClassifierOption = Annotated[
     str | None,
     typer.Option(
-        "--classifier", metavar="MODULE:NAME", show_default=False,
-        help="Where the session was begun with a classifier of your own: package.module:Name, since opening a file imports no code.",
+        "--classifier",
+        metavar="MODULE:NAME",
+        show_default=False,
+        help=(
+            "Where the session was begun with a classifier of your own: package.module:Name, since opening a file"
+            " imports no code."
+        ),
     ),
-]  # fmt: skip
+]
 OwnStrategyOption = Annotated[
     str | None,
     typer.Option(
-        "--strategy", metavar="MODULE:NAME", show_default=False, help="Where the session was begun with a strategy of your own: package.module:Name.",
+        "--strategy",
+        metavar="MODULE:NAME",
+        show_default=False,
+        help="Where the session was begun with a strategy of your own: package.module:Name.",
     ),
-]  # fmt: skip
+]
 JsonOption = Annotated[
     Path | None,
     typer.Option(
-        "--json", metavar="[FILE|-]", help="Write JSON, for a machine: to standard output, or to a file named .json.", show_default=False
+        "--json",
+        metavar="[FILE|-]",
+        help="Write JSON, for a machine: to standard output, or to a file named .json.",
+        show_default=False,
     ),
 ]
 
@@ -150,7 +201,8 @@ def check_json(to: Path | None) -> None:
 def with_json_value(arguments: Sequence[str]) -> list[str]:
     """The arguments with ``--json`` alone read as ``--json -``.
 
-    What follows it is its value where that is ``-`` or ends with .json; so the name of a session or a data set after it is never taken for a
+    What follows it is its value where that is ``-`` or ends with .json; so the name of a session or a data set after it
+    is never taken for a
     file to be written. ``--json=FILE`` takes any name.
     """
     given: list[str] = []
@@ -164,7 +216,9 @@ def with_json_value(arguments: Sequence[str]) -> list[str]:
     return given
 
 
-def open_engine(engine: str, address: str | None, gpus_per_task: float, reporter: Reporter) -> AbstractContextManager[Engine]:
+def open_engine(
+    engine: str, address: str | None, gpus_per_task: float, reporter: Reporter
+) -> AbstractContextManager[Engine]:
     """The engine that the options choose; the connection that it makes is closed with it.
 
     Raises:
@@ -187,7 +241,8 @@ def read_plugin_settings(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings of the classifier and of the strategy that ``--set`` gives.
 
-    A key may say whom it is for, as in ``classifier.hidden=32``; else it goes to the one of the two that knows it. The classifier that is not named is
+    A key may say whom it is for, as in ``classifier.hidden=32``; else it goes to the one of the two that knows it. The
+    classifier that is not named is
     the policy's own, where there is a policy.
 
     Raises:
@@ -201,7 +256,9 @@ def read_plugin_settings(
 
 
 def _own_classifier(strategy: str | None, policy: str | None = None) -> str | None:
-    """The name of the classifier that a strategy's policy is played with; None where there is no policy, or the file names code, which is not imported."""
+    """The name of the classifier that a strategy's policy is played with; None where there is no policy, or the file
+    names code, which is not imported.
+    """
     from nodewise.policy import find_policy
 
     name, _, which = (strategy or "").partition(":")
@@ -229,14 +286,21 @@ def read_settings_of_each(
     from nodewise.strategies import DEFAULT_STRATEGY, STRATEGIES
     from nodewise.strategies import GROUP as STRATEGY_GROUP
 
-    given: dict[str, list[dict[str, Any]]] = {"classifier": [{} for _ in classifiers], "strategy": [{} for _ in strategies]}
+    given: dict[str, list[dict[str, Any]]] = {
+        "classifier": [{} for _ in classifiers],
+        "strategy": [{} for _ in strategies],
+    }
     if not texts:
         return given["classifier"], given["strategy"]
     asks = [(name or DEFAULT_STRATEGY).partition(":") for name in strategies]
     known = {
-        "classifier": [plugin_settings("classifier", name or DEFAULT_CLASSIFIER, CLASSIFIERS, CLASSIFIER_GROUP) for name in classifiers],
+        "classifier": [
+            plugin_settings("classifier", name or DEFAULT_CLASSIFIER, CLASSIFIERS, CLASSIFIER_GROUP)
+            for name in classifiers
+        ],
         "strategy": [
-            plugin_settings("strategy", one[0] if one[0] in STRATEGIES else "".join(one), STRATEGIES, STRATEGY_GROUP) for one in asks
+            plugin_settings("strategy", one[0] if one[0] in STRATEGIES else "".join(one), STRATEGIES, STRATEGY_GROUP)
+            for one in asks
         ],
     }
     for key, value in read_settings(texts).items():
@@ -244,7 +308,10 @@ def read_settings_of_each(
         if not dot or kind not in given:
             takers, name = [kind for kind, sets in known.items() if any(key in names for names in sets)], key
             if len(takers) != 1:
-                heard = {kind: f"the {kind} knows {', '.join(sorted(set().union(*sets))) or 'none'}" for kind, sets in known.items()}
+                heard = {
+                    kind: f"the {kind} knows {', '.join(sorted(set().union(*sets))) or 'none'}"
+                    for kind, sets in known.items()
+                }
                 if not classifiers:
                     heard["classifier"] = "a classifier's settings need --classifiers, as in --classifiers gcn"
                 both = "; ".join(heard.values())
@@ -254,7 +321,8 @@ def read_settings_of_each(
         if not alone and not any(name in names for names in known[kind]):
             need = "" if known[kind] else ": name them by --classifiers, as in --classifiers gcn"
             raise InputError(
-                f"--set got {key!r}: no {kind} here knows {name!r}; they know {', '.join(sorted(set().union(*known[kind]))) or 'none'}{need}"
+                f"--set got {key!r}: no {kind} here knows {name!r}; they know"
+                f" {', '.join(sorted(set().union(*known[kind]))) or 'none'}{need}"
             )
         for settings, names in zip(given[kind], known[kind], strict=True):
             if alone or name in names:
@@ -263,14 +331,18 @@ def read_settings_of_each(
 
 
 def read_classifier_settings(texts: list[str] | None) -> dict[str, Any]:
-    """The settings of a command's classifier that ``--set`` gives, where there is no strategy to choose: ``classifier.hidden=32`` or ``hidden=32``."""
+    """The settings of a command's classifier that ``--set`` gives, where there is no strategy to choose:
+    ``classifier.hidden=32`` or ``hidden=32``.
+    """
     from nodewise.ground.plugins import read_settings
 
     return {key.removeprefix("classifier."): value for key, value in read_settings(texts or []).items()}
 
 
 def read_closing(text: str | None) -> dict[str, Any]:
-    """The classifier's settings that ``--closing-epochs`` gives: a number, or ``converged`` (by less than 1 % in ten epochs, at most 500)."""
+    """The classifier's settings that ``--closing-epochs`` gives: a number, or ``converged`` (by less than 1 % in ten
+    epochs, at most 500).
+    """
     if text is None:
         return {}
     if text == "converged":

@@ -40,7 +40,9 @@ class BarReporter:
         self._bars.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._bars.stop()
 
     def __call__(self, event: Event, /) -> None:
@@ -54,7 +56,8 @@ class BarReporter:
 
 
 class LineReporter:
-    """A line for each event; progress at most once in ``every`` seconds, and when a task ends that took a second or more.
+    """A line for each event; progress at most once in ``every`` seconds, and when a task ends that took a second or
+    more.
 
     Args:
         console: where the lines go.

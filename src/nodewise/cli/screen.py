@@ -55,7 +55,9 @@ class Screen:
         self.out.print(printable(text), soft_wrap=True)
 
     def json(self, value: object, to: Path | None = None) -> None:
-        """Writes the result for a machine: one JSON document, ASCII, no colours; to standard output or, whole or not at all, to a file."""
+        """Writes the result for a machine: one JSON document, ASCII, no colours; to standard output or, whole or not at
+        all, to a file.
+        """
         if to is None or str(to) == "-":
             self.text(json.dumps(value, indent=2) + "\n")
             return
@@ -89,7 +91,9 @@ class Screen:
         for position, name in enumerate(columns):
             cells = [row[position] for row in rows]
             numeric = bool(cells) and all(cell is None or isinstance(cell, (int, float)) for cell in cells)
-            table.add_column(name, justify="right" if numeric else "left", overflow="fold", style="cyan" if position == 0 else "")
+            table.add_column(
+                name, justify="right" if numeric else "left", overflow="fold", style="cyan" if position == 0 else ""
+            )
         for row in rows:
             table.add_row(*map(_shown, row))
         if (

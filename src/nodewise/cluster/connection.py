@@ -1,4 +1,7 @@
-"""A connection to a Ray cluster, or a cluster of this machine's own; what is wrong with it is told before any work begins."""
+"""A connection to a Ray cluster, or a cluster of this machine's own.
+
+What is wrong with it is told before any work begins.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +51,11 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
     A connection that the caller has made before is used and left open.
 
     Args:
-        address: ``HOST:PORT`` of a head node, ``ray://HOST:PORT``, or ``"auto"`` for a cluster that this machine belongs to; None: what the
+        address: ``HOST:PORT`` of a head node, ``ray://HOST:PORT``, or ``"auto"`` for a cluster that this machine
+            belongs to; None: what the
             environment variable ``RAY_ADDRESS`` names, else a cluster of this machine alone, which ends with the work.
-        told: called, from a thread of Ray's, with what the cluster tells meanwhile: that a worker died, that it is out of memory.
+        told: called, from a thread of Ray's, with what the cluster tells meanwhile: that a worker died, that it is out
+            of memory.
 
     Raises:
         ClusterError: there is no cluster at the address, or its Ray or Python differ.
@@ -65,15 +70,28 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
     own: dict[str, Any] = {"include_dashboard": False} if wanted is None else {}
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # Ray tells how it is set up
-            ray.init(address=wanted or "local", configure_logging=False, log_to_driver=False, logging_level=logging.ERROR, **own)
+            ray.init(
+                address=wanted or "local",
+                configure_logging=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                **own,
+            )
     except Exception as error:  # Ray raises whatever its layers do
         reason = " ".join(str(error).split())
         if "ersion mismatch" in reason:
             raise ClusterError(
-                f"the cluster at {wanted} runs another Python or Ray than this machine: use the same on both ({reason[:300]})"
+                f"the cluster at {wanted} runs another Python or Ray than this machine: use the same on both"
+                f" ({reason[:300]})"
             ) from None
-        where = "a Ray cluster of this machine could not be started" if wanted is None else f"no Ray cluster answers at {wanted!r}"
-        raise ClusterError(f"{where} ({reason[:300]}): see ray status on its head node, or use --engine local") from None
+        where = (
+            "a Ray cluster of this machine could not be started"
+            if wanted is None
+            else f"no Ray cluster answers at {wanted!r}"
+        )
+        raise ClusterError(
+            f"{where} ({reason[:300]}): see ray status on its head node, or use --engine local"
+        ) from None
     try:
         with _heard(ray, told):
             yield ray
@@ -84,7 +102,9 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
 
 @contextmanager
 def _heard(ray: Any, told: Callable[[str], object] | None) -> Iterator[None]:
-    """Takes what the cluster tells, which Ray would print on standard output, among the results, whatever it is asked to log."""
+    """Takes what the cluster tells, which Ray would print on standard output, among the results, whatever it is asked
+    to log.
+    """
     worker, name = ray._private.worker, "print_to_stdstream"
     prints = getattr(worker, name, None)
 
@@ -113,13 +133,13 @@ def _check_reach(address: str) -> None:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE) as connection:
             if os.environ.get("RAY_USE_TLS", "0") in ("", "0") and not _speaks_grpc(connection):
                 raise ClusterError(
-                    f"what listens at {address!r} is no Ray cluster: give the port of its head node, 6379 if ray start --head was given no "
-                    "other, not that of its dashboard"
+                    f"what listens at {address!r} is no Ray cluster: give the port of its head node, 6379 if ray start"
+                    " --head was given no other, not that of its dashboard"
                 )
     except (OSError, OverflowError) as error:
         raise ClusterError(
-            f"no Ray cluster answers at {address!r} ({error}): is ray start --head running there, and the port open? Without --address, a "
-            "cluster of this machine alone is used"
+            f"no Ray cluster answers at {address!r} ({error}): is ray start --head running there, and the port open?"
+            " Without --address, a cluster of this machine alone is used"
         ) from None
 
 
@@ -155,7 +175,9 @@ def check_machines(ray: Any) -> None:
 
     remote = ray.remote(num_cpus=0, max_retries=1)(versions)
     asked = {
-        remote.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote(): node["NodeManagerHostname"]
+        remote.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote(): node[
+            "NodeManagerHostname"
+        ]
         for node in ray.nodes()
         if node["Alive"]
     }
@@ -164,11 +186,15 @@ def check_machines(ray: Any) -> None:
         try:
             told = ray.get(answer, timeout=_START)
         except ray.exceptions.GetTimeoutError:
-            raise ClusterError(f"the machine {host} of the cluster did not start a worker in {_START:.0f} s: see ray status") from None
+            raise ClusterError(
+                f"the machine {host} of the cluster did not start a worker in {_START:.0f} s: see ray status"
+            ) from None
         except ray.exceptions.RayError:
             continue  # it died meanwhile: its work goes to the others
         if isinstance(told, str):
-            raise ClusterError(f"the worker on {host} has no nodewise, it {told}: install nodewise {here.nodewise} on every machine")
+            raise ClusterError(
+                f"the worker on {host} has no nodewise, it {told}: install nodewise {here.nodewise} on every machine"
+            )
         difference = here.difference(Versions(*told), f"the worker on {host}")
         if difference is not None:
             raise ClusterError(difference)

@@ -26,7 +26,9 @@ from nodewise.ground.events import Reporter, Silent, Warned
 __all__ = ["RayEngine"]
 
 RETRIES = 5
-"""How often a chunk is begun again because its worker or its machine died. An error of the chunk's own is not retried: everything random is seeded,
+"""How often a chunk is begun again because its worker or its machine died. An error of the chunk's own is not retried.
+
+Everything random is seeded,
 so it would come again."""
 
 _LEAST_AHEAD = 64
@@ -37,11 +39,14 @@ _LEAST_AHEAD = 64
 class RayEngine:
     """Plays tasks on a Ray cluster, each on one thread of one core, or on a share of a GPU.
 
-    A worker loads a graph by its reference and keeps it for the next task; chunks come back to this process alone, which keeps them. A worker or a
-    machine that dies costs the chunks that it was at, which others begin again; if this process dies, the same call goes on with what is stored.
+    A worker loads a graph by its reference and keeps it for the next task; chunks come back to this process alone,
+    which keeps them. A worker or a
+    machine that dies costs the chunks that it was at, which others begin again; if this process dies, the same call
+    goes on with what is stored.
 
     Attributes:
-        address: ``HOST:PORT``, ``ray://HOST:PORT`` or ``"auto"``; None: ``RAY_ADDRESS``, else a cluster of this machine alone.
+        address: ``HOST:PORT``, ``ray://HOST:PORT`` or ``"auto"``; None: ``RAY_ADDRESS``, else a cluster of this machine
+            alone.
         gpus_per_task: share of a GPU for each task, such as 0.5; 0: tasks run on the CPU.
         reporter: told what a user should know.
     """
@@ -80,12 +85,18 @@ class RayEngine:
             return "cuda:0"  # Ray shows a task only its own
         if name in ("cpu", "cuda"):
             raise InputError(
-                f"--device {name} and --gpus-per-task {self.gpus_per_task:g} contradict each other: a task on a GPU needs a share of it"
+                f"--device {name} and --gpus-per-task {self.gpus_per_task:g} contradict each other: a task on a GPU"
+                " needs a share of it"
             )
-        raise InputError(f"unknown device {name!r} for a cluster: use auto, cpu or cuda, with --gpus-per-task for the GPU")
+        raise InputError(
+            f"unknown device {name!r} for a cluster: use auto, cpu or cuda, with --gpus-per-task for the GPU"
+        )
 
     def share(self, graph: Graph, reference: GraphReference, folder: Path | None) -> GraphReference:
-        """A reference that workers can load: by name or absolute path; a graph that lies in memory is written to a file beside the chunks."""
+        """A reference that workers can load: by name or absolute path.
+
+        A graph that lies in memory is written to a file beside the chunks.
+        """
         if reference.source is None:
             return replace(reference, source=str(self._written(graph, folder)))
         path = Path(reference.source).expanduser()
@@ -118,7 +129,9 @@ class RayEngine:
         with connected(self.address, self._heard.put) as ray:
             check_machines(ray)
             room = self._room(ray)
-            remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_task, max_retries=RETRIES, retry_exceptions=False)(play_packed)
+            remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_task, max_retries=RETRIES, retry_exceptions=False)(
+                play_packed
+            )
             driver, pack = ray.put(Versions.here()), ray.cloudpickle.dumps
             pending: dict[Any, Task] = {}
             waiting = chain([first], waiting)
@@ -146,7 +159,12 @@ class RayEngine:
             first = self._heard.get().strip().split("\n")[0].split(". ")[0].rstrip(".")
             if not first.startswith("Task "):  # that it is begun again, beside what happened
                 lost = any(word in first for word in ("died", "dead", "killed"))
-                self.reporter(Warned(f"Ray tells: {first}" + f"; the chunks it was at are begun again, {RETRIES} times at most" * lost))
+                self.reporter(
+                    Warned(
+                        f"Ray tells: {first}"
+                        + f"; the chunks it was at are begun again, {RETRIES} times at most" * lost
+                    )
+                )
 
     def _room(self, ray: Any) -> int:
         """How many tasks Ray is given at a time: enough for every core or GPU to have its next one."""
@@ -155,7 +173,8 @@ class RayEngine:
             lacking = f"{f'{gpus:g}' if gpus else 'no'} GPU for --gpus-per-task {self.gpus_per_task:g}"
             if self._alone:
                 raise ClusterError(
-                    f"this machine has {lacking}, and is the whole cluster: leave it out to use cores, or name a cluster with --address"
+                    f"this machine has {lacking}, and is the whole cluster: leave it out to use cores, or name a"
+                    " cluster with --address"
                 )
             self.reporter(Warned(f"the cluster has {lacking}: the work waits until a machine with more joins"))
         slots: float = there.get("GPU", 0) / self.gpus_per_task if self.gpus_per_task else there.get("CPU", 0)
@@ -177,11 +196,12 @@ def _chunks(ray: Any, answer: Any, task: Task) -> dict[int, Chunk]:
             kind = InputError if isinstance(cause, InputError) else ClusterError
             raise kind(str(cause)) from None
         raise ClusterError(
-            f"{what} failed on a worker, {type(cause).__name__}: {cause}; the same command on --engine local shows where"
+            f"{what} failed on a worker, {type(cause).__name__}: {cause}; the same command on --engine local shows"
+            " where"
         ) from error
     except ray.exceptions.RayError as error:
         raise ClusterError(
-            f"{what} were given up after their worker or its machine died {RETRIES + 1} times ({type(error).__name__}): mostly too little memory; "
-            "what is finished is kept, and the same command goes on"
+            f"{what} were given up after their worker or its machine died {RETRIES + 1} times ({type(error).__name__}):"
+            " mostly too little memory; what is finished is kept, and the same command goes on"
         ) from error
     return chunks

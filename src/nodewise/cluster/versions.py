@@ -41,11 +41,13 @@ class Versions:
         if self.python != other.python:
             return f"{who} runs Python {other.python}, this machine {self.python}: use the same on both"
         if self.nodewise != other.nodewise:
-            return f"{who} has nodewise {other.nodewise}, this machine {self.nodewise}: install the same version on both"
+            return (
+                f"{who} has nodewise {other.nodewise}, this machine {self.nodewise}: install the same version on both"
+            )
         if self.code != other.code:
             return (
-                f"{who} has nodewise {other.nodewise} with other source files ({other.code}) than this machine ({self.code}): "
-                "install the same commit on both, and start the workers anew"
+                f"{who} has nodewise {other.nodewise} with other source files ({other.code}) than this machine"
+                f" ({self.code}): install the same commit on both, and start the workers anew"
             )
         return None
 

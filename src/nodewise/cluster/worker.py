@@ -36,18 +36,22 @@ def play_packed(driver: Versions, packed: bytes) -> dict[int, Chunk]:
         task: Task = pickle.loads(packed)
     except (ImportError, AttributeError) as error:
         raise ClusterError(
-            f"the worker on {here} cannot import what the task needs ({error}): install the package with your classifier or strategy there, too"
+            f"the worker on {here} cannot import what the task needs ({error}): install the package with your"
+            " classifier or strategy there, too"
         ) from None
     folder = task.graph.data_dir
-    if folder is not None and not Path(folder).is_dir():  # the driver's folder is not there: this machine's own is looked in
+    if (
+        folder is not None and not Path(folder).is_dir()
+    ):  # the driver's folder is not there: this machine's own is looked in
         task = replace(task, graph=replace(task.graph, data_dir=None))
     try:
         with one_thread():
             return _PLAYER.play(task)
     except GraphError as error:
         raise ClusterError(
-            f"the worker on {here} cannot read the graph {task.graph.name!r} from {task.graph.source!r} ({error}): put it where every machine "
-            "reads it under the same path, and give --out on such a shared folder for graphs that only lie in memory"
+            f"the worker on {here} cannot read the graph {task.graph.name!r} from {task.graph.source!r} ({error}): put"
+            " it where every machine reads it under the same path, and give --out on such a shared folder for graphs"
+            " that only lie in memory"
         ) from None
     except InputError as error:
         raise InputError(str(error)) from None  # as plain as it would be in this process

@@ -1,4 +1,7 @@
-"""Data sets: names to graphs. The paper's ten, further public ones, small ones that need no network, and generated ones."""
+"""Data sets: names to graphs.
+
+The paper's ten, further public ones, small ones that need no network, and generated ones.
+"""
 
 from __future__ import annotations
 

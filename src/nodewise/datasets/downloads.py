@@ -1,7 +1,10 @@
-"""Data sets that are fetched once, through PyTorch Geometric or from the address it has, and then kept as npz in the data folder.
+"""Data sets that are fetched once, through PyTorch Geometric or from the address it has, and then kept as npz in the
+data folder.
 
-Graphs come out as the record holds them, whatever form their source has: every edge once, no self loops, features sparse where they mostly are
-zeros. So the counts are those of the catalogue: PyTorch Geometric's count every edge twice, Citeseer's source repeats some, and so on.
+Graphs come out as the record holds them, whatever form their source has: every edge once, no self loops, features
+sparse where they mostly are
+zeros. So the counts are those of the catalogue: PyTorch Geometric's count every edge twice, Citeseer's source repeats
+some, and so on.
 """
 
 from __future__ import annotations
@@ -40,11 +43,15 @@ def download(info: DatasetInfo, folder: Path, report: Reporter) -> Graph:
             graph = SOURCES[loader](info.name, which, root)
     except MissingExtraError:
         raise
-    except (Exception, SystemExit) as error:  # whatever a foreign reader may raise on a page that is not the file: SystemExit is ogb's
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # whatever a foreign reader may raise on a page that is not the file: SystemExit is ogb's
         unpacked = f", or the folder {info.name.replace('-', '_')} that ogb unpacked before" if loader == "ogb" else ""
         raise DownloadError(
-            f"{info.name} could not be downloaded from {info.source} ({_reason(error)}): check the network and try again, or put {info.name}.npz "
-            f"(made on another machine by nodewise, or by hand from edge_index, y and x){unpacked} into the data folder {folder}, or give the path of a file"
+            f"{info.name} could not be downloaded from {info.source} ({_reason(error)}): check the network and try"
+            f" again, or put {info.name}.npz (made on another machine by nodewise, or by hand from edge_index, y and"
+            f" x){unpacked} into the data folder {folder}, or give the path of a file"
         ) from error
     return keep(info, graph, folder, report, "downloaded")
 
@@ -63,8 +70,8 @@ def keep(info: DatasetInfo, graph: Graph, folder: Path, report: Reporter, got: s
         # Some readers take a file that was cut off for a smaller one: what is not as published is not kept.
         report(
             Warned(
-                f"{info.name} is not as it was published: {', '.join(other)}. It is used but not kept: a download may be cut off; "
-                + ("try again" if got == "downloaded" else "download it again")
+                f"{info.name} is not as it was published: {', '.join(other)}. It is used but not kept: a download may"
+                " be cut off; " + ("try again" if got == "downloaded" else "download it again")
             )
         )
         return graph
@@ -78,7 +85,9 @@ def keep(info: DatasetInfo, graph: Graph, folder: Path, report: Reporter, got: s
 
 @contextlib.contextmanager
 def _workspace(folder: Path) -> Iterator[Path]:
-    """A folder for what comes on the way, beside the result where that can be written to, since temporary folders may be small."""
+    """A folder for what comes on the way, beside the result where that can be written to, since temporary folders may
+    be small.
+    """
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +111,11 @@ def _undisturbed() -> Iterator[None]:
     sys.stdin = io.StringIO("y\n" * 8)  # ogb asks before it downloads more than 1 GB; who named the data set wants it
     socket.setdefaulttimeout(_PATIENCE)
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore")
             yield
     finally:
@@ -119,6 +132,15 @@ def _differences(info: DatasetInfo, graph: Graph) -> list[str]:
     """Where the graph is not of the size that the catalogue tells."""
     if info.loader[0] in ("twitch", "webkb"):  # a remark says why these differ
         return []
-    received = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features, "classes": graph.num_classes}
+    received = {
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "features": graph.num_features,
+        "classes": graph.num_classes,
+    }
     expected = {"nodes": info.nodes, "edges": info.edges, "features": info.features, "classes": info.classes}
-    return [f"{value:,} {key} instead of {expected[key]:,}" for key, value in received.items() if expected[key] not in (None, value)]
+    return [
+        f"{value:,} {key} instead of {expected[key]:,}"
+        for key, value in received.items()
+        if expected[key] not in (None, value)
+    ]

@@ -13,7 +13,8 @@ __all__ = ["data_folder", "find_local", "local_names"]
 
 
 def data_folder(data_dir: str | Path | None = None) -> Path:
-    """The folder given, else the one that the environment variable NODEWISE_DATA names, else ``nodewise`` in the user's cache.
+    """The folder given, else the one that the environment variable NODEWISE_DATA names, else ``nodewise`` in the user's
+    cache.
 
     It need not exist.
 
@@ -21,7 +22,9 @@ def data_folder(data_dir: str | Path | None = None) -> Path:
         InputError: if it is a file.
     """
     named = os.environ.get("NODEWISE_DATA", "")
-    folder = Path(data_dir).expanduser() if data_dir is not None else Path(named).expanduser() if named else user_cache()
+    folder = (
+        Path(data_dir).expanduser() if data_dir is not None else Path(named).expanduser() if named else user_cache()
+    )
     if folder.exists() and not folder.is_dir():
         where = "--data-dir" if data_dir is not None else "NODEWISE_DATA"
         raise InputError(f"the data folder {folder} is not a folder: give another by {where}")

@@ -1,4 +1,7 @@
-"""Data sets that need no network: scikit-learn's as nearest-neighbour graphs, networkx's karate club, and generated ones."""
+"""Data sets that need no network.
+
+Scikit-learn's as nearest-neighbour graphs, networkx's karate club, and generated ones.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,15 @@ def _digits(name: str, which: str, report: Reporter) -> Graph:
 
     source = load_digits()
     pictures = [_picture(image) for image in source.images]
-    return knn_graph(source.data, _NEIGHBOURS, "euclidean", name=name, reporter=report, y=source.target, attributes={"picture": pictures})
+    return knn_graph(
+        source.data,
+        _NEIGHBOURS,
+        "euclidean",
+        name=name,
+        reporter=report,
+        y=source.target,
+        attributes={"picture": pictures},
+    )
 
 
 def _standardised(name: str, which: str, report: Reporter) -> Graph:
@@ -44,7 +55,13 @@ def _standardised(name: str, which: str, report: Reporter) -> Graph:
     source = getattr(datasets, f"load_{which}")()
     x = (source.data - source.data.mean(axis=0)) / source.data.std(axis=0)
     return knn_graph(
-        x, _NEIGHBOURS, "euclidean", name=name, reporter=report, y=source.target, class_names=[str(kind) for kind in source.target_names]
+        x,
+        _NEIGHBOURS,
+        "euclidean",
+        name=name,
+        reporter=report,
+        y=source.target,
+        class_names=[str(kind) for kind in source.target_names],
     )
 
 
@@ -65,12 +82,21 @@ def _synthetic(name: str, which: str, report: Reporter) -> Graph:
 
 
 def _picture(image: npt.NDArray[np.float64], scale: int = 8) -> str:
-    """A picture of a digit, values 0 to 16, as a data address that a browser shows: PNG, 8 bits of grey, dark on white."""
+    """A picture of a digit, values 0 to 16, as a data address that a browser shows.
+
+    PNG, 8 bits of grey, dark on white.
+    """
     grey = (255 - image * (255 / 16)).astype(np.uint8).repeat(scale, axis=0).repeat(scale, axis=1)
     rows = b"".join(b"\0" + row.tobytes() for row in grey)
     height, width = grey.shape
-    parts = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
-    chunks = (struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts)
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)),
+        (b"IDAT", zlib.compress(rows, 9)),
+        (b"IEND", b""),
+    )
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
     return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(chunks)).decode()
 
 

@@ -20,8 +20,10 @@ class DatasetInfo:
         nodes, edges: how many; None where it is not known before the graph is there. Each undirected edge counts once.
         features: columns; 0: it has none.
         classes: how many.
-        origin: ``"download"`` (fetched once, then kept in the data folder), ``"included"`` (comes with a dependency, needs no network),
-            ``"generated"`` (from a seed) or ``"folder"`` (only where the data folder holds it; `remark` says where it is to be had).
+        origin: ``"download"`` (fetched once, then kept in the data folder), ``"included"`` (comes with a dependency,
+            needs no network),
+            ``"generated"`` (from a seed) or ``"folder"`` (only where the data folder holds it; `remark` says where it
+            is to be had).
         source: who publishes it.
         citation: where it was published first.
         licence: as its source states it; empty where the source states none.

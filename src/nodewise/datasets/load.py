@@ -42,18 +42,26 @@ _BY_NAME = {name: info for info in CATALOGUE for name in (*info.files, *info.ali
 
 
 def load_graph(
-    name_or_path: str | Path, *, features: str = "raw", data_dir: str | Path | None = None, reporter: Reporter | None = None
+    name_or_path: str | Path,
+    *,
+    features: str = "raw",
+    data_dir: str | Path | None = None,
+    reporter: Reporter | None = None,
 ) -> Graph:
     """Loads a graph by name or path.
 
-    A name is looked for in the data folder first, as ``NAME.npz``; any npz file there can be loaded by its name. A graph that must be downloaded
-    is kept there. What has a folder or an ending that graphs have is a path; so is the name of a file or folder that no data set has. A folder
-    may also hold a Reddit graph as the paper's authors released it, or a data set of the Open Graph Benchmark as its package unpacks it; a data
+    A name is looked for in the data folder first, as ``NAME.npz``; any npz file there can be loaded by its name. A
+    graph that must be downloaded
+    is kept there. What has a folder or an ending that graphs have is a path; so is the name of a file or folder that no
+    data set has. A folder
+    may also hold a Reddit graph as the paper's authors released it, or a data set of the Open Graph Benchmark as its
+    package unpacks it; a data
     folder that holds ``ogbn_arxiv`` in that form has ``ogbn-arxiv``.
 
     Args:
         name_or_path: such as ``"cora"`` or ``"my/graph.npz"``.
-        features: preprocessing by name, see `nodewise.graph.preprocess`; `Graph.features` tells it. ``"raw"``: as the source has them.
+        features: preprocessing by name, see `nodewise.graph.preprocess`; `Graph.features` tells it. ``"raw"``: as the
+            source has them.
         data_dir: the data folder; None: the one that NODEWISE_DATA names, else one in the user's cache.
         reporter: is told the progress.
 
@@ -76,12 +84,18 @@ def load_graph(
     as_path(name_or_path, "a data set's name or a file")
     canonical_features(features)  # a misspelt preprocessing is told before a long download
     report = reporter or Silent()
-    graph = _from_path(Path(name_or_path)) if _is_path(name_or_path) else _by_name(str(name_or_path), data_folder(data_dir), report)
+    graph = (
+        _from_path(Path(name_or_path))
+        if _is_path(name_or_path)
+        else _by_name(str(name_or_path), data_folder(data_dir), report)
+    )
     return prepared(graph, features, "raw")
 
 
 def as_graph(thing: Any, *, data_dir: str | Path | None = None, reporter: Reporter | None = None) -> Graph:
-    """Whatever stands for one graph as a `Graph`: itself, a data set's name, a file, a PyTorch Geometric `Data` or a networkx graph.
+    """Whatever stands for one graph as a `Graph`.
+
+    Itself, a data set's name, a file, a PyTorch Geometric `Data` or a networkx graph.
 
     Args:
         thing: what a caller gave as a graph.
@@ -99,7 +113,9 @@ def as_graph(thing: Any, *, data_dir: str | Path | None = None, reporter: Report
 
 
 def list_datasets(data_dir: str | Path | None = None) -> list[str]:
-    """The names that `load_graph` takes: those of the catalogue, the paper's first, then further graphs in the data folder.
+    """The names that `load_graph` takes.
+
+    Those of the catalogue, the paper's first, then further graphs in the data folder.
 
     Example:
         >>> import nodewise as nw
@@ -111,7 +127,9 @@ def list_datasets(data_dir: str | Path | None = None) -> list[str]:
 
 
 def dataset_info(name: str, data_dir: str | Path | None = None) -> DatasetInfo:
-    """What is known about a data set. Where its file is in the data folder, sizes are those of the graph in it, which is read.
+    """What is known about a data set.
+
+    Where its file is in the data folder, sizes are those of the graph in it, which is read.
 
     Raises:
         UnknownNameError: if there is none of that name; says which was probably meant.
@@ -120,11 +138,15 @@ def dataset_info(name: str, data_dir: str | Path | None = None) -> DatasetInfo:
     info = find_info(name)
     if info is None and name not in local_names(folder):
         raise unknown_dataset(name, folder)
-    return as_it_is(info or DatasetInfo(name, "a graph in the data folder", None, None, 0, 0, "folder", "the data folder"), folder)
+    return as_it_is(
+        info or DatasetInfo(name, "a graph in the data folder", None, None, 0, 0, "folder", "the data folder"), folder
+    )
 
 
 def as_it_is(info: DatasetInfo, folder: Path, largest: int | None = None) -> DatasetInfo:
-    """The record with the sizes that the graph in the data folder really has: a file there need not be as it was published.
+    """The record with the sizes that the graph in the data folder really has.
+
+    A file there need not be as it was published.
 
     Args:
         info: of the catalogue.
@@ -142,7 +164,9 @@ def as_it_is(info: DatasetInfo, folder: Path, largest: int | None = None) -> Dat
         if largest is None:
             raise
         return info  # a list is no place to stumble over one damaged file
-    return replace(info, nodes=graph.num_nodes, edges=graph.num_edges, features=graph.num_features, classes=graph.num_classes)
+    return replace(
+        info, nodes=graph.num_nodes, edges=graph.num_edges, features=graph.num_features, classes=graph.num_classes
+    )
 
 
 def find_info(name: str) -> DatasetInfo | None:
@@ -156,21 +180,27 @@ def plain_name(name: str) -> str:
 
 
 def default_features(name: str) -> str:
-    """The feature preprocessing that commands use unless told otherwise: ``"paper"`` for the paper's ten graphs by name, else ``"raw"``."""
+    """The feature preprocessing that commands use unless told otherwise.
+
+    ``"paper"`` for the paper's ten graphs by name, else ``"raw"``.
+    """
     info = find_info(name)
     return "paper" if info is not None and info.paper else "raw"
 
 
 def default_budget(graph: Graph | str | Path, data_dir: str | Path | None = None, *, simulated: bool = False) -> int:
-    """The paper's budget for its graphs (Cora 35, Citeseer 30, Pubmed 15, Physics 25, CS 75, Reddit 50, its case study 15), else five a class.
+    """The paper's budget for its graphs (Cora 35, Citeseer 30, Pubmed 15, Physics 25, CS 75, Reddit 50, its case study
+    15), else five a class.
 
-    Five a class are never more than half the pool, the nodes that the protocol holds out neither for the test nor for validation.
+    Five a class are never more than half the pool, the nodes that the protocol holds out neither for the test nor for
+    validation.
 
     Args:
         graph: a graph, or what `load_graph` takes. A graph counts as the paper's if it has the name and, but for the
             Reddit graphs, whose builder may find other classes, as many classes.
         data_dir: where a name's file may lie, if the graph must be read to count its classes.
-        simulated: whether only nodes whose label is known can be asked, as where nobody is there to answer; they alone are counted then.
+        simulated: whether only nodes whose label is known can be asked, as where nobody is there to answer; they alone
+            are counted then.
 
     Raises:
         InputError: if the graph has no classes, so that nothing can be told.
@@ -187,14 +217,18 @@ def default_budget(graph: Graph | str | Path, data_dir: str | Path | None = None
         return info.budget
     if not graph.num_classes:
         raise InputError(
-            f"the graph {graph.name!r} has no classes, so there is no default budget: give one, such as five labels for each class you expect"
+            f"the graph {graph.name!r} has no classes, so there is no default budget: give one, such as five labels for"
+            " each class you expect"
         )
     nodes = int((graph.y >= 0).sum()) if simulated and graph.y is not None else graph.num_nodes
     return _five_a_class(graph.num_classes, nodes)
 
 
 def held_out(nodes: int) -> tuple[int, int]:
-    """How many nodes the protocol tests and validates on, of so many labelled ones: 1000 and 500; a quarter each at 2250 nodes and below."""
+    """How many nodes the protocol tests and validates on, of so many labelled ones: 1000 and 500.
+
+    A quarter each at 2250 nodes and below.
+    """
     return (1000, 500) if nodes > 2250 else (nodes // 4, nodes // 4)
 
 
@@ -206,7 +240,10 @@ def _five_a_class(classes: int, nodes: int | None) -> int:
 
 def unknown_dataset(name: str, folder: Path) -> UnknownNameError:
     """The error for a name that neither the catalogue nor the data folder knows."""
-    hint = f"A file needs its ending, such as {name or 'my'}.npz; a graph {name or 'NAME'}.npz in the data folder {folder} is found by its name."
+    hint = (
+        f"A file needs its ending, such as {name or 'my'}.npz; a graph {name or 'NAME'}.npz in the data folder {folder}"
+        " is found by its name."
+    )
     return UnknownNameError("data set", name, {*(info.name for info in CATALOGUE), *local_names(folder)}, hint)
 
 
@@ -275,4 +312,7 @@ def _by_name(name: str, folder: Path, report: Reporter) -> Graph:
 def _not_here(info: DatasetInfo, folder: Path) -> str:
     names = " or ".join(f"{name}.npz" for name in (info.name, *info.files))
     said = f" ({info.remark})" if info.remark else ""
-    return f"{info.name} cannot be downloaded{said}: put {names} into the data folder {folder}, or give the path of a file; it comes from {info.source}"
+    return (
+        f"{info.name} cannot be downloaded{said}: put {names} into the data folder {folder}, or give the path of a"
+        f" file; it comes from {info.source}"
+    )

@@ -1,7 +1,9 @@
 """One function for each place that data sets come from; PyTorch Geometric, ogb and torch are imported only here.
 
-Each takes the name of the data set, what it is called there, and an empty folder to work in. Readers of PyTorch Geometric unpickle the files of some
-sources (Planetoid, MUSAE): trust these as you trust a package. What is kept in the data folder afterwards is never pickled.
+Each takes the name of the data set, what it is called there, and an empty folder to work in. Readers of PyTorch
+Geometric unpickle the files of some
+sources (Planetoid, MUSAE): trust these as you trust a package. What is kept in the data folder afterwards is never
+pickled.
 """
 
 from __future__ import annotations
@@ -21,11 +23,24 @@ __all__ = ["SOURCES"]
 
 _CLASSES: Mapping[str, tuple[str, ...]] = {
     "coauthor-cs": (
-        "bioinformatics", "machine_learning", "computer_vision", "NLP", "graphics", "networks", "security", "databases", "data_mining",
-        "game_theory", "HCI", "information_theory", "medical_informatics", "robotics", "theoretical_cs",
+        "bioinformatics",
+        "machine_learning",
+        "computer_vision",
+        "NLP",
+        "graphics",
+        "networks",
+        "security",
+        "databases",
+        "data_mining",
+        "game_theory",
+        "HCI",
+        "information_theory",
+        "medical_informatics",
+        "robotics",
+        "theoretical_cs",
     ),
     "coauthor-physics": ("phys rev d", "phys rev a", "phys rev b", "phys rev c", "phys rev e"),
-}  # fmt: skip
+}
 _SPARSE = 0.25  # share of non-zero values below which CSR is smaller than a dense table
 
 
@@ -33,7 +48,10 @@ def _planetoid(name: str, which: str, root: Path) -> Graph:
     from torch_geometric.datasets import Planetoid
 
     data = Planetoid(str(root), which)[0]
-    extra = {f"planetoid_{part}": np.flatnonzero(data[f"{part}_mask"].numpy()).astype(np.int32) for part in ("train", "val", "test")}
+    extra = {
+        f"planetoid_{part}": np.flatnonzero(data[f"{part}_mask"].numpy()).astype(np.int32)
+        for part in ("train", "val", "test")
+    }
     x = data.x.numpy()
     extra["missing_nodes"] = np.flatnonzero(~x.any(axis=1)).astype(np.int32)
     return _graph(name, data.edge_index.numpy(), x, data.y.numpy(), extra=extra)
@@ -43,9 +61,15 @@ def _coauthor(name: str, which: str, root: Path) -> Graph:
     # Read here: PyTorch Geometric makes the features dense, 1.2 GB for Physics, and their counts 0 and 1.
     from torch_geometric.datasets import Coauthor
 
-    with _fetched(f"{Coauthor.url}ms_academic_{which}.npz", root) as handle, np.load(handle, allow_pickle=False) as file:
+    with (
+        _fetched(f"{Coauthor.url}ms_academic_{which}.npz", root) as handle,
+        np.load(handle, allow_pickle=False) as file,
+    ):
         adjacency, x = (
-            sp.csr_matrix(tuple(file[f"{part}_{field}"] for field in ("data", "indices", "indptr")), shape=tuple(file[f"{part}_shape"]))
+            sp.csr_matrix(
+                tuple(file[f"{part}_{field}"] for field in ("data", "indices", "indptr")),
+                shape=tuple(file[f"{part}_shape"]),
+            )
             for part in ("adj", "attr")
         )
         y = file["labels"]
@@ -56,7 +80,10 @@ def _heterophilous(name: str, which: str, root: Path) -> Graph:
     # PyTorch Geometric refuses the two filtered graphs, which lie at the same address in the same form.
     from torch_geometric.datasets import HeterophilousGraphDataset
 
-    with _fetched(f"{HeterophilousGraphDataset.url}/{which}.npz", root) as handle, np.load(handle, allow_pickle=False) as file:
+    with (
+        _fetched(f"{HeterophilousGraphDataset.url}/{which}.npz", root) as handle,
+        np.load(handle, allow_pickle=False) as file,
+    ):
         return _graph(name, file["edges"].T, file["node_features"], file["node_labels"])
 
 

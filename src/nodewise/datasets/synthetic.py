@@ -35,11 +35,13 @@ class SyntheticSettings:
         classes: how many blocks; a node's class is its block.
         mean_degree: neighbours of a node on average.
         homophily: share of the edges that join nodes of one class; 1 / classes is no preference.
-        degrees: ``"poisson"``, as in a random graph, or ``"powerlaw"``, few nodes with many neighbours and many with few.
+        degrees: ``"poisson"``, as in a random graph, or ``"powerlaw"``, few nodes with many neighbours and many with
+            few.
         exponent: of the power law, above 2; the smaller, the larger the hubs.
         class_shares: sizes of the classes in proportion, or None: equal.
         features: columns; 0 for none.
-        signal: how far a class's mean lies from the origin, in a random direction, in units of the deviation of each feature within a class.
+        signal: how far a class's mean lies from the origin, in a random direction, in units of the deviation of each
+            feature within a class.
         seed: where all randomness comes from.
     """
 
@@ -86,7 +88,8 @@ def synthetic_graph(
 ) -> Graph:
     """A stochastic block graph with exactly the number of edges, within and between classes, that the settings ask for.
 
-    Every edge is drawn by its ends, a node being chosen in proportion to its expected degree; edges that are there already are drawn again.
+    Every edge is drawn by its ends, a node being chosen in proportion to its expected degree; edges that are there
+    already are drawn again.
     Beyond the result itself, memory holds two integers an edge and one block.
 
     Args:
@@ -96,7 +99,8 @@ def synthetic_graph(
         **changes: fields of the settings that are to be different, such as ``nodes=500``.
 
     Raises:
-        InputError: if a setting is not allowed, or so many edges do not exist within, or between, classes of these sizes.
+        InputError: if a setting is not allowed, or so many edges do not exist within, or between, classes of these
+            sizes.
     """
     wanted = replace(settings or SyntheticSettings(), **changes)
     y = _classes(wanted)
@@ -106,7 +110,10 @@ def synthetic_graph(
     report = reporter or Silent()
     lines = _Line(y, _weights(wanted)), _Line(y, None)
     keys = np.concatenate(
-        [_draw(wanted, lines, True, within, 0, edges, report), _draw(wanted, lines, False, edges - within, within, edges, report)]
+        [
+            _draw(wanted, lines, True, within, 0, edges, report),
+            _draw(wanted, lines, False, edges - within, within, edges, report),
+        ]
     )
     keys.sort()
     edge_index = np.empty((2, edges), dtype=np.int64)
@@ -134,7 +141,8 @@ def _weights(wanted: SyntheticSettings) -> Floats | None:
         return None
     uniform = numpy_generator(wanted.seed, "degrees").random(wanted.nodes)
     weight: Floats = (1 - uniform) ** (-1 / (wanted.exponent - 1))
-    # No node can expect more neighbours than the root of twice the edges, or pairs of hubs would be joined many times over.
+    # No node can expect more neighbours than the root of twice the edges, or pairs of hubs would be joined many times
+    # over.
     most = weight.mean() * math.sqrt(wanted.nodes / max(1.0, wanted.mean_degree))
     limited: Floats = np.minimum(weight, most)
     return limited
@@ -147,13 +155,17 @@ def _check_room(wanted: SyntheticSettings, y: Ints, within: int, between: int) -
     for asked, there, where in ((within, inside, "within"), (between, outside, "between")):
         if asked > there:
             raise InputError(
-                f"a synthetic graph with mean degree {wanted.mean_degree} and homophily {wanted.homophily} has {asked:,} edges {where} classes, "
-                f"but {wanted.nodes:,} nodes in {wanted.classes} classes leave room for {there:,}: change the degree, the homophily or the classes"
+                f"a synthetic graph with mean degree {wanted.mean_degree} and homophily {wanted.homophily} has"
+                f" {asked:,} edges {where} classes, but {wanted.nodes:,} nodes in {wanted.classes} classes leave room"
+                f" for {there:,}: change the degree, the homophily or the classes"
             )
 
 
 class _Line:
-    """All nodes along a line, class by class, each as long as its weight: a point on it chooses a node in proportion to the weight."""
+    """All nodes along a line, class by class, each as long as its weight.
+
+    A point on it chooses a node in proportion to the weight.
+    """
 
     def __init__(self, y: Ints, weight: Floats | None) -> None:
         self.y, self.order = y, np.argsort(y, kind="stable")
@@ -170,13 +182,22 @@ class _Line:
         else:  # along what is left when the class is cut out
             other = generator.random(draws) * (self.reach[-1] - width)
             other += np.where(other >= begin, width, 0.0)
-        first, second = (self.order[np.minimum(np.searchsorted(self.reach, at, side="right"), len(self.y) - 1)] for at in (one, other))
+        first, second = (
+            self.order[np.minimum(np.searchsorted(self.reach, at, side="right"), len(self.y) - 1)]
+            for at in (one, other)
+        )
         fit = (first != second) & ((self.y[first] == self.y[second]) == same)
         return first[fit], second[fit]
 
 
 def _draw(
-    wanted: SyntheticSettings, lines: tuple[_Line, _Line], same: bool, number: int, before: int, total: int, report: Reporter
+    wanted: SyntheticSettings,
+    lines: tuple[_Line, _Line],
+    same: bool,
+    number: int,
+    before: int,
+    total: int,
+    report: Reporter,
 ) -> Ints:
     """Keys ``low * nodes + high`` of as many different edges as asked, within classes or between them."""
     kind = "within" if same else "between"
@@ -184,18 +205,19 @@ def _draw(
     for turn in count():
         if len(keys) == number:
             return keys
-        # Where hubs are joined to all that they can be, drawing by weight would find nothing new: after many turns all nodes are alike.
+        # Where hubs are joined to all that they can be, drawing by weight would find nothing new: after many turns all
+        # nodes are alike.
         line = lines[0] if turn < 32 else lines[1]
-        fresh = [
-            keys
-        ]  # from the second turn on some more draws than edges are missing, since in a dense graph most edges are there already
+        # from the second turn on some more draws than edges are missing: in a dense graph most edges are there already
+        fresh = [keys]
         for block, draws in enumerate(_blocks(number - len(keys) + (number // 16 if turn else 0))):
             low, high = line.pairs(numpy_generator(wanted.seed, kind, turn, block), same, draws)
             fresh.append(np.minimum(low, high) * wanted.nodes + np.maximum(low, high))
         every: Ints = np.unique(np.concatenate(fresh))
         del fresh
         if len(every) > number:
-            # Which of this turn's edges stay must not hang on their order, or nodes with a low index would be preferred.
+            # Which of this turn's edges stay must not hang on their order, or nodes with a low index would be
+            # preferred.
             new = np.setdiff1d(every, keys, assume_unique=True)
             kept = numpy_generator(wanted.seed, kind, turn, "kept").permutation(new)[: number - len(keys)]
             every = np.concatenate([keys, kept])

@@ -37,4 +37,9 @@ class DeviceClock:
 
     def uniform(self, purpose: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         """Uniform numbers in [0, 1) for this step and purpose."""
-        return uniform(torch.empty(shape, dtype=dtype, device=self._seed.device), self._seed, self.step, zlib.crc32(purpose.encode()))
+        return uniform(
+            torch.empty(shape, dtype=dtype, device=self._seed.device),
+            self._seed,
+            self.step,
+            zlib.crc32(purpose.encode()),
+        )

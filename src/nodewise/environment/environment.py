@@ -1,6 +1,7 @@
 """The paper's Markov decision process (section 3.2) over a batch of runs: what is asked, seen, drawn and scored.
 
-`Environment` is the process, `EnvironmentObservation` what a strategy sees of it, `rollout` the loop in which a strategy chooses all nodes of an episode,
+`Environment` is the process, `EnvironmentObservation` what a strategy sees of it, `rollout` the loop in which a
+strategy chooses all nodes of an episode,
 `draw_splits` every run's own division of the labelled nodes, `f1_scores` what the learners are worth.
 """
 
@@ -83,7 +84,9 @@ class Environment:
         """Start an episode: new classifiers, nothing labelled, the pool as the splits say."""
         smallest = int(splits.pool.sum(1).min())
         if self.budget > smallest:
-            raise InputError(f"a budget of {self.budget} queries is more than the pool's {smallest} nodes: lower the budget")
+            raise InputError(
+                f"a budget of {self.budget} queries is more than the pool's {smallest} nodes: lower the budget"
+            )
         self.splits, self.seed, self.step = splits, seed, 0
         self.labelled.zero_()
         self.pool.copy_(splits.pool)
@@ -183,8 +186,8 @@ class EnvironmentObservation:
         """
         if self._environment.is_recording:
             raise InputError(
-                "a GPU records this step once and replays it, so the step's number, read in Python, would stay the same: "
-                "use observation.step, a tensor, or say recordable = False"
+                "a GPU records this step once and replays it, so the step's number, read in Python, would stay the"
+                " same: use observation.step, a tensor, or say recordable = False"
             )
         return self._environment.step
 
@@ -241,7 +244,12 @@ class EnvironmentObservation:
             from nodewise.environment.prediction_kernels import divergences
 
             return divergences(self.graph, self._packed)
-        p, log_p, negative, classes = self.probabilities, self.log_probabilities, self.negative_entropy, self.num_classes
+        p, log_p, negative, classes = (
+            self.probabilities,
+            self.log_probabilities,
+            self.negative_entropy,
+            self.num_classes,
+        )
         means = self.graph.adjacency.mm(self._packed) / self.graph.degree.clamp_min(1)[:, None]
         forward = negative * (self.graph.degree > 0) - (p * means[..., :classes]).sum(-1)
         reverse = means[..., -1] - (log_p * means[..., classes : 2 * classes]).sum(-1)
@@ -265,12 +273,17 @@ LOG_SMALLEST = -23.025850929940457  # log 1e-10: smaller probabilities count as 
 
 
 def rollout(
-    environment: Environment, strategy: Strategy, splits: Splits, seed: int, each_query: Callable[[int], None] | None = None
+    environment: Environment,
+    strategy: Strategy,
+    splits: Splits,
+    seed: int,
+    each_query: Callable[[int], None] | None = None,
 ) -> torch.Tensor:
     """Play one episode of every run and let the learners finish (algorithm 2): they fit after each query.
 
     Args:
-        each_query: called with the number of queries so far after each query and its fit; it may look, and must leave everything as it was.
+        each_query: called with the number of queries so far after each query and its fit; it may look, and must leave
+            everything as it was.
 
     Returns:
         The nodes in the order in which they were asked: int64 [run, step].
@@ -278,7 +291,11 @@ def rollout(
     with torch.no_grad():
         environment.reset(seed, splits)
         environment.begin(strategy)
-        if environment.graph.device.type == "cuda" and strategy.recordable and getattr(environment.learner, "recordable", False):
+        if (
+            environment.graph.device.type == "cuda"
+            and strategy.recordable
+            and getattr(environment.learner, "recordable", False)
+        ):
             from nodewise.environment.replay import replay_episode
 
             replay_episode(environment, strategy, each_query)
@@ -306,14 +323,18 @@ def checked_scores(strategy: Strategy, scores: torch.Tensor, pool: torch.Tensor)
     """
     if not isinstance(scores, torch.Tensor) or scores.shape != pool.shape or not scores.is_floating_point():
         got = (
-            f"of shape {list(scores.shape)} and kind {scores.dtype}" if isinstance(scores, torch.Tensor) else f"as {type(scores).__name__}"
+            f"of shape {list(scores.shape)} and kind {scores.dtype}"
+            if isinstance(scores, torch.Tensor)
+            else f"as {type(scores).__name__}"
         )
         raise InputError(
-            f"strategy {strategy.name!r} gave scores {got}: they must be floating-point numbers [run, node], here {list(pool.shape)}"
+            f"strategy {strategy.name!r} gave scores {got}: they must be floating-point numbers [run, node], here"
+            f" {list(pool.shape)}"
         )
     if scores.device.type == "cpu" and bool(scores.masked_fill(~pool, 0).isnan().any()):
         raise InputError(
-            f"strategy {strategy.name!r} gave scores that are not numbers for nodes of the pool: each needs one, -inf for 'never'"
+            f"strategy {strategy.name!r} gave scores that are not numbers for nodes of the pool: each needs one, -inf"
+            " for 'never'"
         )
     return scores
 
@@ -329,18 +350,26 @@ def checked_logits(learner: Learner, shape: tuple[int, int, int]) -> torch.Tenso
     if not isinstance(logits, torch.Tensor) or logits.shape != shape:
         got = f"of shape {list(logits.shape)}" if isinstance(logits, torch.Tensor) else f"as {type(logits).__name__}"
         raise InputError(f"{name} gave logits {got}: they must be a tensor [run, node, class], here {list(shape)}")
-    if logits.device.type == "cpu" and bool(logits.sum().isnan()) and bool(logits.isnan().any()):  # the sum takes a fraction of the time
-        raise InputError(f"{name} gave logits that are not numbers: every node needs a prediction, before the first label as well")
+    if (
+        logits.device.type == "cpu" and bool(logits.sum().isnan()) and bool(logits.isnan().any())
+    ):  # the sum takes a fraction of the time
+        raise InputError(
+            f"{name} gave logits that are not numbers: every node needs a prediction, before the first label as well"
+        )
     return logits
 
 
 def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
-    """The pool node with the largest score in each run: int64 [run]. A score of -inf is the lowest, yet above any outside the pool."""
+    """The pool node with the largest score in each run: int64 [run].
+
+    A score of -inf is the lowest, yet above any outside the pool.
+    """
     return scores.clamp_min(torch.finfo(scores.dtype).min).masked_fill(~pool, -torch.inf).argmax(1)
 
 
 def break_ties(scores: torch.Tensor, observation: Observation) -> torch.Tensor:
-    """The same scores with noise added to those that share the pool's maximum, so that `choose` takes one of them at random: [run, node].
+    """The same scores with noise added to those that share the pool's maximum, so that `choose` takes one of them at
+    random: [run, node].
 
     The order of all other nodes stays as it is.
     """
@@ -394,14 +423,18 @@ class TestNodes:
             columns = [np.unique(array)]
             if len(array) > 2 and set(columns[0].tolist()) <= {0, 1}:
                 raise InputError(
-                    f"test nodes are {len(array)} zeros and ones: a mask holds True and False, as {array.dtype} they would be nodes 0 and 1"
+                    f"test nodes are {len(array)} zeros and ones: a mask holds True and False, as {array.dtype} they"
+                    " would be nodes 0 and 1"
                 )
         else:
             raise InputError(
-                f"test nodes must be a mask [node], a mask [node, split] or node indices, got {array.dtype} of shape {list(array.shape)}"
+                f"test nodes must be a mask [node], a mask [node, split] or node indices, got {array.dtype} of shape"
+                f" {list(array.shape)}"
             )
         if any(not len(column) for column in columns) or any(column[0] < 0 for column in columns):
-            raise InputError("test nodes must be at least one node, by indices from 0 on: an empty or negative one was given")
+            raise InputError(
+                "test nodes must be at least one node, by indices from 0 on: an empty or negative one was given"
+            )
         return cls(tuple(tuple(column.tolist()) for column in columns), length)
 
     def pool_size(self, labelled: npt.NDArray[np.int64]) -> int:
@@ -427,26 +460,33 @@ class Splits:
         return Splits(self.test[index], self.validation[index], self.pool[index])
 
 
-def draw_splits(graph: GraphTensors, runs: int, seed: int, first_run: int = 0, sizes: SplitSizes | TestNodes | None = None) -> Splits:
+def draw_splits(
+    graph: GraphTensors, runs: int, seed: int, first_run: int = 0, sizes: SplitSizes | TestNodes | None = None
+) -> Splits:
     """Splits of the runs ``first_run`` to ``first_run + runs - 1``.
 
-    A run's split follows from the seed and the run's number alone, so that strategies, devices and batch sizes share it.
+    A run's split follows from the seed and the run's number alone, so that strategies, devices and batch sizes share
+    it.
     Nodes without a label are in none of the three.
 
     Args:
-        sizes: how many nodes are held out, if not the protocol's; or which ones are tested. The test nodes then are the validation nodes as well:
+        sizes: how many nodes are held out, if not the protocol's; or which ones are tested. The test nodes then are the
+            validation nodes as well:
             nothing chooses by them here.
     """
     known = np.flatnonzero(graph.y.cpu().numpy() >= 0)
     if len(known) == 0:
-        raise InputError(f"graph {graph.name!r} has no labels: a simulation needs them to answer queries; give labels, or use a session")
+        raise InputError(
+            f"graph {graph.name!r} has no labels: a simulation needs them to answer queries; give labels, or use a"
+            " session"
+        )
     if isinstance(sizes, TestNodes):
         return _given(graph, known, runs, first_run, sizes)
     sizes = sizes or SplitSizes.default(len(known))
     if sizes.test < 1 or sizes.validation < 1 or sizes.test + sizes.validation >= len(known):
         raise InputError(
-            f"graph {graph.name!r} has {len(known)} labelled nodes, too few for {sizes.test} test and {sizes.validation} validation nodes "
-            "and a pool: use a graph with more labels, or smaller splits"
+            f"graph {graph.name!r} has {len(known)} labelled nodes, too few for {sizes.test} test and"
+            f" {sizes.validation} validation nodes and a pool: use a graph with more labels, or smaller splits"
         )
     order = np.stack([numpy_generator(seed, "split", first_run + run).permutation(known) for run in range(runs)])
     middle, end = sizes.test, sizes.test + sizes.validation
@@ -459,15 +499,17 @@ def draw_splits(graph: GraphTensors, runs: int, seed: int, first_run: int = 0, s
 def _given(graph: GraphTensors, known: npt.NDArray[np.int64], runs: int, first_run: int, nodes: TestNodes) -> Splits:
     if nodes.mask_length not in (None, graph.num_nodes):
         raise InputError(
-            f"the mask of test nodes is for {nodes.mask_length} nodes, graph {graph.name!r} has {graph.num_nodes}: give it one entry for every node, "
-            "[node] or [node, split]"
+            f"the mask of test nodes is for {nodes.mask_length} nodes, graph {graph.name!r} has {graph.num_nodes}: give"
+            " it one entry for every node, [node] or [node, split]"
         )
     columns = [np.intersect1d(np.array(column), known) for column in nodes.columns]
     last = max(max(column) for column in nodes.columns)
     if last >= graph.num_nodes:
         raise InputError(f"test node {last} is not in graph {graph.name!r}, whose nodes are 0 to {graph.num_nodes - 1}")
     if any(len(column) == 0 for column in columns) or len({len(column) for column in columns}) > 1:
-        raise InputError("every split's test nodes must have labels, and every split as many of them: give one mask, or equal ones")
+        raise InputError(
+            "every split's test nodes must have labels, and every split as many of them: give one mask, or equal ones"
+        )
     test = np.stack([columns[(first_run + run) % len(columns)] for run in range(runs)])
     pool = np.zeros((runs, graph.num_nodes), dtype=bool)
     pool[:, known] = True
@@ -486,13 +528,16 @@ class Scores(NamedTuple):
 def f1_scores(guess: torch.Tensor, truth: torch.Tensor, classes: int) -> Scores:
     """Scores of single-label predictions, int64 [run, node] each.
 
-    Micro-F1 of single-label predictions is the accuracy. Macro-F1 is the mean over the classes that occur in the truth or the
+    Micro-F1 of single-label predictions is the accuracy. Macro-F1 is the mean over the classes that occur in the truth
+    or the
     guess, as scikit-learn's; a class that neither holds does not count.
     """
     runs = guess.shape[0]
     code = (torch.arange(runs, device=guess.device)[:, None] * classes + truth) * classes + guess
     table = torch.zeros(runs * classes * classes, device=guess.device)
-    table = table.scatter_add_(0, code.reshape(-1), torch.ones_like(code, dtype=table.dtype).reshape(-1)).view(runs, classes, classes)
+    table = table.scatter_add_(0, code.reshape(-1), torch.ones_like(code, dtype=table.dtype).reshape(-1)).view(
+        runs, classes, classes
+    )
     hits = table.diagonal(dim1=1, dim2=2)  # [run, class]
     sizes = table.sum(1) + table.sum(2)
     macro = (2 * hits / sizes.clamp_min(1)).sum(1) / (sizes > 0).sum(1)

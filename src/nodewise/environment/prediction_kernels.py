@@ -74,7 +74,15 @@ def divergences(graph: GraphTensors, packed: torch.Tensor) -> tuple[torch.Tensor
     forward, reverse = (torch.empty(runs, nodes, device=packed.device, dtype=packed.dtype) for _ in range(2))
     grid = (max(64, min(nodes, 16384 // runs)), runs)
     _diverge[grid](
-        graph.adjacency.crow, graph.adjacency.col, packed, forward, reverse, nodes, classes,
-        CLASSES=max(2, triton.next_power_of_2(classes)), ENTRIES=16, num_warps=1,
-    )  # fmt: skip
+        graph.adjacency.crow,
+        graph.adjacency.col,
+        packed,
+        forward,
+        reverse,
+        nodes,
+        classes,
+        CLASSES=max(2, triton.next_power_of_2(classes)),
+        ENTRIES=16,
+        num_warps=1,
+    )
     return forward, reverse

@@ -20,8 +20,12 @@ class _Recording:
     finish: torch.cuda.CUDAGraph
 
 
-def replay_episode(environment: Environment, strategy: Strategy, each_query: Callable[[int], None] | None = None) -> None:
-    """Play an episode that has just been reset and begun, recording its step first if this pair has not been recorded."""
+def replay_episode(
+    environment: Environment, strategy: Strategy, each_query: Callable[[int], None] | None = None
+) -> None:
+    """Play an episode that has just been reset and begun, recording its step first if this pair has not been
+    recorded.
+    """
     recording = environment.recording
     if not (isinstance(recording, _Recording) and recording.strategy is strategy):
         recording = _record(environment, strategy)

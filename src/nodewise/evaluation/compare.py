@@ -1,6 +1,7 @@
 """Many strategies on the same splits of many graphs: work in chunks that are kept, so that nothing is done twice.
 
-A `Contest` says what is played on one graph, a `Method` who plays, an `Engine` where: in this process, or wherever another room or package plays tasks.
+A `Contest` says what is played on one graph, a `Method` who plays, an `Engine` where: in this process, or wherever
+another room or package plays tasks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, load_graph
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.comparison import Comparison, Outcome, Setting
-from nodewise.evaluation.evaluate import check_counts, choose_classifier, policy_name, simulated_budget, warn_of_flat_scores
+from nodewise.evaluation.evaluate import (
+    check_counts,
+    choose_classifier,
+    policy_name,
+    simulated_budget,
+    warn_of_flat_scores,
+)
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Player, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
@@ -39,9 +46,11 @@ class Method:
     """One row of a comparison.
 
     Attributes:
-        strategy: what `make_strategy` takes: a name, ``policy:FILE``, ``package.module:Name``, a strategy or a policy; None: the default.
+        strategy: what `make_strategy` takes: a name, ``policy:FILE``, ``package.module:Name``, a strategy or a policy;
+            None: the default.
         policy: for the strategy ``"policy"``: a shipped name, a file or a policy; None is the default one.
-        weights: for the strategy ``"age"``: fixed weights of entropy, centrality and density; None: those that change with time.
+        weights: for the strategy ``"age"``: fixed weights of entropy, centrality and density; None: those that change
+            with time.
         settings: further settings of the strategy.
         name: what to call it; made from the others if empty.
     """
@@ -85,7 +94,11 @@ class Method:
             return f"policy {policy}" if named else "policy"
         name = self.make().name
         if given == "age" or not isinstance(given, str) or not given.startswith("age:"):
-            return name if not self.settings else f"{name} {', '.join(f'{key}={value}' for key, value in self.settings.items())}"
+            return (
+                name
+                if not self.settings
+                else f"{name} {', '.join(f'{key}={value}' for key, value in self.settings.items())}"
+            )
         return given.replace(":", " ")
 
 
@@ -96,7 +109,8 @@ class Contest:
     Attributes:
         name: the graph's name.
         load: gives the graph when its turn has come, so that not all graphs are in memory at once.
-        budgets: queries; a strategy that does not read its budget is played once for all of them. Empty: the graph's default.
+        budgets: queries; a strategy that does not read its budget is played once for all of them. Empty: the graph's
+            default.
         methods: who plays; each has a name of its own.
         runs: independent runs.
         classifiers: what learns from the labels, by name or as objects; None: each policy's own, else the default one.
@@ -122,8 +136,8 @@ class Contest:
         names = [method.name for method in self.methods]
         if not names or len(set(names)) < len(names):
             raise InputError(
-                f"give at least one strategy, and each only once, got {', '.join(names) or 'none'}; two with other settings are told apart by names of "
-                "your own: Method(strategy, name=…) of nodewise.evaluation"
+                f"give at least one strategy, and each only once, got {', '.join(names) or 'none'}; two with other"
+                " settings are told apart by names of your own: Method(strategy, name=…) of nodewise.evaluation"
             )
 
 
@@ -146,7 +160,8 @@ def compare(
 ) -> Comparison:
     """Plays all strategies on all graphs with all classifiers at all budgets.
 
-    Every strategy meets the same splits in the same runs. Scores do not depend on what else is compared, nor on what was kept before.
+    Every strategy meets the same splits in the same runs. Scores do not depend on what else is compared, nor on what
+    was kept before.
 
     Args:
         graphs: names, files or graphs; or contests, which say everything for their graph.
@@ -158,8 +173,10 @@ def compare(
         test_nodes: test nodes of your own, where one graph is given: a mask or indices.
         seed: everything random follows from it.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-        store: finished chunks, or a folder for them; those that it holds are not played again. A folder outlives a kill.
-        engine: ``"local"`` plays one chunk after another in this process, ``"ray"`` many at a time on a Ray cluster; or an engine of your own.
+        store: finished chunks, or a folder for them; those that it holds are not played again. A folder outlives a
+            kill.
+        engine: ``"local"`` plays one chunk after another in this process, ``"ray"`` many at a time on a Ray cluster; or
+            an engine of your own.
         data_dir: where names of graphs are looked for.
         progress: whether to draw a bar on standard error.
         reporter: told after every chunk, for each graph.
@@ -176,20 +193,25 @@ def compare(
     if test_nodes is not None and len(given) > 1:
         raise InputError(f"test nodes were given for {len(given)} graphs: they belong to one")
     check_counts(runs, None, seed)
-    methods = tuple(Method.of(one) for one in (("random", DEFAULT_STRATEGY) if strategies is None else _several(strategies)))
+    methods = tuple(
+        Method.of(one) for one in (("random", DEFAULT_STRATEGY) if strategies is None else _several(strategies))
+    )
     asked = () if budgets is None else tuple(_several(getattr(budgets, "tolist", lambda: budgets)()))
     for budget in asked:
         check_counts(runs, budget, seed)
     splits = None if test_nodes is None else TestNodes.of(test_nodes)
     chosen: tuple[str | Classifier | None, ...] = tuple(_several(classifiers)) if classifiers else (None,)
     contests = [
-        one if isinstance(one, Contest) else _contest(one, asked, methods, runs, chosen, features, splits, data_dir) for one in given
+        one if isinstance(one, Contest) else _contest(one, asked, methods, runs, chosen, features, splits, data_dir)
+        for one in given
     ]
     contests = _named_apart(contests, keep=[isinstance(one, Contest) for one in given])
     kept = store if isinstance(store, ChunkStore) else ChunkStore(store)
     with listening(reporter, progress) as report:
         comparison = _play_all(contests, seed, device, kept, make_engine(engine), report)
-        for name, outcome in ((name, outcome) for setting in comparison.settings for name, outcome in setting.outcomes.items()):
+        for name, outcome in (
+            (name, outcome) for setting in comparison.settings for name, outcome in setting.outcomes.items()
+        ):
             warn_of_flat_scores(name, outcome.queries, report)
     return comparison
 
@@ -242,7 +264,9 @@ class LocalEngine:
 
 
 ENGINES: dict[str, Callable[..., Engine]] = {"local": LocalEngine}
-"""Engines by name; ``nodewise.cluster`` adds its own when it is imported, and offers it as an entry point of ``nodewise.engines``."""
+"""Engines by name; ``nodewise.cluster`` adds its own when it is imported, and offers it as an entry point of
+``nodewise.engines``.
+"""
 
 
 def make_engine(engine: Engine | str) -> Engine:
@@ -281,30 +305,54 @@ def _play_all(
 
 
 def _named_apart(contests: Sequence[Contest], keep: Sequence[bool]) -> list[Contest]:
-    """The contests, graphs of one name told apart by a number: many graphs are called "graph". Those that the caller made keep their names."""
+    """The contests, graphs of one name told apart by a number: many graphs are called "graph".
+
+    Those that the caller made keep their names.
+    """
     met: dict[str, int] = {}
     named = []
     for contest, kept in zip(contests, keep, strict=True):
         met[contest.name] = met.get(contest.name, 0) + 1
-        named.append(contest if kept or met[contest.name] == 1 else replace(contest, name=f"{contest.name} {met[contest.name]}"))
+        named.append(
+            contest if kept or met[contest.name] == 1 else replace(contest, name=f"{contest.name} {met[contest.name]}")
+        )
     return named
 
 
 def _several(given: Any) -> list[Any]:
     """A list of what was given: one thing counts as a list of itself."""
-    return list(given) if isinstance(given, (list, tuple, set, frozenset, range)) or hasattr(given, "__next__") else [given]
+    return (
+        list(given)
+        if isinstance(given, (list, tuple, set, frozenset, range)) or hasattr(given, "__next__")
+        else [given]
+    )
 
 
 def _contest(
-    graph: str | Path | Graph, budgets: tuple[int, ...], methods: tuple[Method, ...], runs: int,
-    classifiers: tuple[str | Classifier | None, ...], features: str | None, splits: TestNodes | None, data_dir: str | Path | None,
-) -> Contest:  # fmt: skip
+    graph: str | Path | Graph,
+    budgets: tuple[int, ...],
+    methods: tuple[Method, ...],
+    runs: int,
+    classifiers: tuple[str | Classifier | None, ...],
+    features: str | None,
+    splits: TestNodes | None,
+    data_dir: str | Path | None,
+) -> Contest:
     if not isinstance(graph, (str, Path)):
         held = as_graph(graph)
         return Contest(held.name, lambda: held, budgets, methods, runs, classifiers, features, splits)
     folder = None if data_dir is None else str(data_dir)
     return Contest(
-        str(graph), lambda: load_graph(graph, data_dir=data_dir), budgets, methods, runs, classifiers, features, splits, str(graph), folder
+        str(graph),
+        lambda: load_graph(graph, data_dir=data_dir),
+        budgets,
+        methods,
+        runs,
+        classifiers,
+        features,
+        splits,
+        str(graph),
+        folder,
     )
 
 
@@ -322,8 +370,17 @@ class _Job:
 class _Play:
     """One contest while it is played."""
 
-    def __init__(self, contest: Contest, seed: int, device: str, store: ChunkStore, engine: Engine, report: Reporter) -> None:
-        self._contest, self._seed, self._device, self._store, self._engine, self._report = contest, seed, device, store, engine, report
+    def __init__(
+        self, contest: Contest, seed: int, device: str, store: ChunkStore, engine: Engine, report: Reporter
+    ) -> None:
+        self._contest, self._seed, self._device, self._store, self._engine, self._report = (
+            contest,
+            seed,
+            device,
+            store,
+            engine,
+            report,
+        )
         self._budgets = contest.budgets
         self._splits = contest.splits
         self._jobs: list[list[_Job]] = []  # by classifier
@@ -352,8 +409,16 @@ class _Play:
                         self._report(Note(remark))
                 tasks = self._shared_tasks(ready, classifier, strategy)
                 self._jobs[-1].append(_Job(method, strategy, label or classifier.name, ready.features, tasks))
-                lacking = {id(task) for task in tasks if any(self._store.load(task.key(budget)) is None for budget in task.budgets)}
-                fresh = [task for task in tasks if id(task) in lacking and not {task.key(b).path for b in task.budgets} <= planned]
+                lacking = {
+                    id(task)
+                    for task in tasks
+                    if any(self._store.load(task.key(budget)) is None for budget in task.budgets)
+                }
+                fresh = [
+                    task
+                    for task in tasks
+                    if id(task) in lacking and not {task.key(b).path for b in task.budgets} <= planned
+                ]
                 planned |= {task.key(budget).path for task in fresh for budget in task.budgets}
                 there = {id(task) for task in tasks} - {id(task) for task in fresh}
                 for task in tasks:
@@ -372,7 +437,10 @@ class _Play:
                 groups.setdefault((job.classifier, job.features), []).append(job)
             for (name, features), some in groups.items():
                 for budget in self._budgets:
-                    outcomes = {job.method.name: _joined(job.method, job.strategy, self._chunks(job.tasks, budget)) for job in some}
+                    outcomes = {
+                        job.method.name: _joined(job.method, job.strategy, self._chunks(job.tasks, budget))
+                        for job in some
+                    }
                     yield Setting(self._contest.name, features, name, budget, outcomes)
 
     def _shared_tasks(self, graph: Graph, classifier: Classifier, strategy: Strategy) -> list[Task]:
@@ -385,15 +453,21 @@ class _Play:
             tensors = self._sizing.tensors(reference, "cpu")
         return self._tasks(tensors, reference, classifier, strategy)
 
-    def _tasks(self, tensors: GraphTensors, reference: GraphReference, classifier: Classifier, strategy: Strategy) -> list[Task]:
-        """Chunks of runs; a strategy that does not read its budget plays all budgets that are missing in one episode."""
+    def _tasks(
+        self, tensors: GraphTensors, reference: GraphReference, classifier: Classifier, strategy: Strategy
+    ) -> list[Task]:
+        """Chunks of runs; a strategy that does not read its budget plays all budgets that are missing in one
+        episode.
+        """
         size = runs_at_once(tensors, classifier, strategy, max(self._budgets), self._device)
         together = [tuple(self._budgets)] if not strategy.reads_budget else [(budget,) for budget in self._budgets]
         tasks = []
         for first in range(0, self._contest.runs, size):
             for budgets in together:
                 runs = min(size, self._contest.runs - first)
-                task = Task(reference, classifier, strategy, budgets, self._seed, first, runs, self._splits, device=self._device)
+                task = Task(
+                    reference, classifier, strategy, budgets, self._seed, first, runs, self._splits, device=self._device
+                )
                 lacking = tuple(budget for budget in budgets if self._store.load(task.key(budget)) is None)
                 if lacking and lacking != budgets:
                     tasks.append(replace(task, budgets=lacking))
@@ -402,7 +476,11 @@ class _Play:
         return tasks
 
     def _chunks(self, tasks: Sequence[Task], budget: int) -> list[Chunk]:
-        chunks = [self._store.load(task.key(budget)) for task in sorted(tasks, key=lambda task: task.first) if budget in task.budgets]
+        chunks = [
+            self._store.load(task.key(budget))
+            for task in sorted(tasks, key=lambda task: task.first)
+            if budget in task.budgets
+        ]
         assert all(chunk is not None for chunk in chunks)
         return [chunk for chunk in chunks if chunk is not None]
 
@@ -421,7 +499,9 @@ class _Play:
 
 
 def _classifier_labels(given: Sequence[str | Classifier | None]) -> list[str | None]:
-    """What each classifier is called in the results: its name, with its settings where another has the same name; None where the strategy chooses it.
+    """What each classifier is called in the results: its name, with its settings where another has the same name.
+
+    None where the strategy chooses it.
 
     Raises:
         InputError: two are the same.
@@ -429,7 +509,11 @@ def _classifier_labels(given: Sequence[str | Classifier | None]) -> list[str | N
     made = [None if one is None else make_classifier(one) for one in given]
     names = [one.name for one in made if one is not None]
     labels = [
-        None if one is None else " ".join([one.name, *(f"{k}={v}" for k, v in one.identity().items() if names.count(one.name) > 1)])
+        (
+            None
+            if one is None
+            else " ".join([one.name, *(f"{k}={v}" for k, v in one.identity().items() if names.count(one.name) > 1)])
+        )
         for one in made
     ]
     if len(set(labels)) < len(labels):

@@ -1,6 +1,7 @@
 """What a comparison found: scores by setting and method with paired tests and ranks, and its tables for people.
 
-A `ResultTable` is one record, written for the terminal, Markdown, LaTeX and CSV; `score_table` and `lead_table` make those of a comparison, `long_form` its
+A `ResultTable` is one record, written for the terminal, Markdown, LaTeX and CSV; `score_table` and `lead_table` make
+those of a comparison, `long_form` its
 rows for other programs.
 """
 
@@ -78,12 +79,24 @@ class Outcome:
     def as_dict(self, name: str) -> dict[str, Any]:
         """As a result file holds it."""
         scores = {
-            metric: {"mean": mean, "ci95": None if math.isnan(width) else width, "values": [round(v, 4) for v in getattr(self, metric).tolist()]}
-            for metric, (mean, width) in (("micro_f1", self.interval("micro_f1")), ("macro_f1", self.interval("macro_f1")))
-        }  # fmt: skip
+            metric: {
+                "mean": mean,
+                "ci95": None if math.isnan(width) else width,
+                "values": [round(v, 4) for v in getattr(self, metric).tolist()],
+            }
+            for metric, (mean, width) in (
+                ("micro_f1", self.interval("micro_f1")),
+                ("macro_f1", self.interval("macro_f1")),
+            )
+        }
         return {
-            "name": name, "strategy": self.strategy, "policy": self.policy, "runs": len(self.micro_f1), "seconds": round(self.seconds, 3), **scores
-        }  # fmt: skip
+            "name": name,
+            "strategy": self.strategy,
+            "policy": self.policy,
+            "runs": len(self.micro_f1),
+            "seconds": round(self.seconds, 3),
+            **scores,
+        }
 
 
 @dataclass(frozen=True)
@@ -105,8 +118,13 @@ class Setting:
         return max(self.outcomes, key=lambda name: float(getattr(self.outcomes[name], metric).mean()))
 
     def near_best(self, metric: Metric = "micro_f1") -> frozenset[str]:
-        """Methods that are not significantly worse than the best one: paired t-tests against it, Holm-corrected, at 5 %."""
-        return frozenset(test.second for test in self.against_best(metric) if not math.isnan(test.t_p) and not test.significant())
+        """Methods that are not significantly worse than the best one.
+
+        Paired t-tests against it, Holm-corrected, at 5 %.
+        """
+        return frozenset(
+            test.second for test in self.against_best(metric) if not math.isnan(test.t_p) and not test.significant()
+        )
 
     def against_best(self, metric: Metric = "micro_f1") -> list[PairedComparison]:
         """Paired tests of the best method against every other, Holm-corrected together."""
@@ -120,10 +138,15 @@ class Setting:
     def as_dict(self) -> dict[str, Any]:
         """As a result file holds it."""
         return {
-            "graph": self.graph, "features": self.features, "classifier": self.classifier, "budget": self.budget, "best": self.best(),
+            "graph": self.graph,
+            "features": self.features,
+            "classifier": self.classifier,
+            "budget": self.budget,
+            "best": self.best(),
             "not_significantly_worse": sorted(self.near_best()),
-            "results": [outcome.as_dict(name) for name, outcome in self.outcomes.items()], "tests": [test.as_dict() for test in self.tests],
-        }  # fmt: skip
+            "results": [outcome.as_dict(name) for name, outcome in self.outcomes.items()],
+            "tests": [test.as_dict() for test in self.tests],
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,10 +170,12 @@ class Comparison:
     def ranking(self, domains: Mapping[str, str] | None = None) -> Ranking | None:
         """Average ranks, each graph counting once: its score is the mean over its settings that have every method.
 
-        Budgets and classifiers on one graph share its nodes and splits; counted singly they would make differences look surer than they are.
+        Budgets and classifiers on one graph share its nodes and splits; counted singly they would make differences look
+        surer than they are.
 
         Args:
-            domains: graph -> domain, where graphs of one domain are to count once; a graph that is not named is a domain of its own.
+            domains: graph -> domain, where graphs of one domain are to count once; a graph that is not named is a
+                domain of its own.
 
         Returns:
             None with fewer than two methods, graphs or domains.
@@ -159,12 +184,16 @@ class Comparison:
         whole = [setting for setting in self.settings if set(setting.outcomes) == set(names)]
         blocks: dict[str, dict[str, list[Setting]]] = {}
         for setting in whole:
-            blocks.setdefault((domains or {}).get(setting.graph, setting.graph), {}).setdefault(setting.graph, []).append(setting)
+            blocks.setdefault((domains or {}).get(setting.graph, setting.graph), {}).setdefault(
+                setting.graph, []
+            ).append(setting)
         if len(names) < 2 or len(blocks) < 2:
             return None
         return rank_strategies({name: [_mean_score(graphs, name) for graphs in blocks.values()] for name in names})
 
-    def select(self, graph: str | None = None, budget: int | None = None, classifier: str | None = None) -> Sequence[Setting]:
+    def select(
+        self, graph: str | None = None, budget: int | None = None, classifier: str | None = None
+    ) -> Sequence[Setting]:
         """The settings that fit, in order."""
         wanted = (("graph", graph), ("budget", budget), ("classifier", classifier))
         return [s for s in self.settings if all(value is None or getattr(s, name) == value for name, value in wanted)]
@@ -180,7 +209,9 @@ class Comparison:
         return comparison_frame(self, runs)
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """Learning curves where a graph has several budgets, else means with their intervals; one panel for each graph and classifier.
+        """Learning curves where a graph has several budgets, else means with their intervals.
+
+        One panel for each graph and classifier.
 
         Args:
             path: where to write it, by its ending .png, .svg or .pdf; None: nowhere.
@@ -205,26 +236,40 @@ class Comparison:
 
         ranking = self.ranking()
         return {
-            "schema": 1, "kind": "comparison", "nodewise_version": __version__, "seed": self.seed, "device": self.device,
-            "settings": [setting.as_dict() for setting in self.settings], "ranking": None if ranking is None else ranking.as_dict(),
-        }  # fmt: skip
+            "schema": 1,
+            "kind": "comparison",
+            "nodewise_version": __version__,
+            "seed": self.seed,
+            "device": self.device,
+            "settings": [setting.as_dict() for setting in self.settings],
+            "ranking": None if ranking is None else ranking.as_dict(),
+        }
 
 
 def learning_curves(settings: Sequence[Setting], methods: Sequence[str]) -> dict[str, dict[int, Interval]]:
     """Micro-F1 by method, then by budget."""
-    return {name: {one.budget: one.outcomes[name].interval() for one in settings if name in one.outcomes} for name in methods}
+    return {
+        name: {one.budget: one.outcomes[name].interval() for one in settings if name in one.outcomes}
+        for name in methods
+    }
 
 
 def _mean_score(graphs: Mapping[str, Sequence[Setting]], name: str) -> float:
     """A method's Micro-F1: the mean over settings of each graph, then over graphs."""
-    return float(np.mean([np.mean([setting.outcomes[name].micro_f1.mean() for setting in settings]) for settings in graphs.values()]))
+    return float(
+        np.mean(
+            [np.mean([setting.outcomes[name].micro_f1.mean() for setting in settings]) for settings in graphs.values()]
+        )
+    )
 
 
 _NAMES = {"micro_f1": "Micro-F1", "macro_f1": "Macro-F1"}
 
 
 def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> ResultTable:
-    """Methods by settings, mean and 95 % interval; the best of each setting marked, and what is not significantly worse.
+    """Methods by settings, mean and 95 % interval.
+
+    The best of each setting marked, and what is not significantly worse.
 
     Up to four settings are columns; more are rows, since they would not fit beside each other.
     """
@@ -241,7 +286,10 @@ def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> ResultTa
 
 
 def lead_table(comparison: Comparison) -> ResultTable:
-    """The best method of each setting against every other: the difference in points with its interval, and the tests."""
+    """The best method of each setting against every other.
+
+    The difference in points with its interval, and the tests.
+    """
     rows: list[tuple[str, ...]] = []
     for setting in comparison.settings:
         for test in setting.against_best():
@@ -260,29 +308,56 @@ def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
     for setting in comparison.settings:
         best, near = setting.best(), setting.near_best()
         for name, outcome in setting.outcomes.items():
-            scores = [None if math.isnan(value) else round(value, 4) for m in ("micro_f1", "macro_f1") for value in outcome.interval(m)]
-            rows.append([
-                setting.graph, setting.features, setting.classifier, setting.budget, outcome.strategy, name, outcome.policy, len(outcome.micro_f1),
-                *scores, int(name == best), int(name in near), round(outcome.seconds, 3),
-            ])  # fmt: skip
+            scores = [
+                None if math.isnan(value) else round(value, 4)
+                for m in ("micro_f1", "macro_f1")
+                for value in outcome.interval(m)
+            ]
+            rows.append(
+                [
+                    setting.graph,
+                    setting.features,
+                    setting.classifier,
+                    setting.budget,
+                    outcome.strategy,
+                    name,
+                    outcome.policy,
+                    len(outcome.micro_f1),
+                    *scores,
+                    int(name == best),
+                    int(name in near),
+                    round(outcome.seconds, 3),
+                ]
+            )
     return columns, rows
 
 
 def _entry(setting: Setting, name: str, metric: Metric, best: str, near: frozenset[str]) -> Entry | None:
     if name not in setting.outcomes:
         return None
-    return Entry(setting.outcomes[name].interval(metric).text(), "best" if name == best else "near" if name in near else "")
+    return Entry(
+        setting.outcomes[name].interval(metric).text(), "best" if name == best else "near" if name in near else ""
+    )
 
 
 def _how_sure(comparison: Comparison) -> str:
     """What the means and marks rest on, with no more certainty than the runs give."""
     runs = sorted({len(outcome.micro_f1) for setting in comparison.settings for outcome in setting.outcomes.values()})
     over = count(runs[0], "run") if len(runs) == 1 else f"{' or '.join(map(str, runs))} runs"
-    means = f"mean ± 95 % interval over {over}" if runs[0] >= FEWEST_FOR_INTERVAL else f"mean over {over}, too few for an interval"
+    means = (
+        f"mean ± 95 % interval over {over}"
+        if runs[0] >= FEWEST_FOR_INTERVAL
+        else f"mean over {over}, too few for an interval"
+    )
     if runs[0] < FEWEST_FOR_TEST:
-        marks = f"Marked: the best mean of a setting; {FEWEST_FOR_TEST} runs or more can tell whether its lead is chance."
+        marks = (
+            f"Marked: the best mean of a setting; {FEWEST_FOR_TEST} runs or more can tell whether its lead is chance."
+        )
     else:
-        marks = "Marked: the best mean of a setting, and what is not significantly worse (paired t-test, Holm-corrected within the setting, 5 %)."
+        marks = (
+            "Marked: the best mean of a setting, and what is not significantly worse (paired t-test, Holm-corrected"
+            " within the setting, 5 %)."
+        )
     return f"{means}, the same splits for all strategies. {marks}"
 
 
@@ -354,7 +429,11 @@ def to_markdown(table: ResultTable) -> str:
     for row in table.rows:
         lines.append(
             _piped(
-                [frames[cell.mark].format(_bar(cell.text)) if isinstance(cell, Entry) else _bar(cell or "") for cell in row], escape=False
+                [
+                    frames[cell.mark].format(_bar(cell.text)) if isinstance(cell, Entry) else _bar(cell or "")
+                    for cell in row
+                ],
+                escape=False,
             )
         )
     for note in table.notes:
@@ -367,14 +446,23 @@ def to_latex(table: ResultTable) -> str:
     frames = {"": "{}", "best": r"\textbf{{{}}}", "near": r"\underline{{{}}}"}
     body = [" & ".join(map(_tex, table.columns)) + r" \\", r"\midrule"]
     for row in table.rows:
-        cells = [frames[cell.mark].format(_tex(cell.text)) if isinstance(cell, Entry) else _tex(cell or "") for cell in row]
+        cells = [
+            frames[cell.mark].format(_tex(cell.text)) if isinstance(cell, Entry) else _tex(cell or "") for cell in row
+        ]
         body.append(" & ".join(cells) + r" \\")
     shape = "l" * table.text_columns + "r" * (len(table.columns) - table.text_columns)
     caption = _tex(" ".join([f"{table.title}.", *table.notes]) if table.title else " ".join(table.notes))
     lines = [
-        r"\begin{table}", rf"\caption{{{caption}}}", r"\centering", rf"\begin{{tabular}}{{{shape}}}", r"\toprule", *body, r"\bottomrule",
-        r"\end{tabular}", r"\end{table}",
-    ]  # fmt: skip
+        r"\begin{table}",
+        rf"\caption{{{caption}}}",
+        r"\centering",
+        rf"\begin{{tabular}}{{{shape}}}",
+        r"\toprule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -396,9 +484,24 @@ def _bar(text: str) -> str:
 
 
 _TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}", "±": r"$\pm$", "−": "$-$", "×": r"$\times$", "–": "--", "≤": r"$\leq$", "→": r"$\to$", "…": r"\ldots{}",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "−": "$-$",
+    "×": r"$\times$",
+    "–": "--",
+    "≤": r"$\leq$",
+    "→": r"$\to$",
+    "…": r"\ldots{}",
+}
 
 
 def _tex(text: str) -> str:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nodewise.evaluation.comparison import Comparison, lead_table, learning_curves, long_form, score_table, to_csv, to_latex, to_markdown
+from nodewise.evaluation.comparison import (
+    Comparison,
+    lead_table,
+    learning_curves,
+    long_form,
+    score_table,
+    to_csv,
+    to_latex,
+    to_markdown,
+)
 from nodewise.evaluation.statistics import win_rates
 from nodewise.ground.files import write_json
 
@@ -15,7 +24,8 @@ __all__ = ["write_comparison"]
 def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = True) -> list[Path]:
     """Writes ``comparison.json``, ``table.md``, ``table.tex``, ``table.csv`` and pictures.
 
-    Curves are drawn for graphs with several budgets, win rates for two methods or more, critical differences for three methods or more
+    Curves are drawn for graphs with several budgets, win rates for two methods or more, critical differences for three
+    methods or more
     over three graphs or more.
 
     Returns:
@@ -49,7 +59,9 @@ def _pictures(comparison: Comparison, folder: Path) -> list[Path]:
             if len(settings) > 1:
                 figure = new_figure(6 if len(comparison.methods) < 6 else 7.6, 4)
                 curves = learning_curves(settings, comparison.methods)
-                draw_curves(figure.subplots(), curves, title=graph if len(classifiers) == 1 else f"{graph}, {classifier}")
+                draw_curves(
+                    figure.subplots(), curves, title=graph if len(classifiers) == 1 else f"{graph}, {classifier}"
+                )
                 name = re.sub(r"[^A-Za-z0-9.+_-]+", "-", graph if len(classifiers) == 1 else f"{graph}-{classifier}")
                 files.append(save_figure(figure, folder / f"curves-{name}.png"))
     labels = {f"{s.graph}/{s.classifier}/{s.budget}": s.scores() for s in comparison.settings}

@@ -106,7 +106,10 @@ class Evaluation:
                 "ci95": None if math.isnan(interval.half_width) else interval.half_width,
                 "values": values.tolist(),
             }
-            for key, interval, values in (("micro_f1", self.micro, self.micro_f1), ("macro_f1", self.macro, self.macro_f1))
+            for key, interval, values in (
+                ("micro_f1", self.micro, self.micro_f1),
+                ("macro_f1", self.macro, self.macro_f1),
+            )
         }
         return {"schema": 1, "nodewise_version": __version__, **{name: getattr(self, name) for name in names}, **scores}
 
@@ -142,9 +145,11 @@ def evaluate(
         runs: independent runs, each with its own split, weights and dropout.
         seed: everything random follows from it; splits are the same for every strategy, classifier and device.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-        features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are left alone.
+        features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are
+            left alone.
         splits: sizes of the test and validation sets, if not the protocol's.
-        test_nodes: test nodes of your own in place of random ones: a mask (PyTorch Geometric's, too, also for several splits) or indices.
+        test_nodes: test nodes of your own in place of random ones: a mask (PyTorch Geometric's, too, also for several
+            splits) or indices.
         progress: whether to draw a bar on standard error.
         reporter: told after every chunk.
 
@@ -177,16 +182,28 @@ def evaluate(
         tensors.prepared_by(learns, report)
         size = runs_at_once(tensors, learns, chosen, budget)
         for first in range(0, runs, size):
-            task = Task(reference, learns, chosen, (budget,), seed, first, min(size, runs - first), held_out, device=str(where))
+            task = Task(
+                reference, learns, chosen, (budget,), seed, first, min(size, runs - first), held_out, device=str(where)
+            )
             chunks.append(player.play(task)[budget])
             report(Progress(f"{graph.name} {chosen.name}", min(first + size, runs), runs))
         whole = Chunk.joined(chunks)
         warn_of_flat_scores(chosen.name, whole.queries, report)
     return Evaluation(
-        graph=graph.name, features=graph.features, strategy=chosen.name, policy=policy_name(strategy, policy), classifier=learns.name,
-        budget=budget, runs=runs, seed=seed, device=where.type, seconds=time.perf_counter() - begin, micro_f1=whole.micro_f1,
-        macro_f1=whole.macro_f1, queries=whole.queries,
-    )  # fmt: skip
+        graph=graph.name,
+        features=graph.features,
+        strategy=chosen.name,
+        policy=policy_name(strategy, policy),
+        classifier=learns.name,
+        budget=budget,
+        runs=runs,
+        seed=seed,
+        device=where.type,
+        seconds=time.perf_counter() - begin,
+        micro_f1=whole.micro_f1,
+        macro_f1=whole.macro_f1,
+        queries=whole.queries,
+    )
 
 
 def policy_name(strategy: object, policy: str | Path | Policy | None) -> str | None:
@@ -199,7 +216,9 @@ def policy_name(strategy: object, policy: str | Path | Policy | None) -> str | N
     return str(policy or settings.get("policy") or DEFAULT_POLICY) if name == "policy" else None
 
 
-def choose_classifier(classifier: str | Classifier | None, strategy: Strategy, settings: Mapping[str, Any] | None = None) -> Classifier:
+def choose_classifier(
+    classifier: str | Classifier | None, strategy: Strategy, settings: Mapping[str, Any] | None = None
+) -> Classifier:
     """The classifier that is asked for, else the own one of the strategy's policy, else the default."""
     if classifier is None and isinstance(strategy, Learned):
         name, own = strategy.policy.classifier
@@ -208,14 +227,21 @@ def choose_classifier(classifier: str | Classifier | None, strategy: Strategy, s
 
 
 def simulated_budget(graph: Graph, held_out: SplitSizes | TestNodes | None = None) -> int:
-    """The default budget of a graph; where a caller says what is held out, at most half of the pool that this leaves."""
+    """The default budget of a graph.
+
+    Where a caller says what is held out, at most half of the pool that this leaves.
+    """
     if not graph.num_classes:
         return 1  # the splits refuse such a graph, and say more
     budget = default_budget(graph, simulated=True)
     if held_out is None or graph.y is None:
         return budget
     labelled = np.flatnonzero(graph.y >= 0)
-    pool = held_out.pool_size(labelled) if isinstance(held_out, TestNodes) else len(labelled) - held_out.test - held_out.validation
+    pool = (
+        held_out.pool_size(labelled)
+        if isinstance(held_out, TestNodes)
+        else len(labelled) - held_out.test - held_out.validation
+    )
     return max(1, min(budget, pool // 2))
 
 
@@ -229,7 +255,8 @@ def check_counts(runs: int, budget: int | None, seed: int) -> None:
 
 
 def warn_of_flat_scores(strategy: str, queries: npt.NDArray[np.int64], report: Reporter) -> None:
-    """Tells of a strategy that asked nodes in the order of their numbers in every run, as one does that scores all alike.
+    """Tells of a strategy that asked nodes in the order of their numbers in every run, as one does that scores all
+    alike.
 
     Args:
         queries: the nodes in the order asked: [run, step]; with fewer than five steps this may be chance.
@@ -237,7 +264,7 @@ def warn_of_flat_scores(strategy: str, queries: npt.NDArray[np.int64], report: R
     if queries.shape[1] >= 5 and bool((np.diff(queries, axis=1) > 0).all()):
         report(
             Warned(
-                f"strategy {strategy!r} asked nodes in the order of their numbers in every run, as it does where it scores all alike: give "
-                "different scores, or add observation.noise to choose among equals at random"
+                f"strategy {strategy!r} asked nodes in the order of their numbers in every run, as it does where it"
+                " scores all alike: give different scores, or add observation.noise to choose among equals at random"
             )
         )

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["colour_of", "draw_critical_difference", "draw_curves", "draw_legend", "draw_win_rates", "new_figure", "save_figure"]
+__all__ = [
+    "colour_of",
+    "draw_critical_difference",
+    "draw_curves",
+    "draw_legend",
+    "draw_win_rates",
+    "new_figure",
+    "save_figure",
+]
 
 # Told apart by people who see few colours (Okabe and Ito), the first for whatever is named first.
 _COLOURS = (
@@ -74,7 +82,15 @@ def draw_curves(
         budgets = sorted(points)
         means = np.array([points[budget].mean for budget in budgets])
         widths = np.nan_to_num([points[budget].half_width for budget in budgets])
-        axes.plot(budgets, means, marker=_MARKERS[index % len(_MARKERS)], markersize=4, linewidth=1.4, color=colour_of(index), label=name)
+        axes.plot(
+            budgets,
+            means,
+            marker=_MARKERS[index % len(_MARKERS)],
+            markersize=4,
+            linewidth=1.4,
+            color=colour_of(index),
+            label=name,
+        )
         axes.fill_between(budgets, means - widths, means + widths, color=colour_of(index), alpha=0.15, linewidth=0)
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
@@ -103,7 +119,15 @@ def draw_win_rates(axes: Axes, names: Sequence[str], rates: npt.NDArray[np.float
         for j in range(len(names)):
             if i != j:
                 strong = abs(rates[i, j] - 0.5) > 0.35
-                axes.text(j, i, f"{100 * rates[i, j]:.0f}", ha="center", va="center", fontsize=9, color="white" if strong else "black")
+                axes.text(
+                    j,
+                    i,
+                    f"{100 * rates[i, j]:.0f}",
+                    ha="center",
+                    va="center",
+                    fontsize=9,
+                    color="white" if strong else "black",
+                )
     ticks = range(len(names))
     axes.set_xticks(ticks, names, rotation=35, ha="right", rotation_mode="anchor")
     axes.set_yticks(ticks, names)
@@ -131,7 +155,12 @@ def draw_critical_difference(axes: Axes, ranking: Ranking) -> None:
         y, edge = -(depth + 0.6 * line), low - margin if left else high + margin
         axes.plot([value, value, edge], [0, y, y], color="black", linewidth=0.8)
         axes.text(
-            edge, y, f"{name}  {value:.2f} " if left else f" {value:.2f}  {name}", ha="right" if left else "left", va="center", fontsize=9
+            edge,
+            y,
+            f"{name}  {value:.2f} " if left else f" {value:.2f}  {name}",
+            ha="right" if left else "left",
+            va="center",
+            fontsize=9,
         )
     for index, group in enumerate(groups):
         ends = ranking.ranks[group[0]], ranking.ranks[group[-1]]
@@ -142,7 +171,14 @@ def draw_critical_difference(axes: Axes, ranking: Ranking) -> None:
     text = f"critical difference {ranking.critical_difference:.2f}" + (
         " (wider than the scale)" if ranking.critical_difference > high - low else ""
     )
-    axes.text(low, 1.45, f"{text}, {ranking.graphs} graphs, Friedman p {ranking.friedman_p:.2g}", ha="left", va="bottom", fontsize=8)
+    axes.text(
+        low,
+        1.45,
+        f"{text}, {ranking.graphs} graphs, Friedman p {ranking.friedman_p:.2g}",
+        ha="left",
+        va="bottom",
+        fontsize=8,
+    )
     axes.set_xlim(low - 6 * margin, high + 6 * margin)
     axes.set_ylim(-(depth + 0.6 * half), 2.2)
     axes.axis("off")

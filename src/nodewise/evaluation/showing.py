@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodewise.evaluation.comparison import Comparison, Entry, ResultTable, learning_curves, long_form, score_table, to_rows
+from nodewise.evaluation.comparison import (
+    Comparison,
+    Entry,
+    ResultTable,
+    learning_curves,
+    long_form,
+    score_table,
+    to_rows,
+)
 from nodewise.evaluation.plots import colour_of, draw_curves, new_figure, save_figure
 from nodewise.ground.errors import InputError, MissingExtraError
 from nodewise.ground.events import count
@@ -40,16 +48,25 @@ _ENDINGS = (".png", ".svg", ".pdf")
 def evaluation_line(result: Evaluation) -> str:
     """``Evaluation(digits, random, gcn, 50 labels, 10 runs: Micro-F1 88.1 ± 0.9, Macro-F1 87.9 ± 1.0)``."""
     strategy = f"{result.strategy} {result.policy}" if result.policy else result.strategy
-    what = f"{result.graph}, {strategy}, {result.classifier}, {count(result.budget, 'label')}, {count(result.runs, 'run')}"
+    what = (
+        f"{result.graph}, {strategy}, {result.classifier}, {count(result.budget, 'label')}, {count(result.runs, 'run')}"
+    )
     return f"Evaluation({what}: Micro-F1 {result.micro}, Macro-F1 {result.macro})"
 
 
 def evaluation_html(result: Evaluation) -> str:
     """A small table; whatever comes from the caller is escaped."""
     rows: dict[str, object] = {
-        "graph": result.graph, "features": result.features, "strategy": result.strategy, "policy": result.policy, "classifier": result.classifier,
-        "labels": result.budget, "runs": result.runs, "Micro-F1": result.micro, "Macro-F1": result.macro,
-    }  # fmt: skip
+        "graph": result.graph,
+        "features": result.features,
+        "strategy": result.strategy,
+        "policy": result.policy,
+        "classifier": result.classifier,
+        "labels": result.budget,
+        "runs": result.runs,
+        "Micro-F1": result.micro,
+        "Macro-F1": result.macro,
+    }
     cells = "".join(
         f"<tr><th style='text-align:left'>{key}</th><td style='text-align:left'>{escape(str(value))}</td></tr>"
         for key, value in rows.items()
@@ -62,7 +79,9 @@ def evaluation_frame(result: Evaluation) -> pd.DataFrame:
     """One row a run."""
     names = ("graph", "features", "strategy", "policy", "classifier", "budget", "seed")
     same = {name: getattr(result, name) for name in names}
-    return _pandas().DataFrame({**same, "run": range(result.runs), "micro_f1": result.micro_f1, "macro_f1": result.macro_f1})
+    return _pandas().DataFrame(
+        {**same, "run": range(result.runs), "micro_f1": result.micro_f1, "macro_f1": result.macro_f1}
+    )
 
 
 def plot_evaluation(result: Evaluation, path: str | Path | None = None) -> Figure:
@@ -76,7 +95,13 @@ def plot_evaluation(result: Evaluation, path: str | Path | None = None) -> Figur
         spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
         axes.plot(index + spread, values, ".", color=colour_of(index), alpha=0.45, markersize=5)
         axes.errorbar(
-            index + 0.22, interval.mean, np.nan_to_num(interval.half_width), fmt="o", color=colour_of(index), capsize=3, label=name
+            index + 0.22,
+            interval.mean,
+            np.nan_to_num(interval.half_width),
+            fmt="o",
+            color=colour_of(index),
+            capsize=3,
+            label=name,
         )
     axes.set_xticks(range(len(names)), names)
     axes.set_xlim(-0.5, 1.6)
@@ -112,12 +137,22 @@ def comparison_frame(comparison: Comparison, runs: bool) -> pd.DataFrame:
         return frame.astype(dict.fromkeys(("best", "not_significantly_worse"), bool))
     records = [
         {
-            "graph": setting.graph, "features": setting.features, "classifier": setting.classifier, "budget": setting.budget, "name": name,
-            "strategy": outcome.strategy, "policy": outcome.policy, "seed": comparison.seed, "run": run,
-            "micro_f1": float(outcome.micro_f1[run]), "macro_f1": float(outcome.macro_f1[run]),
+            "graph": setting.graph,
+            "features": setting.features,
+            "classifier": setting.classifier,
+            "budget": setting.budget,
+            "name": name,
+            "strategy": outcome.strategy,
+            "policy": outcome.policy,
+            "seed": comparison.seed,
+            "run": run,
+            "micro_f1": float(outcome.micro_f1[run]),
+            "macro_f1": float(outcome.macro_f1[run]),
         }
-        for setting in comparison.settings for name, outcome in setting.outcomes.items() for run in range(len(outcome.micro_f1))
-    ]  # fmt: skip
+        for setting in comparison.settings
+        for name, outcome in setting.outcomes.items()
+        for run in range(len(outcome.micro_f1))
+    ]
     return pandas.DataFrame.from_records(records)
 
 
@@ -165,13 +200,17 @@ def _kept(figure: Figure, path: str | Path | None) -> Figure:
     if path is not None:
         where = Path(path)
         if where.suffix.lower() not in _ENDINGS or not where.absolute().parent.is_dir():
-            raise InputError(f"no picture can be written to {str(path)!r}: name a .png, .svg or .pdf file in a folder that is there")
+            raise InputError(
+                f"no picture can be written to {str(path)!r}: name a .png, .svg or .pdf file in a folder that is there"
+            )
         save_figure(figure, where)
     return figure
 
 
 def _spoken(table: ResultTable) -> list[str]:
-    return [note.replace("Marked: the best mean of a setting", "Bold: the best mean of a setting") for note in table.notes]
+    return [
+        note.replace("Marked: the best mean of a setting", "Bold: the best mean of a setting") for note in table.notes
+    ]
 
 
 def _cell(cell: Entry | str | None) -> str:

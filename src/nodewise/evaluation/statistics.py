@@ -1,8 +1,13 @@
-"""A mean and how sure one can be of it; paired comparisons of strategies on the same splits; their ranks over many graphs.
+"""A mean and how sure one can be of it; paired comparisons of strategies on the same splits.
 
-The tests are scipy's. Few runs are not made to say more than they can: below `FEWEST_FOR_INTERVAL` runs there is no interval, below
-`FEWEST_FOR_TEST` no test, so that nothing is called significant there. Paired comparisons that are made together are corrected for how many they are.
-Ranks, Friedman's test and Nemenyi's critical difference are those of Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 2006.
+Their ranks over many graphs.
+
+The tests are scipy's. Few runs are not made to say more than they can: below `FEWEST_FOR_INTERVAL` runs there is no
+interval, below
+`FEWEST_FOR_TEST` no test, so that nothing is called significant there. Paired comparisons that are made together are
+corrected for how many they are.
+Ranks, Friedman's test and Nemenyi's critical difference are those of Demšar, Statistical Comparisons of Classifiers
+over Multiple Data Sets, JMLR 2006.
 """
 
 from __future__ import annotations
@@ -69,7 +74,9 @@ def confidence_interval(values: npt.ArrayLike, level: float = 0.95) -> Interval:
     sample = np.asarray(values, dtype=np.float64)
     if sample.size < FEWEST_FOR_INTERVAL:
         return Interval(float(sample.mean()), math.nan)
-    return Interval(float(sample.mean()), float(stats.t.ppf((1 + level) / 2, sample.size - 1)) * float(stats.sem(sample)))
+    return Interval(
+        float(sample.mean()), float(stats.t.ppf((1 + level) / 2, sample.size - 1)) * float(stats.sem(sample))
+    )
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,8 @@ class PairedComparison:
         runs: pairs, one for each split.
         difference: first minus second, in points, mean and 95 % interval over runs.
         t_p: of Student's paired test that the mean difference is zero.
-        permutation_p: of the same question when only the differences' signs are taken to be chance. Both are not a number below
+        permutation_p: of the same question when only the differences' signs are taken to be chance. Both are not a
+            number below
             `FEWEST_FOR_TEST` runs.
         corrected_p: ``t_p`` after Holm's correction over the comparisons made together; ``t_p`` itself for one alone.
         win_rate: share of runs in which the first is better, a tie counting half.
@@ -103,13 +111,22 @@ class PairedComparison:
     def as_dict(self) -> dict[str, Any]:
         """As a result file holds it; None for what so few runs cannot tell."""
         record = {
-            "first": self.first, "second": self.second, "runs": self.runs, "difference": self.difference.mean, "ci95": self.difference.half_width,
-            "t_p": self.t_p, "permutation_p": self.permutation_p, "corrected_p": self.corrected_p, "win_rate": self.win_rate,
-        }  # fmt: skip
+            "first": self.first,
+            "second": self.second,
+            "runs": self.runs,
+            "difference": self.difference.mean,
+            "ci95": self.difference.half_width,
+            "t_p": self.t_p,
+            "permutation_p": self.permutation_p,
+            "corrected_p": self.corrected_p,
+            "win_rate": self.win_rate,
+        }
         return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in record.items()}
 
 
-def paired_comparison(first: npt.ArrayLike, second: npt.ArrayLike, names: tuple[str, str] = ("first", "second")) -> PairedComparison:
+def paired_comparison(
+    first: npt.ArrayLike, second: npt.ArrayLike, names: tuple[str, str] = ("first", "second")
+) -> PairedComparison:
     """Compares two strategies run by run; both must have been run on the same splits in the same order.
 
     Args:
@@ -131,7 +148,9 @@ def compare_pairs(scores: Mapping[str, npt.ArrayLike], reference: str | None = N
     """
     if reference is not None and reference not in scores:
         raise InputError(f"there are no scores of {reference!r}: there are those of {', '.join(scores)}")
-    pairs = combinations(scores, 2) if reference is None else ((reference, name) for name in scores if name != reference)
+    pairs = (
+        combinations(scores, 2) if reference is None else ((reference, name) for name in scores if name != reference)
+    )
     tests = _compared([(a, b, scores[a], scores[b]) for a, b in pairs])
     corrected = holm([one.t_p for one in tests])
     return [replace(one, corrected_p=p) for one, p in zip(tests, corrected, strict=True)]
@@ -143,12 +162,21 @@ def _compared(pairs: Sequence[tuple[str, str, npt.ArrayLike, npt.ArrayLike]]) ->
     for name, rival, first, second in pairs:
         one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
         if one.shape != other.shape or one.ndim != 1 or one.size == 0:
-            raise InputError(f"a paired comparison needs as many runs of {name!r} as of {rival!r}, got {one.shape} and {other.shape}")
+            raise InputError(
+                f"a paired comparison needs as many runs of {name!r} as of {rival!r}, got {one.shape} and {other.shape}"
+            )
         checked.append((name, rival, one, other))
     flips = sign_flip_test(np.stack([one - other for _, _, one, other in checked])) if checked else ()
     return [
         PairedComparison(
-            name, rival, one.size, confidence_interval(one - other), (t := _t_test(one, other)), float(p), t, win_rate(one, other)
+            name,
+            rival,
+            one.size,
+            confidence_interval(one - other),
+            (t := _t_test(one, other)),
+            float(p),
+            t,
+            win_rate(one, other),
         )
         for (name, rival, one, other), p in zip(checked, flips, strict=True)
     ]
@@ -170,9 +198,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def sign_flip_test(difference: npt.ArrayLike) -> Values:
-    """The chance that a mean difference is at least as far from zero when every run's sign is that of a coin. Two-sided.
+    """The chance that a mean difference is at least as far from zero when every run's sign is that of a coin.
 
-    All patterns of signs are tried up to 13 runs; above, 9,999 are drawn from a fixed seed and the observed one is counted among them.
+    Two-sided.
+
+    All patterns of signs are tried up to 13 runs; above, 9,999 are drawn from a fixed seed and the observed one is
+    counted among them.
 
     Args:
         difference: [run], or [pair, run] for many at once.
@@ -186,9 +217,15 @@ def sign_flip_test(difference: npt.ArrayLike) -> Values:
     if sample.shape[-1] < FEWEST_FOR_TEST or sample.size == 0:
         return np.full(sample.shape[:-1], np.nan)
     result = stats.permutation_test(
-        (sample,), np.mean, permutation_type="samples", vectorized=True, n_resamples=_FLIPS, axis=-1, batch=500,
+        (sample,),
+        np.mean,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=_FLIPS,
+        axis=-1,
+        batch=500,
         random_state=numpy_generator(0, "sign-flip", sample.shape[-1]),
-    )  # fmt: skip
+    )
     return np.asarray(result.pvalue, dtype=np.float64)
 
 
@@ -199,7 +236,10 @@ def win_rate(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
 
 
 def _t_test(first: Values, second: Values) -> float:
-    """Student's paired two-sided p; not a number for few runs; 1 or 0 where all differences are the same, which scipy's warns of."""
+    """Student's paired two-sided p; not a number for few runs.
+
+    1 or 0 where all differences are the same, which scipy's warns of.
+    """
     from scipy import stats
 
     difference = first - second
@@ -217,7 +257,8 @@ class Ranking:
     Attributes:
         ranks: by strategy, best first.
         graphs: how many were ranked, each once; domains, where several graphs of one domain share a rank.
-        friedman_p: of the hypothesis that no strategy differs from another; not a number for fewer than three strategies.
+        friedman_p: of the hypothesis that no strategy differs from another; not a number for fewer than three
+            strategies.
         critical_difference: average ranks closer than this cannot be told apart at the 5 % level (Nemenyi).
     """
 
@@ -229,22 +270,29 @@ class Ranking:
     def cliques(self) -> list[tuple[str, ...]]:
         """The largest groups of neighbouring strategies that cannot be told apart, each of two or more."""
         names, values = list(self.ranks), list(self.ranks.values())
-        reach = [max(j for j in range(len(values)) if values[j] - values[i] <= self.critical_difference) for i in range(len(values))]
+        reach = [
+            max(j for j in range(len(values)) if values[j] - values[i] <= self.critical_difference)
+            for i in range(len(values))
+        ]
         return [tuple(names[i : j + 1]) for i, j in enumerate(reach) if j > i and (i == 0 or reach[i - 1] < j)]
 
     def as_dict(self) -> dict[str, Any]:
         """As a result file holds it."""
         return {
-            "average_ranks": dict(self.ranks), "graphs": self.graphs, "friedman_p": None if math.isnan(self.friedman_p) else self.friedman_p,
-            "critical_difference": self.critical_difference, "not_told_apart": [list(group) for group in self.cliques()],
-        }  # fmt: skip
+            "average_ranks": dict(self.ranks),
+            "graphs": self.graphs,
+            "friedman_p": None if math.isnan(self.friedman_p) else self.friedman_p,
+            "critical_difference": self.critical_difference,
+            "not_told_apart": [list(group) for group in self.cliques()],
+        }
 
 
 def rank_strategies(means: Mapping[str, npt.ArrayLike]) -> Ranking:
     """Ranks strategies on every graph by their mean score, largest first; ties share their mean rank.
 
     Args:
-        means: by strategy: one mean score for each graph, in the same order for all. Graphs must be independent of each other: several
+        means: by strategy: one mean score for each graph, in the same order for all. Graphs must be independent of each
+            other: several
             budgets of one graph are not, so give their mean.
 
     Raises:
@@ -256,7 +304,8 @@ def rank_strategies(means: Mapping[str, npt.ArrayLike]) -> Ranking:
     rows = [np.asarray(means[name], dtype=np.float64) for name in names]
     if len(rows) < 2 or len({row.shape for row in rows}) != 1 or rows[0].ndim != 1 or rows[0].size == 0:
         raise InputError(
-            f"ranks need two strategies or more with a score on every graph, got {[(n, r.size) for n, r in zip(names, rows, strict=True)]}"
+            "ranks need two strategies or more with a score on every graph, got"
+            f" {[(n, r.size) for n, r in zip(names, rows, strict=True)]}"
         )
     ranks = np.asarray(stats.rankdata(-np.stack(rows, axis=1), axis=1))  # [graph, strategy]
     graphs, strategies = ranks.shape
@@ -274,7 +323,8 @@ def win_rates(scores: Mapping[str, Mapping[str, npt.ArrayLike]]) -> tuple[list[s
         scores: by setting, then by strategy: [run] each.
 
     Returns:
-        The strategies that occur in every setting, and a matrix [strategy, strategy] of shares, not a number on the diagonal.
+        The strategies that occur in every setting, and a matrix [strategy, strategy] of shares, not a number on the
+        diagonal.
     """
     settings = list(scores.values())
     names = [name for name in settings[0] if all(name in setting for setting in settings)] if settings else []
@@ -287,7 +337,10 @@ def win_rates(scores: Mapping[str, Mapping[str, npt.ArrayLike]]) -> tuple[list[s
 
 
 def _friedman(ranks: npt.NDArray[np.float64]) -> float:
-    """Friedman's p over ranks [graph, strategy]; not a number where it cannot be had: two strategies, or every rank shared by all."""
+    """Friedman's p over ranks [graph, strategy]; not a number where it cannot be had.
+
+    Two strategies, or every rank shared by all.
+    """
     from scipy import stats
 
     if ranks.shape[1] < 3 or float(np.ptp(ranks)) == 0:

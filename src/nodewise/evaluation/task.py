@@ -1,7 +1,11 @@
-"""One task, one function that plays it: a chunk of runs of one strategy and classifier on one graph, at one or several budgets.
+"""One task, one function that plays it.
 
-`evaluate`, `compare`, the search of AGE's weights and the experiments make tasks and play them here; nothing else has such a loop. A task can be
-pickled: it names its graph by reference and fingerprint. What it gave is a `Chunk`, kept by a `ChunkStore` under a key that holds all that it follows from.
+A chunk of runs of one strategy and classifier on one graph, at one or several budgets.
+
+`evaluate`, `compare`, the search of AGE's weights and the experiments make tasks and play them here; nothing else has
+such a loop. A task can be
+pickled: it names its graph by reference and fingerprint. What it gave is a `Chunk`, kept by a `ChunkStore` under a key
+that holds all that it follows from.
 """
 
 from __future__ import annotations
@@ -89,10 +93,14 @@ class GraphReference:
         from nodewise.datasets import load_graph
 
         if self.source is None:
-            raise InputError(f"the graph {self.name!r} lies in another process's memory: write it to a file, and give that")
+            raise InputError(
+                f"the graph {self.name!r} lies in another process's memory: write it to a file, and give that"
+            )
         graph = load_graph(self.source, features=self.features, data_dir=self.data_dir)
         if graph.fingerprint != self.fingerprint:
-            raise InputError(f"the graph {self.source!r} has changed since the work began: begin anew, or put the old one back")
+            raise InputError(
+                f"the graph {self.source!r} has changed since the work began: begin anew, or put the old one back"
+            )
         return graph
 
 
@@ -129,22 +137,36 @@ class Task:
             raise InputError(f"runs and budgets must be at least 1, got {self.runs} and {list(self.budgets)}")
         if len(set(self.budgets)) > 1 and self.strategy.reads_budget:
             raise InputError(
-                f"strategy {self.strategy.name!r} looks at its budget, so one rollout cannot give {list(self.budgets)}: play one for each"
+                f"strategy {self.strategy.name!r} looks at its budget, so one rollout cannot give {list(self.budgets)}:"
+                " play one for each"
             )
 
     def key(self, budget: int) -> ChunkKey:
         """Everything that the scores at one budget follow from."""
         return ChunkKey(
-            graph=self.graph.name, fingerprint=self.graph.fingerprint, features=self.graph.features, strategy=code_of(self.strategy),
-            classifier=code_of(self.classifier), budget=budget, seed=self.seed, device=self.device, first=self.first, runs=self.runs,
-            splits=None if self.splits is None else self.splits.identity(), splits_of=self.splits_of, score_on=self.score_on,
-        )  # fmt: skip
+            graph=self.graph.name,
+            fingerprint=self.graph.fingerprint,
+            features=self.graph.features,
+            strategy=code_of(self.strategy),
+            classifier=code_of(self.classifier),
+            budget=budget,
+            seed=self.seed,
+            device=self.device,
+            first=self.first,
+            runs=self.runs,
+            splits=None if self.splits is None else self.splits.identity(),
+            splits_of=self.splits_of,
+            score_on=self.score_on,
+        )
 
 
-def runs_at_once(graph: GraphTensors, classifier: Classifier, strategy: Strategy, budget: int, device: str | None = None) -> int:
+def runs_at_once(
+    graph: GraphTensors, classifier: Classifier, strategy: Strategy, budget: int, device: str | None = None
+) -> int:
     """How many runs make one chunk: 10 on the CPU, 50 on a GPU, fewer where they would need over 4 GB.
 
-    It follows from graph, classifier, strategy and the kind of device alone, so that a result is the same however many workers made it.
+    It follows from graph, classifier, strategy and the kind of device alone, so that a result is the same however many
+    workers made it.
 
     Args:
         device: where the runs will be done, if not where the graph's tensors are.
@@ -155,14 +177,24 @@ def runs_at_once(graph: GraphTensors, classifier: Classifier, strategy: Strategy
 
 
 def default_splits(graph: Graph) -> SplitSizes | None:
-    """The sizes that the protocol has for this graph alone, told by its name; None: those that follow from the number of nodes."""
+    """The sizes that the protocol has for this graph alone, told by its name; None.
+
+    Those that follow from the number of nodes.
+    """
     info = dataset_info(graph.name)
-    return SplitSizes(*info.splits) if info is not None and info.splits is not None and info.nodes == graph.num_nodes else None
+    return (
+        SplitSizes(*info.splits)
+        if info is not None and info.splits is not None and info.nodes == graph.num_nodes
+        else None
+    )
 
 
 @dataclass
 class Player:
-    """Plays tasks, and keeps what the next one is likely to need: the last graph's tensors, the environment, the strategy that was recorded."""
+    """Plays tasks, and keeps what the next one is likely to need.
+
+    The last graph's tensors, the environment, the strategy that was recorded.
+    """
 
     _graphs: dict[str, Graph] = field(default_factory=dict)
     _tensors: tuple[tuple[str, str], GraphTensors] | None = None
@@ -222,10 +254,13 @@ def play(task: Task) -> dict[int, Chunk]:
 _PLAYER = Player()
 
 
-def _play_curve(environment: Environment, strategy: Strategy, splits: Splits, task: Task) -> tuple[dict[int, Scores], torch.Tensor]:
+def _play_curve(
+    environment: Environment, strategy: Strategy, splits: Splits, task: Task
+) -> tuple[dict[int, Scores], torch.Tensor]:
     """One episode of every run, scored at each budget on the way.
 
-    The scores are those that episodes of these budgets have, for the first queries of a longer episode are a shorter episode, and a snapshot brings
+    The scores are those that episodes of these budgets have, for the first queries of a longer episode are a shorter
+    episode, and a snapshot brings
     the learner back after it has finished. Without snapshots every budget is an episode of its own.
     """
     nodes = splits.test if task.score_on == "test" else splits.validation
@@ -272,12 +307,19 @@ class Chunk:
     @classmethod
     def joined(cls, chunks: Sequence[Chunk]) -> Chunk:
         """The runs of several chunks, in that order, as those of one."""
-        micro, macro, queries = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries"))
+        micro, macro, queries = (
+            np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries")
+        )
         return cls(micro, macro, queries, sum(chunk.seconds for chunk in chunks))
 
     def fits(self, key: ChunkKey) -> bool:
-        """Whether these can be a chunk's results at all: so many scores between 0 and 100, so many queries, each node once."""
-        scores = all(s.shape == (key.runs,) and bool(((s >= 0) & (s <= 100)).all()) for s in (self.micro_f1, self.macro_f1))
+        """Whether these can be a chunk's results at all.
+
+        So many scores between 0 and 100, so many queries, each node once.
+        """
+        scores = all(
+            s.shape == (key.runs,) and bool(((s >= 0) & (s <= 100)).all()) for s in (self.micro_f1, self.macro_f1)
+        )
         if not scores or self.queries.shape != (key.runs, key.budget) or not self.seconds >= 0:
             return False
         ordered = np.sort(self.queries, axis=1)
@@ -292,7 +334,8 @@ class ChunkKey:
         graph, fingerprint: the graph's name, and a digest of its edges, features and labels.
         features: what was done to its features.
         strategy, classifier: who asks and who learns, with their code.
-        first, runs: which runs: ``first`` to ``first + runs - 1``; results of a chunk of another size may differ in rounding.
+        first, runs: which runs: ``first`` to ``first + runs - 1``; results of a chunk of another size may differ in
+        rounding.
         splits, splits_of, score_on: as in `Task`.
     """
 
@@ -325,7 +368,8 @@ class ChunkKey:
     def path(self) -> Path:
         """Where a store keeps it, a path that a person can read."""
         digest = hashlib.blake2b(json.dumps(self.as_dict(), sort_keys=True).encode(), digest_size=6).hexdigest()
-        name = f"{_plain(self.strategy.name)}-{_plain(self.classifier.name)}-{self.budget}-{self.first:04d}+{self.runs}-{digest}.json"
+        played = f"{_plain(self.strategy.name)}-{_plain(self.classifier.name)}-{self.budget}"
+        name = f"{played}-{self.first:04d}+{self.runs}-{digest}.json"
         return Path(_plain(self.graph)) / name
 
 
@@ -353,7 +397,9 @@ def code_of(thing: Classifier | Strategy) -> Identity:
         raise InputError(f"identity() of {thing.name!r} must give what JSON can hold ({error})") from None
     digest = code_digest(thing)
     if digest is None:
-        return Identity(str(thing.name), settings, f"class {_TYPED.setdefault(type(thing), len(_TYPED))} of this process", False)
+        return Identity(
+            str(thing.name), settings, f"class {_TYPED.setdefault(type(thing), len(_TYPED))} of this process", False
+        )
     return Identity(str(thing.name), settings, digest, True)
 
 
@@ -374,7 +420,8 @@ def environment_digest() -> str:
 class ChunkStore:
     """Finished chunks: in a folder, one file each, or in memory.
 
-    A file appears whole or not at all, so that what was finished before a kill is there afterwards and is not done again.
+    A file appears whole or not at all, so that what was finished before a kill is there afterwards and is not done
+    again.
 
     Attributes:
         folder: where the files go; None: in memory.

@@ -1,4 +1,6 @@
-"""Graphs: the immutable record, its readers and writers, feature preprocessing, and graphs made from tables, texts and images."""
+"""Graphs: the immutable record, its readers and writers, feature preprocessing, and graphs made from tables, texts and
+images.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the parts of a graph must be: edges undirected and sorted, labels as class ids, names, features; every refusal says what to do."""
+"""What the parts of a graph must be: edges undirected and sorted, labels as class ids, names, features.
+
+Every refusal says what to do.
+"""
 
 from __future__ import annotations
 
@@ -43,17 +46,24 @@ MISSING = frozenset({"", "nan", "na", "n/a", "<na>", "null", "none"})
 _WHOLE = re.compile(r"(-?[0-9]+)(\.0*)?")
 LONGEST_CLASS = 200
 """Characters of a class's name, at most."""
-_BREAKS = re.compile(r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029][ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
-# other control characters, those that turn the direction of what follows, and the byte order mark: nobody sees them, and two names that
+_BREAKS = re.compile(
+    r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]["
+    r" \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*"
+)
+# other control characters, those that turn the direction of what follows, and the byte order mark: nobody sees them,
+# and two names that
 # look the same would be two classes
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 Kind = TypeVar("Kind", bound=np.generic)
 
 
-def undirected_edges(edge_index: npt.ArrayLike, num_nodes: int | None = None) -> tuple[npt.NDArray[np.int64], int, list[str]]:
+def undirected_edges(
+    edge_index: npt.ArrayLike, num_nodes: int | None = None
+) -> tuple[npt.NDArray[np.int64], int, list[str]]:
     """Brings edges into the form of `Graph.edge_index`.
 
-    Memory stays near two int64 values an edge beyond the input: edges become keys ``low * num_nodes + high``, sorted in place.
+    Memory stays near two int64 values an edge beyond the input: edges become keys ``low * num_nodes + high``, sorted in
+    place.
 
     Args:
         edge_index: integers [2, edge], in any order and direction.
@@ -69,13 +79,17 @@ def undirected_edges(edge_index: npt.ArrayLike, num_nodes: int | None = None) ->
         turn = " — it looks transposed: pass edge_index.T" if given.ndim == 2 and given.shape[1] == 2 else ""
         raise GraphError(f"edge_index must have the shape [2, edges], received {list(given.shape)}{turn}")
     if given.dtype.kind not in "iu":
-        raise GraphError(f"edge_index must hold integers, received {given.dtype}: map node names to indices 0 … nodes-1 first")
+        raise GraphError(
+            f"edge_index must hold integers, received {given.dtype}: map node names to indices 0 … nodes-1 first"
+        )
     if given.size and int(given.min()) < 0:
         raise GraphError(f"edge {_first(given, given < 0)} has a negative end: nodes are numbered from 0")
     largest = int(given.max()) if given.size else -1
     size = largest + 1 if num_nodes is None else int(num_nodes)
     if size < 1:
-        raise GraphError("a graph needs at least one node, received no nodes and no edges: check that the source is not empty")
+        raise GraphError(
+            "a graph needs at least one node, received no nodes and no edges: check that the source is not empty"
+        )
     if largest >= size:
         bad = _first(given, given >= size)
         raise GraphError(
@@ -83,7 +97,9 @@ def undirected_edges(edge_index: npt.ArrayLike, num_nodes: int | None = None) ->
             "correct the edge or add the node"
         )
     if size > 3_000_000_000:
-        raise GraphError(f"a graph of {size} nodes is too large: at most 3,000,000,000; number the nodes from 0 without gaps")
+        raise GraphError(
+            f"a graph of {size} nodes is too large: at most 3,000,000,000; number the nodes from 0 without gaps"
+        )
     if given.dtype == np.uint64:  # numpy adds these to int64 as floats
         given = given.astype(np.int64)
     keys = np.minimum(given[0], given[1]).astype(np.int64)
@@ -113,8 +129,10 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
     """Brings labels into the form of `Graph.y` and `Graph.class_names`.
 
     Args:
-        y: [node] of integers (negative: unlabelled), of floats that are whole (NaN: unlabelled) or of texts as `class_labels` takes them.
-        class_names: the names of the classes, or None: those that occur, in order. They are kept as `class_name` spells them.
+        y: [node] of integers (negative: unlabelled), of floats that are whole (NaN: unlabelled) or of texts as
+            `class_labels` takes them.
+        class_names: the names of the classes, or None: those that occur, in order. They are kept as `class_name` spells
+            them.
         num_nodes: how many labels there must be.
 
     Returns:
@@ -143,21 +161,28 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
 
 
 def are_classes(texts: Sequence[str]) -> bool:
-    """Whether a column called "label" may hold classes: where all of ten nodes or more differ it holds what to call them, a long text is none."""
+    """Whether a column called "label" may hold classes.
+
+    Where all of ten nodes or more differ it holds what to call them, a long text is none.
+    """
     if any(len(text) > LONGEST_CLASS for text in texts):
         return False
     return len(texts) < 10 or len(set(texts)) < len(texts) or any(map(is_missing, texts))
 
 
 def is_missing(text: str) -> bool:
-    """Whether a cell says that there is no value: it is empty, or one of the words that programs write for that, such as NaN or null."""
+    """Whether a cell says that there is no value.
+
+    It is empty, or one of the words that programs write for that, such as NaN or null.
+    """
     return text.strip().lower() in MISSING
 
 
 def class_labels(texts: Iterable[object], known: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Labels as texts, in the spelling of classes: the one rule for label columns, by every way in.
 
-    Names in `known` stand for themselves. Else a cell that is empty or says so in a word (`is_missing`), None and NaN are unlabelled; ``1.0`` is
+    Names in `known` stand for themselves. Else a cell that is empty or says so in a word (`is_missing`), None and NaN
+    are unlabelled; ``1.0`` is
     ``1`` where all labels are whole numbers; what remains is spelled as `class_name` does.
 
     Returns:
@@ -180,7 +205,10 @@ def class_labels(texts: Iterable[object], known: Sequence[str] = ()) -> tuple[li
     notes = []
     if words:
         number = sum(map(given.count, words))
-        notes.append(f"{count(number, 'label')} said {listed(words)}: taken as unlabelled (name the classes if one of these is a class)")
+        notes.append(
+            f"{count(number, 'label')} said {listed(words)}: taken as unlabelled (name the classes if one of these is a"
+            " class)"
+        )
     return [spelled[text] for text in given], notes
 
 
@@ -200,7 +228,10 @@ def natural_order(names: Sequence[str]) -> list[str]:
 
 
 def _value_order(number: str) -> tuple[int, str, str]:
-    """Orders whole numbers by value, however many digits they have: by length, then by letters; below zero the other way round."""
+    """Orders whole numbers by value, however many digits they have: by length, then by letters.
+
+    Below zero the other way round.
+    """
     digits = number.removeprefix("-").lstrip("0")
     if number.startswith("-") and digits:
         return -len(digits), digits.translate(_NINES), number
@@ -223,9 +254,12 @@ def class_name(name: object) -> str:
 
 
 def tidy_name(name: object) -> str:
-    """A name in Unicode's composed form (NFC), without blanks at its ends (no-break ones neither); empty if nothing can be seen of it.
+    """A name in Unicode's composed form (NFC), without blanks at its ends (no-break ones neither).
 
-    A tab or line break inside becomes one blank, other control characters are dropped. No-break spaces, joiners and emoji sequences inside
+    Empty if nothing can be seen of it.
+
+    A tab or line break inside becomes one blank, other control characters are dropped. No-break spaces, joiners and
+    emoji sequences inside
     stay as they are.
     """
     text = str(name)
@@ -236,7 +270,9 @@ def tidy_name(name: object) -> str:
 
 
 def frozen(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-    """The array read-only: itself if it is so already, else a copy, so that whoever holds the original cannot change the graph."""
+    """The array read-only: itself if it is so already, else a copy, so that whoever holds the original cannot change
+    the graph.
+    """
     if array.flags.writeable:
         array = array.copy()
         array.flags.writeable = False
@@ -250,7 +286,9 @@ def check_canonical_edges(edges: npt.NDArray[np.int64], num_nodes: int) -> npt.N
     low, high = edges
     rising = (low[1:] > low[:-1]) | ((low[1:] == low[:-1]) & (high[1:] > high[:-1]))
     if not (rising.all() and (low < high).all()):
-        raise GraphError("edge_index must hold each edge once, smaller end first, sorted: use Graph.build, which puts edges in order")
+        raise GraphError(
+            "edge_index must hold each edge once, smaller end first, sorted: use Graph.build, which puts edges in order"
+        )
     if edges.size and (int(edges[0, 0]) < 0 or int(high.max()) >= num_nodes):
         raise GraphError(f"edge_index leads to a node outside 0 to {num_nodes - 1}: correct the edges or num_nodes")
     return edges
@@ -261,7 +299,9 @@ def check_labels(y: npt.NDArray[np.int64], num_nodes: int, num_classes: int) -> 
     if not isinstance(y, np.ndarray) or y.dtype != np.int64 or y.shape != (num_nodes,):
         raise GraphError(f"y must be int64 of shape [{num_nodes}]: use Graph.build, which accepts other forms")
     if int(y.min()) < -1 or int(y.max()) >= num_classes:
-        raise GraphError(f"y must lie in -1 to {num_classes - 1}, received {int(y.min())} to {int(y.max())}: use Graph.build")
+        raise GraphError(
+            f"y must lie in -1 to {num_classes - 1}, received {int(y.min())} to {int(y.max())}: use Graph.build"
+        )
     return y
 
 
@@ -287,7 +327,8 @@ def check_strings(name: str, values: npt.NDArray[np.object_], num_nodes: int) ->
     array = np.asarray(values)
     if array.shape != (num_nodes,):
         raise GraphError(
-            f"attribute {name!r} must hold one string for each of the {num_nodes} nodes, received the shape {list(array.shape)}"
+            f"attribute {name!r} must hold one string for each of the {num_nodes} nodes, received the shape"
+            f" {list(array.shape)}"
         )
     texts = ["" if text is None else str(text) for text in array.tolist()]
     _check_encoding(f"attribute {name!r}", texts)
@@ -299,7 +340,9 @@ def check_strings(name: str, values: npt.NDArray[np.object_], num_nodes: int) ->
 
 
 def check_features(x: Any, x_offset: Any, num_nodes: int) -> tuple[Features | None, npt.NDArray[np.float32] | None]:
-    """Passes finite features [node, feature] as read-only float32, sparse ones as CSR with sorted indices, no duplicates, no stored zeros."""
+    """Passes finite features [node, feature] as read-only float32, sparse ones as CSR with sorted indices, no
+    duplicates, no stored zeros.
+    """
     if x is None:
         if x_offset is not None:
             raise GraphError("x_offset is given without x: it is subtracted from the features, so give both or neither")
@@ -310,7 +353,8 @@ def check_features(x: Any, x_offset: Any, num_nodes: int) -> tuple[Features | No
     offset = _float32(np.asarray(x_offset), "x_offset")
     if offset.shape != (features.shape[1],):
         raise GraphError(
-            f"x_offset must have one value for each of the {features.shape[1]} features, received the shape {list(offset.shape)}"
+            f"x_offset must have one value for each of the {features.shape[1]} features, received the shape"
+            f" {list(offset.shape)}"
         )
     _refuse_infinite(offset[None, :], "x_offset")
     return features, frozen(offset)
@@ -325,7 +369,9 @@ def _spelled(text: object) -> str:
     try:
         return class_name(text)
     except InputError as error:
-        raise GraphError(f"{error} ({len(str(text))} characters): correct the label, or name another column as the label") from None
+        raise GraphError(
+            f"{error} ({len(str(text))} characters): correct the label, or name another column as the label"
+        ) from None
 
 
 def _from_texts(given: npt.NDArray[Any], class_names: Sequence[str] | None) -> tuple[Ids, tuple[str, ...], list[str]]:
@@ -334,20 +380,29 @@ def _from_texts(given: npt.NDArray[Any], class_names: Sequence[str] | None) -> t
     occurring = set(texts) - {""}
     names = natural_order(list(occurring)) if listed_names is None else listed_names
     if unknown := occurring.difference(names):
-        raise GraphError(f"labels {listed(sorted(unknown))} are not among the class names {listed(names)}: add them or correct the labels")
+        raise GraphError(
+            f"labels {listed(sorted(unknown))} are not among the class names {listed(names)}: add them or correct the"
+            " labels"
+        )
     position = {"": -1, **{name: i for i, name in enumerate(names)}}
     return np.fromiter((position[text] for text in texts), dtype=np.int64, count=len(texts)), tuple(names), notes
 
 
 def _one_spelling(ids: Ids, names: tuple[str, ...]) -> tuple[Ids, tuple[str, ...], list[str]]:
-    """Ids and names after the names were spelled as `class_name` does: names that only their spelling parted are one class."""
+    """Ids and names after the names were spelled as `class_name` does.
+
+    Names that only their spelling parted are one class.
+    """
     spelled = valid_class_names(names)
     if spelled == names or len(set(names)) < len(names):  # the latter is refused by the graph, which tells the name
         return ids, spelled, []
     position = {name: i for i, name in enumerate(dict.fromkeys(spelled))}
     changed = [name for name, kept in zip(names, spelled, strict=True) if name != kept]
     moved = np.array([position[name] for name in spelled] + [-1], dtype=np.int64)
-    note = f"{count(len(changed), 'class name')} spelled in another way (Unicode's composed form, no blanks at the ends): {listed(changed)}"
+    note = (
+        f"{count(len(changed), 'class name')} spelled in another way (Unicode's composed form, no blanks at the ends):"
+        f" {listed(changed)}"
+    )
     return moved[ids], tuple(position), [note]
 
 
@@ -355,7 +410,9 @@ def _from_numbers(given: npt.NDArray[Any], class_names: Sequence[str] | None) ->
     if given.dtype.kind == "f":
         whole = np.where(np.isnan(given), -1, given)
         if not (np.isfinite(whole).all() and (whole == np.rint(whole)).all()):
-            raise GraphError(f"labels must be whole numbers or strings, received {given[whole != np.rint(whole)][:1].tolist()}")
+            raise GraphError(
+                f"labels must be whole numbers or strings, received {given[whole != np.rint(whole)][:1].tolist()}"
+            )
         given = whole
     elif given.dtype.kind not in "iub":
         raise GraphError(f"labels must be whole numbers or strings, received {given.dtype}")
@@ -365,16 +422,23 @@ def _from_numbers(given: npt.NDArray[Any], class_names: Sequence[str] | None) ->
     compact[ids < 0] = -1
     if class_names is None:
         gaps = len(occurring) and int(occurring[-1]) != len(occurring) - 1
-        note = [f"label ids {listed(occurring.tolist())} have gaps: classes are numbered 0 to {len(occurring) - 1} and named by their id"]
+        note = [
+            f"label ids {listed(occurring.tolist())} have gaps: classes are numbered 0 to {len(occurring) - 1} and"
+            " named by their id"
+        ]
         return compact, tuple(str(i) for i in occurring.tolist()), note if gaps else []
     names = tuple(map(str, class_names))
     if not len(occurring) or int(occurring[-1]) < len(names):
         return ids, names, []
     if len(occurring) == len(names):
-        return compact, names, [f"label ids {listed(occurring.tolist())} have gaps: the class names are taken in their order"]
+        return (
+            compact,
+            names,
+            [f"label ids {listed(occurring.tolist())} have gaps: the class names are taken in their order"],
+        )
     raise GraphError(
-        f"label {int(occurring[-1])} has no class name: there are {len(names)} names, {listed(names)}, for ids 0 to {len(names) - 1}; "
-        "add names or correct the labels"
+        f"label {int(occurring[-1])} has no class name: there are {len(names)} names, {listed(names)}, for ids 0 to"
+        f" {len(names) - 1}; add names or correct the labels"
     )
 
 
@@ -406,7 +470,9 @@ def _sparse(x: Any, num_nodes: int) -> sp.csr_matrix[np.float32]:
 
 def _check_shape(shape: Sequence[int], num_nodes: int) -> None:
     if len(shape) != 2:
-        raise GraphError(f"features must have the shape [nodes, features], received {list(shape)}: reshape them to two dimensions")
+        raise GraphError(
+            f"features must have the shape [nodes, features], received {list(shape)}: reshape them to two dimensions"
+        )
     if shape[0] != num_nodes:
         raise GraphError(f"features have {shape[0]} rows, but there are {num_nodes} nodes: give one row for each node")
 
@@ -416,7 +482,8 @@ def _float32(array: npt.NDArray[Any], name: str) -> npt.NDArray[np.float32]:
         return array
     if array.dtype.kind not in "biuf":
         raise GraphError(
-            f"{name} must hold numbers, received {array.dtype}: turn texts into numbers first (a text column can become TF-IDF features)"
+            f"{name} must hold numbers, received {array.dtype}: turn texts into numbers first (a text column can become"
+            " TF-IDF features)"
         )
     with np.errstate(over="ignore"):
         converted = array.astype(np.float32)
@@ -436,7 +503,10 @@ def _refuse_infinite(features: npt.NDArray[np.float32], name: str) -> None:
 
 
 def _infinite(name: str, value: np.float32, row: int, column: int) -> str:
-    return f"{name} must be finite, received {value} at node {row}, column {column}: replace it, by 0 or the column's mean for example"
+    return (
+        f"{name} must be finite, received {value} at node {row}, column {column}: replace it, by 0 or the column's mean"
+        " for example"
+    )
 
 
 def _check_encoding(what: str, texts: Sequence[str]) -> None:
@@ -445,4 +515,6 @@ def _check_encoding(what: str, texts: Sequence[str]) -> None:
             "".join(texts[start : start + 65536]).encode()
     except UnicodeEncodeError:
         bad = next(text for text in texts if any("\ud800" <= letter <= "\udfff" for letter in text))
-        raise GraphError(f"{what} {bad!r} holds half a surrogate pair and is no valid text: decode the source as UTF-8") from None
+        raise GraphError(
+            f"{what} {bad!r} holds half a surrogate pair and is no valid text: decode the source as UTF-8"
+        ) from None

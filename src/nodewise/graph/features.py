@@ -16,7 +16,15 @@ from nodewise.ground.errors import InputError, UnknownNameError
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-__all__ = ["PAPER_FEATURES", "PREPROCESSING", "canonical_features", "gcn_features", "prepared", "preprocess", "unscaled"]
+__all__ = [
+    "PAPER_FEATURES",
+    "PREPROCESSING",
+    "canonical_features",
+    "gcn_features",
+    "prepared",
+    "preprocess",
+    "unscaled",
+]
 
 PAPER_FEATURES = {
     "cora": "raw",
@@ -27,7 +35,10 @@ PAPER_FEATURES = {
     **{f"reddit{i}": "raw" for i in range(1, 6)},
     "reddit-case-study": "raw",
 }
-"""What the figures of the paper's ten graphs and of its case study were made with; for any other graph ``paper`` changes nothing."""
+"""What the figures of the paper's ten graphs and of its case study were made with.
+
+For any other graph ``paper`` changes nothing.
+"""
 
 PREPROCESSING = {
     "raw": "as they are",
@@ -58,27 +69,34 @@ def canonical_features(spec: str, graph_name: str = "") -> str:
         graph_name: whose features; ``paper`` stands for what it means for that graph.
 
     Returns:
-        The steps joined with ``+``, such as ``"row+center"``; ``"raw"`` where nothing is done. What ``structural`` replaces is not told.
+        The steps joined with ``+``, such as ``"row+center"``; ``"raw"`` where nothing is done. What ``structural``
+        replaces is not told.
 
     Raises:
         UnknownNameError: if a step is not known.
         InputError: if it is no text.
     """
     if not isinstance(spec, str):
-        raise InputError(f"features must be the name of a preprocessing, such as 'unit' or 'row+center', received {spec!r}")
+        raise InputError(
+            f"features must be the name of a preprocessing, such as 'unit' or 'row+center', received {spec!r}"
+        )
     steps: list[str] = []
     for part in re.split(r"[+,]", spec):
         step = part.strip().lower()
         if step == "paper":
             step = PAPER_FEATURES.get(graph_name.lower(), "raw")
         elif step not in PREPROCESSING and not _FIRST.fullmatch(step):
-            raise UnknownNameError("feature preprocessing", part.strip(), PREPROCESSING, "Join several with +, such as row+center.")
+            raise UnknownNameError(
+                "feature preprocessing", part.strip(), PREPROCESSING, "Join several with +, such as row+center."
+            )
         steps += step.split("+") if step != "raw" else []
     return _told(steps)
 
 
 def gcn_features(graph: Graph) -> str:
-    """What a GCN does with features unless told otherwise: ``paper`` for the paper's graphs, by name; elsewhere ``unit``.
+    """What a GCN does with features unless told otherwise: ``paper`` for the paper's graphs, by name.
+
+    Elsewhere ``unit``.
 
     A graph without features stays ``raw``: its structural features, which stand in for them, are used as they are.
     """
@@ -88,11 +106,14 @@ def gcn_features(graph: Graph) -> str:
 
 
 def prepared(graph: Graph, wanted: str | None, default: str) -> Graph:
-    """The graph with the features that a caller wants: the one rule on what is done to them, the same in Python and on the command line.
+    """The graph with the features that a caller wants.
+
+    The one rule on what is done to them, the same in Python and on the command line.
 
     Args:
         graph: any graph; `Graph.features` says what was done already.
-        wanted: what the caller asked for. None: features that were preprocessed are left alone, others get `default`. ``"raw"`` changes
+        wanted: what the caller asked for. None: features that were preprocessed are left alone, others get `default`.
+            ``"raw"`` changes
             nothing.
         default: what is done where nobody asked.
 
@@ -111,8 +132,9 @@ def prepared(graph: Graph, wanted: str | None, default: str) -> Graph:
         return graph
     if done != "raw":
         raise InputError(
-            f"the features of {graph.name!r} were preprocessed already ({done}), so {asked} can no longer be done to the raw ones: load the graph "
-            f"with features='raw' and ask for {asked} then, or ask for 'raw' to use them as they are"
+            f"the features of {graph.name!r} were preprocessed already ({done}), so {asked} can no longer be done to"
+            f" the raw ones: load the graph with features='raw' and ask for {asked} then, or ask for 'raw' to use them"
+            " as they are"
         )
     return preprocess(graph, asked)
 
@@ -120,7 +142,8 @@ def prepared(graph: Graph, wanted: str | None, default: str) -> Graph:
 def preprocess(graph: Graph, spec: str) -> Graph:
     """The graph with its features preprocessed.
 
-    Sparse features stay sparse. `center` then keeps the column means in `Graph.x_offset` instead of subtracting them; a step that cannot
+    Sparse features stay sparse. `center` then keeps the column means in `Graph.x_offset` instead of subtracting them; a
+    step that cannot
     follow it in this form (`unit`, `row`, `binary`) makes the features dense first, up to 2 GiB.
     A graph without features gets structural ones before any step other than ``raw``.
 
@@ -129,7 +152,8 @@ def preprocess(graph: Graph, spec: str) -> Graph:
         spec: steps of `PREPROCESSING` joined with ``+`` or ``,``, done from left to right.
 
     Returns:
-        A graph that shares everything but its features; the same graph where nothing is to be done. `Graph.features` tells the steps,
+        A graph that shares everything but its features; the same graph where nothing is to be done. `Graph.features`
+        tells the steps,
         those done before first.
 
     Raises:
@@ -148,7 +172,10 @@ def preprocess(graph: Graph, spec: str) -> Graph:
 
 
 def unscaled(graph: Graph) -> str | None:
-    """A note for features whose columns have very different scales, such as years beside shares: the largest outweigh all others."""
+    """A note for features whose columns have very different scales, such as years beside shares.
+
+    The largest outweigh all others.
+    """
     x = graph.x
     if not isinstance(x, np.ndarray) or graph.x_offset is not None or graph.features != "raw" or x.size == 0:
         return None
@@ -160,13 +187,16 @@ def unscaled(graph: Graph) -> str | None:
     if largest[high] < SCALES * largest[low]:
         return None
     return (
-        f"the features have very different scales (column {high} goes up to {largest[high]:.4g}, column {low} up to {largest[low]:.4g}): the "
-        "largest outweigh the others; standardise the columns first if they are measurements"
+        f"the features have very different scales (column {high} goes up to {largest[high]:.4g}, column {low} up to"
+        f" {largest[low]:.4g}): the largest outweigh the others; standardise the columns first if they are measurements"
     )
 
 
 def _told(steps: list[str]) -> str:
-    """The steps as they are recorded: without those that change nothing, or whose features were replaced by structural ones."""
+    """The steps as they are recorded.
+
+    Without those that change nothing, or whose features were replaced by structural ones.
+    """
     last = max((i for i, step in enumerate(steps) if step == "structural"), default=0)
     return "+".join(step for step in steps[last:] if step != "raw") or "raw"
 
@@ -208,7 +238,9 @@ def _unit(graph: Graph) -> Graph:
     return _scaled(graph, np.sqrt, np.square)
 
 
-def _scaled(graph: Graph, finish: Callable[..., npt.NDArray[np.float64]], measure: Callable[..., npt.NDArray[np.float64]]) -> Graph:
+def _scaled(
+    graph: Graph, finish: Callable[..., npt.NDArray[np.float64]], measure: Callable[..., npt.NDArray[np.float64]]
+) -> Graph:
     """Every row divided by ``finish(sum of measure(value))``; rows of zeros stay."""
     x = _without_offset(graph)
     if isinstance(x, np.ndarray):
@@ -228,8 +260,8 @@ def _without_offset(graph: Graph) -> npt.NDArray[np.float32] | sp.csr_matrix[np.
         return graph.x
     if (size := 4 * graph.num_nodes * graph.num_features) > DENSE_LIMIT:
         raise InputError(
-            f"features centred while sparse would take {size / 2**30:.1f} GiB as a dense array, which this step after `center` needs; "
-            "put `center` last, such as unit+center"
+            f"features centred while sparse would take {size / 2**30:.1f} GiB as a dense array, which this step after"
+            " `center` needs; put `center` last, such as unit+center"
         )
     return graph.dense_features()
 

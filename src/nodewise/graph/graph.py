@@ -46,7 +46,8 @@ class Graph:
         >>> nw.Graph.build([[0, 1], [1, 2]], x=[[1.0], [0.5], [0.0]], y=["a", None, "b"])
         Graph('graph': 3 nodes, 2 edges, 1 dense feature, 2 classes, 1 unlabelled)
 
-    `Graph.build` takes input of any form and brings it into this one; the constructor itself only accepts what is in this form already.
+    `Graph.build` takes input of any form and brings it into this one; the constructor itself only accepts what is in
+    this form already.
     Arrays are read-only.
 
     Attributes:
@@ -60,9 +61,11 @@ class Graph:
         name: what the graph is called.
         extra: fields of a file that are not known here; they survive npz to npz.
         notes: what construction dropped or changed, in words.
-        x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be centred and stay
+        x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be
+            centred and stay
             sparse. `dense_features` gives them as one array.
-        features: what was done to the features, in the spelling of `nodewise.graph.features.canonical_features`, such as ``"row+center"``;
+        features: what was done to the features, in the spelling of `nodewise.graph.features.canonical_features`, such
+            as ``"row+center"``;
             ``"raw"`` where nothing was, where there are none, or where nobody knows.
     """
 
@@ -82,14 +85,18 @@ class Graph:
     def __post_init__(self) -> None:
         size = self.num_nodes
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-            raise GraphError(f"a graph needs at least one node, num_nodes is {size!r}: check that the source is not empty")
+            raise GraphError(
+                f"a graph needs at least one node, num_nodes is {size!r}: check that the source is not empty"
+            )
         given = {
             "num_nodes": int(size),
             "edge_index": frozen(check_canonical_edges(self.edge_index, int(size))),
             "y": None if self.y is None else frozen(check_labels(self.y, int(size), len(self.class_names))),
             "class_names": check_names("class", valid_class_names(self.class_names), None),
             "node_names": None if self.node_names is None else check_names("node", self.node_names, int(size)),
-            "attributes": MappingProxyType({str(k): frozen(check_strings(str(k), v, int(size))) for k, v in self.attributes.items()}),
+            "attributes": MappingProxyType(
+                {str(k): frozen(check_strings(str(k), v, int(size))) for k, v in self.attributes.items()}
+            ),
             "name": str(self.name),
             "extra": MappingProxyType({str(k): frozen(np.asarray(v)) for k, v in self.extra.items()}),
             "notes": tuple(map(str, self.notes)),
@@ -119,10 +126,12 @@ class Graph:
         """Builds a graph from whatever form the parts have.
 
         Args:
-            edge_index: integers [2, edge]; duplicates, both directions and self loops are fine, `notes` says what was dropped.
+            edge_index: integers [2, edge]; duplicates, both directions and self loops are fine, `notes` says what was
+                dropped.
             num_nodes: how many nodes; by default what the other parts say, else the largest index + 1.
             x: [node, feature], dense, scipy sparse, or None.
-            y: [node] of integers (-1: unlabelled) or strings (empty, None or a word such as NaN: unlabelled), or None. Without `class_names`, the classes are
+            y: [node] of integers (-1: unlabelled) or strings (empty, None or a word such as NaN: unlabelled), or None.
+                Without `class_names`, the classes are
                 those that occur, in order of their id or name; ids with gaps are compacted and become the names.
             class_names: names of the classes 0 … C-1, or, for labels given as strings, all classes in the order wanted.
             node_names: unique names.
@@ -137,7 +146,12 @@ class Graph:
             GraphError: if the parts do not fit together; the message says which and what to do.
         """
         told = list(notes)
-        lengths = {"x": _rows(x), "y": _rows(y), "node_names": _rows(node_names), **{k: _rows(v) for k, v in (attributes or {}).items()}}
+        lengths = {
+            "x": _rows(x),
+            "y": _rows(y),
+            "node_names": _rows(node_names),
+            **{k: _rows(v) for k, v in (attributes or {}).items()},
+        }
         size = next((n for n in (num_nodes, *lengths.values()) if n is not None), None)
         edges, size, dropped = undirected_edges(edge_index, size)
         told += dropped
@@ -147,11 +161,19 @@ class Graph:
             ids, names, changed = label_ids(y, class_names, size)
             told += changed
         graph = cls(
-            edge_index=edges, num_nodes=size, x=x, y=ids, class_names=names,
+            edge_index=edges,
+            num_nodes=size,
+            x=x,
+            y=ids,
+            class_names=names,
             node_names=None if node_names is None else tuple(node_names),
             attributes={k: np.asarray(v, dtype=object) for k, v in (attributes or {}).items()},
-            name=name, extra=dict(extra or {}), notes=tuple(told), x_offset=x_offset, features=features,
-        )  # fmt: skip
+            name=name,
+            extra=dict(extra or {}),
+            notes=tuple(told),
+            x_offset=x_offset,
+            features=features,
+        )
         scales = unscaled(graph)
         return graph if scales is None else replace(graph, notes=(*graph.notes, scales))
 
@@ -183,7 +205,10 @@ class Graph:
 
     @cached_property
     def homophily(self) -> float | None:
-        """Share of the edges between two labelled nodes that join nodes of one class; None where there is no such edge."""
+        """Share of the edges between two labelled nodes that join nodes of one class.
+
+        None where there is no such edge.
+        """
         if self.y is None:
             return None
         one, other = self.y[self.edge_index[0]], self.y[self.edge_index[1]]
@@ -199,13 +224,18 @@ class Graph:
         """The symmetric 0/1 adjacency matrix, float32 CSR [node, node], made anew at each call."""
         kind = np.int32 if max(2 * self.num_edges, self.num_nodes) < 2**31 else np.int64
         low, high = self.edge_index.astype(kind)
-        upper = sp.csr_matrix((np.ones(self.num_edges, dtype=np.float32), (low, high)), shape=(self.num_nodes, self.num_nodes))
+        upper = sp.csr_matrix(
+            (np.ones(self.num_edges, dtype=np.float32), (low, high)), shape=(self.num_nodes, self.num_nodes)
+        )
         whole: sp.csr_matrix[np.float32] = (upper + upper.T).tocsr()
         whole.sort_indices()
         return whole
 
     def dense_features(self) -> npt.NDArray[np.float32]:
-        """The features that count, ``x - x_offset``, as one new dense array, float32 [node, feature]; no columns without features."""
+        """The features that count, ``x - x_offset``, as one new dense array, float32 [node, feature].
+
+        No columns without features.
+        """
         if self.x is None:
             return np.zeros((self.num_nodes, 0), dtype=np.float32)
         dense: npt.NDArray[np.float32] = self.x.toarray() if sp.issparse(self.x) else np.array(self.x)
@@ -214,11 +244,22 @@ class Graph:
         return dense
 
     def equals(self, other: Graph) -> bool:
-        """Whether both hold the same values in every field but `notes`; sparse and dense storage of the same values are equal."""
+        """Whether both hold the same values in every field but `notes`.
+
+        Sparse and dense storage of the same values are equal.
+        """
         return not differences(self, other)
 
     def __reduce__(self) -> tuple[Callable[..., Graph], tuple[Any, ...]]:
-        parts = (self.edge_index, self.num_nodes, self.x, self.y, self.class_names, self.node_names, dict(self.attributes))
+        parts = (
+            self.edge_index,
+            self.num_nodes,
+            self.x,
+            self.y,
+            self.class_names,
+            self.node_names,
+            dict(self.attributes),
+        )
         return Graph, (*parts, self.name, dict(self.extra), self.notes, self.x_offset, self.features)
 
     def __repr__(self) -> str:
@@ -245,14 +286,19 @@ class Graph:
         return to_pyg(self, sparse=sparse)
 
     @classmethod
-    def from_networkx(cls, graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None) -> Graph:
+    def from_networkx(
+        cls, graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None
+    ) -> Graph:
         """The graph of a networkx one; see `nodewise.graph.convert.networks.from_networkx`."""
         from nodewise.graph.convert.networks import from_networkx
 
         return from_networkx(graph, label=label, features=features)
 
     def to_networkx(self) -> nx.Graph[Any]:
-        """A `networkx.Graph` with names, labels, features and attributes; see `nodewise.graph.convert.networks.to_networkx`."""
+        """A `networkx.Graph` with names, labels, features and attributes.
+
+        See `nodewise.graph.convert.networks.to_networkx`.
+        """
         from nodewise.graph.convert.networks import to_networkx
 
         return to_networkx(self)
@@ -277,26 +323,33 @@ class Graph:
         Args:
             nodes: one row a node; the first row names the columns.
             edges: one row an edge, two of its columns naming the ends.
-            **columns: which column is what, where its name does not tell: `id`, `label`, `text` (becomes TF-IDF features), `features` (a list),
-                `source`, `target`; further `delimiter`, `encoding`, `max_words`, `name`. See `nodewise.graph.io.tables.read_tables`.
+            **columns: which column is what, where its name does not tell: `id`, `label`, `text` (becomes TF-IDF
+                features), `features` (a list),
+                `source`, `target`; further `delimiter`, `encoding`, `max_words`, `name`. See
+                `nodewise.graph.io.tables.read_tables`.
         """
         from nodewise.graph.io.tables import read_tables
 
         return read_tables(nodes, edges, **columns)
 
     @classmethod
-    def from_dataframe(cls, frame: Any, label: str | None = None, text: str | None = None, k: int = 10, **options: Any) -> Graph:
+    def from_dataframe(
+        cls, frame: Any, label: str | None = None, text: str | None = None, k: int = 10, **options: Any
+    ) -> Graph:
         """The graph of a data frame's rows, each joined to its k nearest.
 
         Args:
             frame: a pandas or polars data frame, or a dict column -> cells.
             label: the column of the classes; None: one called label, class, category …; an empty text: none.
-            text: the column of texts, if these are the features; None: all other columns, numbers standardised, categories as one column each.
+            text: the column of texts, if these are the features; None: all other columns, numbers standardised,
+                categories as one column each.
             k: neighbours of each row.
-            **options: `id`, `images`, `encoder`, `metric`, `name`, `reporter`; see `nodewise.graph.convert.frames.from_dataframe`.
+            **options: `id`, `images`, `encoder`, `metric`, `name`, `reporter`; see
+                `nodewise.graph.convert.frames.from_dataframe`.
 
         Example:
-            >>> table = {"title": ["a cat", "a dog", "the stock", "the bond"], "size": [1, 2, 8, 9], "label": ["pet", None, "money", None]}
+            >>> table = {"title": ["a cat", "a dog", "the stock", "the bond"], "size": [1, 2, 8, 9], "label": ["pet",
+            ...     None, "money", None]}
             >>> Graph.from_dataframe(table, k=1)
             Graph('table': 4 nodes, 2 edges, 1 dense feature, 2 classes, 2 unlabelled)
         """
@@ -306,19 +359,26 @@ class Graph:
 
     @classmethod
     def from_texts(
-        cls, texts: Sequence[str], labels: Any = None, encoder: Callable[[list[str]], Any] | None = None, k: int = 10, **options: Any
+        cls,
+        texts: Sequence[str],
+        labels: Any = None,
+        encoder: Callable[[list[str]], Any] | None = None,
+        k: int = 10,
+        **options: Any,
     ) -> Graph:
         """The graph of texts, each joined to its k nearest.
 
         Args:
             texts: one for each node; they are kept to be shown.
             labels: one for each node, None or an empty text where it is not known; None: no labels.
-            encoder: a function from a list of texts to an array [text, feature], such as a sentence encoder's `encode`; None: TF-IDF.
+            encoder: a function from a list of texts to an array [text, feature], such as a sentence encoder's `encode`;
+                None: TF-IDF.
             k: neighbours of each text.
             **options: `metric`, `name`, `reporter`, and the parts of `build`, such as `class_names` or `node_names`.
 
         Example:
-            >>> Graph.from_texts(["a cat sat", "the cat ran", "stocks fell", "stocks rose"], ["pet", None, "money", None], k=1)
+            >>> Graph.from_texts(["a cat sat", "the cat ran", "stocks fell", "stocks rose"], ["pet", None, "money",
+            ...     None], k=1)
             Graph('texts': 4 nodes, 2 edges, 7 sparse features, 2 classes, 2 unlabelled)
         """
         from nodewise.graph.knn.knn import knn_from_texts
@@ -329,16 +389,23 @@ class Graph:
 def differences(one: Graph, other: Graph) -> list[str]:
     """Names of the fields in which two graphs differ, `notes` left out.
 
-    Features are compared by value: sparse or dense storage makes no difference, an offset that is stored and one that is subtracted already do.
+    Features are compared by value: sparse or dense storage makes no difference, an offset that is stored and one that
+    is subtracted already do.
     """
     plain = ("num_nodes", "class_names", "node_names", "name", "features")
     differing = [part for part in plain if getattr(one, part) != getattr(other, part)]
-    differing += [part for part in ("edge_index", "y", "x_offset") if not _same(getattr(one, part), getattr(other, part))]
+    differing += [
+        part for part in ("edge_index", "y", "x_offset") if not _same(getattr(one, part), getattr(other, part))
+    ]
     differing += ["x"] if not _same_features(one.x, other.x) else []
     for part in ("attributes", "extra"):
         mine, its = getattr(one, part), getattr(other, part)
         names = [*mine, *(name for name in its if name not in mine)]
-        differing += [f"{part}[{name!r}]" for name in names if name not in mine or name not in its or not _same(mine[name], its[name])]
+        differing += [
+            f"{part}[{name!r}]"
+            for name in names
+            if name not in mine or name not in its or not _same(mine[name], its[name])
+        ]
     return differing
 
 
@@ -375,7 +442,10 @@ def _arrays(graph: Graph) -> Iterator[npt.NDArray[Any]]:
 def _same(one: Any, other: Any) -> bool:
     if one is None or other is None:
         return one is other
-    return bool(one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f"))
+    return bool(
+        one.shape == other.shape
+        and np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
+    )
 
 
 def _same_features(one: Any, other: Any) -> bool:

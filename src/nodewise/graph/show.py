@@ -24,10 +24,14 @@ def facts(graph: Graph) -> dict[str, str]:
         "nodes": f"{graph.num_nodes:,}" + (f" ({isolated:,} isolated)" if isolated else ""),
         "edges": f"{graph.num_edges:,} (degree {degree.mean():.1f} on average, {int(degree.max()):,} at most)",
         "features": _features(graph),
-        "classes": f"{graph.num_classes}: " + ", ".join(graph.class_names[:12]) + (" …" if graph.num_classes > 12 else ""),
+        "classes": (
+            f"{graph.num_classes}: " + ", ".join(graph.class_names[:12]) + (" …" if graph.num_classes > 12 else "")
+        ),
         "labelled": "none" if graph.y is None else f"{int((graph.y >= 0).sum()):,}",
         "homophily": "" if graph.homophily is None else f"{graph.homophily:.3f}",
-        "names": "" if graph.node_names is None else ", ".join(graph.node_names[:3]) + (" …" if graph.num_nodes > 3 else ""),
+        "names": (
+            "" if graph.node_names is None else ", ".join(graph.node_names[:3]) + (" …" if graph.num_nodes > 3 else "")
+        ),
         "attributes": ", ".join(graph.attributes),
         "further fields": ", ".join(graph.extra),
         "notes": "; ".join(graph.notes),
@@ -41,7 +45,9 @@ def as_line(graph: Graph) -> str:
     """``Graph('cora': 2,708 nodes, 5,278 edges, 1,433 sparse features, 7 classes)``."""
     parts = [count(graph.num_nodes, "node"), count(graph.num_edges, "edge")]
     if graph.x is not None:
-        parts.append(count(graph.num_features, f"{'sparse' if sp.issparse(graph.x) else 'dense'} feature") + _done(graph))
+        parts.append(
+            count(graph.num_features, f"{'sparse' if sp.issparse(graph.x) else 'dense'} feature") + _done(graph)
+        )
     if graph.num_classes:
         parts.append(count(graph.num_classes, "class", "classes"))
     if graph.y is not None and (unlabelled := int((graph.y < 0).sum())):

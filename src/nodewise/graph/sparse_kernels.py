@@ -1,4 +1,7 @@
-"""GPU kernels over a batch of runs: a sparse product and uniform numbers. They need Triton, which comes with CUDA builds of torch."""
+"""GPU kernels over a batch of runs: a sparse product and uniform numbers.
+
+They need Triton, which comes with CUDA builds of torch.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,20 @@ __all__ = ["sparse_product", "uniform"]
 
 
 @triton.jit
-def _product(crow, col, values, dense, out, runs, rows, columns, width, RUNS: tl.constexpr, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
+def _product(
+    crow,
+    col,
+    values,
+    dense,
+    out,
+    runs,
+    rows,
+    columns,
+    width,
+    RUNS: tl.constexpr,
+    WIDTH: tl.constexpr,
+    ENTRIES: tl.constexpr,
+):
     row = tl.program_id(0)
     lane = tl.arange(0, RUNS * WIDTH)
     run = (tl.program_id(1) * RUNS + lane // WIDTH).to(tl.int64)
@@ -44,9 +60,20 @@ def sparse_product(matrix: Sparse, dense: torch.Tensor) -> torch.Tensor:
     together = max(1, min(triton.next_power_of_2(runs), 128 // lanes))
     grid = (rows, triton.cdiv(runs, together))
     _product[grid](
-        matrix.crow, matrix.col, matrix.values, dense, out, runs, rows, columns, width,
-        RUNS=together, WIDTH=lanes, ENTRIES=8, num_warps=max(1, min(4, together * lanes // 64)),
-    )  # fmt: skip
+        matrix.crow,
+        matrix.col,
+        matrix.values,
+        dense,
+        out,
+        runs,
+        rows,
+        columns,
+        width,
+        RUNS=together,
+        WIDTH=lanes,
+        ENTRIES=8,
+        num_warps=max(1, min(4, together * lanes // 64)),
+    )
     return out
 
 
@@ -57,8 +84,12 @@ def _uniform(seed, step, purpose, out, size, low, high, BLOCK: tl.constexpr):
     tl.store(out + index, low + (high - low) * tl.rand(stream, index), mask=index < size)
 
 
-def uniform(out: torch.Tensor, seed: torch.Tensor, step: torch.Tensor, purpose: int, low: float = 0.0, high: float = 1.0) -> torch.Tensor:
-    """Fill a tensor with uniform numbers in [low, high) that follow from the seed, the step (int64 [1] each) and the purpose."""
+def uniform(
+    out: torch.Tensor, seed: torch.Tensor, step: torch.Tensor, purpose: int, low: float = 0.0, high: float = 1.0
+) -> torch.Tensor:
+    """Fill a tensor with uniform numbers in [low, high) that follow from the seed, the step (int64 [1] each) and the
+    purpose.
+    """
     size = out.numel()
     _uniform[(triton.cdiv(size, 1024),)](seed, step, purpose, out, size, low, high, BLOCK=1024)
     return out

@@ -1,20 +1,28 @@
 r"""Features for graphs that have none, from the edges alone.
 
-They are the documented default: the same columns for every graph, so that what is learned on one graph can be used on another; the
-order of the nodes does not matter; nothing is drawn at random. With d(v) the degree, N(v) the neighbours and n the number of nodes:
+They are the documented default: the same columns for every graph, so that what is learned on one graph can be used on
+another; the
+order of the nodes does not matter; nothing is drawn at random. With d(v) the degree, N(v) the neighbours and n the
+number of nodes:
 
-====  ==========================  =======================================================================================
+====  ==========================
+=======================================================================================
 col.  name                        formula
-====  ==========================  =======================================================================================
+====  ==========================
+=======================================================================================
 0     degree                      log10(1 + d(v))
 1     clustering                  triangles(v) / (d(v) (d(v) - 1) / 2), 0 below two neighbours
-2     core                        log10(1 + h2(v)), with h1(v) the largest h such that h neighbours have a degree of at least h, and
-                                  h2(v) the same with h1 in place of the degree: an upper bound of the core number that two passes give
-3     pagerank                    log10(1 + n r(v)), r = 0.15/n + 0.85 (sum over u in N(v) of r(u)/d(u)), isolated nodes spreading evenly
+2     core                        log10(1 + h2(v)), with h1(v) the largest h such that h neighbours have a degree of at
+least h, and
+                                  h2(v) the same with h1 in place of the degree: an upper bound of the core number that
+                                  two passes give
+3     pagerank                    log10(1 + n r(v)), r = 0.15/n + 0.85 (sum over u in N(v) of r(u)/d(u)), isolated nodes
+spreading evenly
 4     neighbour degree            log10(1 + m(v)), m(v) the mean degree of N(v), 0 without neighbours
 5     neighbour degree, spread    log10(1 + s(v)), s(v) the standard deviation of the degrees of N(v)
 6-21  degree bin 0 … 15           1 in the column floor(log2(1 + d(v))), at most 15; 0 in the others
-====  ==========================  =======================================================================================
+====  ==========================
+=======================================================================================
 """
 
 from __future__ import annotations
@@ -69,7 +77,8 @@ def structural_features(graph: Graph) -> npt.NDArray[np.float32]:
 def triangles(graph: Graph, block: int = 20_000_000) -> Vector:
     """Triangles through each node, float64 [node].
 
-    Edges are directed from the smaller to the larger degree, so that no node has many outgoing ones and hubs cost little. With L the directed
+    Edges are directed from the smaller to the larger degree, so that no node has many outgoing ones and hubs cost
+    little. With L the directed
     adjacency, a triangle u → v → w, u → w occurs once in (L L) ∘ L, at (u, w), and once in (Lᵀ L) ∘ L, at (v, w).
     The products are taken in blocks of rows of about `block` entries, which bounds the memory.
     """
@@ -110,9 +119,12 @@ def h_index(adjacency: sp.csr_matrix[np.float64], values: npt.NDArray[np.int64])
 
 
 def pagerank(spread: Callable[[Any], Any], degree: Any, rounds: int, tolerance: float | None = None) -> Any:
-    """PageRank of every node, [node], which sums to one: r = 0.15/n + 0.85 (sum over u in N(v) of r(u)/d(u)), by power iteration.
+    """PageRank of every node, [node], which sums to one.
 
-    An isolated node's rank is spread over all. The one PageRank of the house: numpy's arrays and torch's, on any device, go through it.
+    R = 0.15/n + 0.85 (sum over u in N(v) of r(u)/d(u)), by power iteration.
+
+    An isolated node's rank is spread over all. The one PageRank of the house: numpy's arrays and torch's, on any
+    device, go through it.
 
     Args:
         spread: the product of the adjacency matrix and a vector [node].

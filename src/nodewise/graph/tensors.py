@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphTensors", "Sparse", "csr_product", "csr_tensor"]
 
-# without MKL, older versions of torch multiply by zero what the output held before, and zero times not-a-number is not a number
+# without MKL, older versions of torch multiply by zero what the output held before, and zero times not-a-number is not
+# a number
 _READS_OUTPUT = sys.platform != "linux" or not torch.backends.mkl.is_available()
 
 
@@ -32,9 +33,11 @@ def csr_tensor(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, shap
 
 
 def csr_product(matrix: torch.Tensor, dense: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """The product of a CSR tensor and a matrix on the CPU, the same to the bit as torch's, in about a third of the time.
+    """The product of a CSR tensor and a matrix on the CPU, the same to the bit as torch's, in about a third of the
+    time.
 
-    ``torch.mm`` zeroes a matrix of the output's size and copies it into the output before it multiplies; a product that adds
+    ``torch.mm`` zeroes a matrix of the output's size and copies it into the output before it multiplies; a product that
+    adds
     nothing to an output of our own does neither.
 
     Args:
@@ -90,7 +93,10 @@ class Sparse:
             rows, columns = self.shape
             starts = torch.arange(runs, device=self.device, dtype=torch.int64)[:, None]
             crow = torch.cat(
-                [(self.crow[:-1] + starts * self.entries).reshape(-1), torch.tensor([runs * self.entries], device=self.device)]
+                [
+                    (self.crow[:-1] + starts * self.entries).reshape(-1),
+                    torch.tensor([runs * self.entries], device=self.device),
+                ]
             )
             kind = torch.int32 if max(runs * self.entries, runs * columns) < 2**31 else torch.int64
             col = (self.col + starts * columns).reshape(-1).to(kind)
@@ -98,7 +104,10 @@ class Sparse:
         return self._blocks[runs]
 
     def mm(self, dense: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-        """The product with every run's matrix: [run, column, width] to [run, row, width]; on the CPU into ``out``, if given."""
+        """The product with every run's matrix: [run, column, width] to [run, row, width].
+
+        On the CPU into ``out``, if given.
+        """
         runs, _, width = dense.shape
         if self.device.type == "cuda":
             from nodewise.graph.sparse_kernels import sparse_product
@@ -141,7 +150,9 @@ class GraphTensors:
         self._prepared: dict[tuple[type, str], Any] = {}
         self.has_features = graph.has_features
         self.max_degree = int(graph.degree.max(initial=0))
-        self.y = torch.tensor(np.full(graph.num_nodes, -1) if graph.y is None else graph.y, device=self.device, dtype=torch.int64)
+        self.y = torch.tensor(
+            np.full(graph.num_nodes, -1) if graph.y is None else graph.y, device=self.device, dtype=torch.int64
+        )
         x, offset = graph.x, graph.x_offset
         if x is None or not graph.has_features:
             from nodewise.graph.structural import structural_features
@@ -159,10 +170,15 @@ class GraphTensors:
 
     @property
     def norm(self) -> Sparse:
-        """D^-1/2 (A + I) D^-1/2, the propagation of a GCN; made when it is first asked for, since not every classifier does."""
+        """D^-1/2 (A + I) D^-1/2, the propagation of a GCN.
+
+        Made when it is first asked for, since not every classifier does.
+        """
         if not self._norm:  # a list that the twin without labels shares
             arrays = (part.cpu().numpy() for part in (self.adjacency.values, self.adjacency.col, self.adjacency.crow))
-            loops = (sp.csr_matrix(tuple(arrays), shape=self.adjacency.shape) + sp.eye(self.num_nodes, format="csr")).astype(np.float64)
+            loops = (
+                sp.csr_matrix(tuple(arrays), shape=self.adjacency.shape) + sp.eye(self.num_nodes, format="csr")
+            ).astype(np.float64)
             scale = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
             self._norm.append(Sparse((scale @ loops @ scale).tocsr(), self.device, self.dtype))
         return self._norm[0]
@@ -176,7 +192,10 @@ class GraphTensors:
         return twin
 
     def prepared_by(self, classifier: Preparing, reporter: Reporter | None = None) -> Any:
-        """What a classifier makes once of the graph, made when it is first asked for; of several classifiers the last few are kept."""
+        """What a classifier makes once of the graph, made when it is first asked for.
+
+        Of several classifiers the last few are kept.
+        """
         key = (type(classifier), repr(sorted(classifier.identity().items(), key=str)))
         kept = self._prepared
         if key not in kept:
@@ -207,7 +226,9 @@ class GraphTensors:
         """PageRank of every node, damping 0.85, 100 steps; an isolated node's rank is spread over all. [node]."""
         from nodewise.graph.structural import pagerank
 
-        rank: torch.Tensor = pagerank(lambda vector: self.adjacency.mm(vector[None, :, None])[0, :, 0], self.degree, 100)
+        rank: torch.Tensor = pagerank(
+            lambda vector: self.adjacency.mm(vector[None, :, None])[0, :, 0], self.degree, 100
+        )
         return rank
 
     @cached_property
@@ -231,7 +252,10 @@ class GraphTensors:
         return rows if self.offset is None else rows.sub_(self.offset)
 
     def input_product(self, weight: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-        """Features times each run's weights, nothing dropped: [run, feature, width] to [run, node, width]; on the CPU into ``out``, if given."""
+        """Features times each run's weights, nothing dropped: [run, feature, width] to [run, node, width].
+
+        On the CPU into ``out``, if given.
+        """
         if self.dense_x is not None:
             return torch.matmul(self.dense_x, weight, out=out)
         assert self.sparse_x is not None

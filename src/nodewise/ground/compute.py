@@ -1,4 +1,7 @@
-"""Where something is computed, on how many threads, and from which seed: decided by name, nothing touches the global random state."""
+"""Where something is computed, on how many threads, and from which seed.
+
+Decided by name, nothing touches the global random state.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ _CGROUPS = (
     ("", Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
     ("memory", Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
-"""Where a container tells the memory that it may take, takes, and takes for files that it can let go of, in both forms that Linux has."""
+"""Where a container tells the memory that it may take, takes, and takes for files that it can let go of, in both forms
+that Linux has.
+"""
 
 _OWN_CGROUPS = Path("/proc/self/cgroup")
 """Which group this process is in: a batch system such as Slurm sets its limit on an inner one."""
@@ -34,7 +39,8 @@ _OWN_CGROUPS = Path("/proc/self/cgroup")
 def resolve_device(name: str | torch.device = "auto") -> torch.device:
     """The device of that name, or torch's own object for it; ``"auto"`` is a GPU where there is one, else the CPU.
 
-    An explicit request is honoured or refused, never replaced. A GPU asked for by number becomes torch's current one: kernels and recorded
+    An explicit request is honoured or refused, never replaced. A GPU asked for by number becomes torch's current one:
+    kernels and recorded
     steps run there.
 
     Raises:
@@ -45,7 +51,9 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
     if isinstance(name, torch.device):
         name = str(name)
     if not isinstance(name, str):
-        raise InputError(f"a device is named auto, cpu, cuda or cuda:N, got {name!r}: leave it out for the best there is")
+        raise InputError(
+            f"a device is named auto, cpu, cuda or cuda:N, got {name!r}: leave it out for the best there is"
+        )
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     kind, _, index = name.partition(":")
@@ -54,11 +62,13 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
     if kind == "cuda":
         if not torch.cuda.is_available():
             raise InputError(
-                f"device {name!r} was asked for, but torch sees no CUDA GPU here: use --device cpu, or install a CUDA build of torch"
+                f"device {name!r} was asked for, but torch sees no CUDA GPU here: use --device cpu, or install a CUDA"
+                " build of torch"
             )
         if index and int(index) >= torch.cuda.device_count():
             raise InputError(
-                f"device {name!r} was asked for, but there are {torch.cuda.device_count()} GPUs: use cuda:0 to cuda:{torch.cuda.device_count() - 1}"
+                f"device {name!r} was asked for, but there are {torch.cuda.device_count()} GPUs: use cuda:0 to"
+                f" cuda:{torch.cuda.device_count() - 1}"
             )
         if index:
             torch.cuda.set_device(int(index))
@@ -70,7 +80,8 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
 def one_thread() -> Iterator[None]:
     """torch without gradients and on a single thread, as it was before afterwards.
 
-    Sums then have one order, so that a session's numbers do not depend on how many cores there are; and with a single run the work is so
+    Sums then have one order, so that a session's numbers do not depend on how many cores there are; and with a single
+    run the work is so
     small that threads waiting for each other cost more than they bring, many times more on a busy machine.
     """
     import torch
@@ -95,7 +106,10 @@ def cores() -> int:
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take: what the machine has free, or less where a container or a batch system sets a limit; None where nobody tells."""
+    """Bytes that this process may still take.
+
+    What the machine has free, or less where a container or a batch system sets a limit; None where nobody tells.
+    """
     found = []
     with suppress(OSError, ValueError, KeyError):
         found.append(1024 * _figures(Path("/proc/meminfo"))["MemAvailable:"])
@@ -124,7 +138,9 @@ def _figures(path: Path) -> dict[str, int]:
 
 
 def in_blocks(count: int, size: int, work: Callable[[int, int], None]) -> None:
-    """Do work on rows 0 to ``count``, so many at a time, each block on one thread, on all cores: the same numbers, however many there are.
+    """Do work on rows 0 to ``count``, so many at a time, each block on one thread, on all cores.
+
+    The same numbers, however many there are.
 
     Args:
         count: how many rows.
@@ -145,7 +161,9 @@ _WORKER = local()
 
 @cache
 def _workers(count: int) -> ThreadPoolExecutor:
-    """Threads that stay: new ones would have to get all their memory anew, which takes longer than a session's blocks."""
+    """Threads that stay: new ones would have to get all their memory anew, which takes longer than a session's
+    blocks.
+    """
     return ThreadPoolExecutor(count, "nodewise-block", _begin_worker)
 
 

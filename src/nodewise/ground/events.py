@@ -1,4 +1,6 @@
-"""What the library tells: typed events, which the command line draws and the studio streams, a bar for scripts, and how counts and lists are said."""
+"""What the library tells: typed events, which the command line draws and the studio streams, a bar for scripts, and how
+counts and lists are said.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ class Silent:
 
 
 class TextBar:
-    """Draws progress on one line that is written over, where the stream is a terminal or a notebook's; elsewhere a line every ten seconds.
+    """Draws progress on one line that is written over, where the stream is a terminal or a notebook's.
+
+    Elsewhere a line every ten seconds.
 
     Args:
         stream: where to; standard error by default.
@@ -116,7 +120,10 @@ class TextBar:
 
 @contextmanager
 def listening(reporter: Reporter | None, progress: bool) -> Iterator[Reporter]:
-    """The reporter that a call tells its events to: the caller's, a bar if asked for, both, or Python warnings where there is neither."""
+    """The reporter that a call tells its events to.
+
+    The caller's, a bar if asked for, both, or Python warnings where there is neither.
+    """
     bar = TextBar() if progress else None
     told = [one for one in (reporter, bar) if one is not None]
 

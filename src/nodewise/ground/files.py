@@ -1,4 +1,7 @@
-"""Files that appear whole or not at all, JSON among them; what must hold of one that is read; and where the user's cache is."""
+"""Files that appear whole or not at all, JSON among them; what must hold of one that is read.
+
+And where the user's cache is.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ _SCRATCH = re.compile(r"nodewise-([0-9a-f]{8})-(\d+)-.+")
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to write to that takes its name when it is complete and on the disk; a reader sees the old one or the new one, never a part."""
+    """A file to write to that takes its name when it is complete and on the disk.
+
+    A reader sees the old one or the new one, never a part.
+    """
     path = Path(path)
     part = part_path(path)
     try:
@@ -62,7 +68,9 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Gives a file to write bytes to, and puts it at `path` when all is written; after a failure what was there before is untouched.
+    """Gives a file to write bytes to, and puts it at `path` when all is written.
+
+    After a failure what was there before is untouched.
 
     Raises:
         GraphError: if it cannot be written.
@@ -79,7 +87,10 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Gives a new folder to write files to, and puts them into `path` when all are written; other files that are there stay."""
+    """Gives a new folder to write files to, and puts them into `path` when all are written.
+
+    Other files that are there stay.
+    """
     part = part_path(path)
     try:
         part.mkdir(parents=True)
@@ -90,7 +101,9 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             for file in sorted(part.iterdir()):
                 file.replace(path / file.name)
     except OSError as error:
-        raise GraphError(f"the folder {path} cannot be written: {error.strerror or error}; check the path and its permissions") from error
+        raise GraphError(
+            f"the folder {path} cannot be written: {error.strerror or error}; check the path and its permissions"
+        ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -114,15 +127,21 @@ def existing_file(path: Path) -> Path:
     """
     try:
         if path.is_dir():
-            raise GraphError(f"{path} is a folder, not a file: give the file in it, or a folder with nodes.csv and edges.csv")
+            raise GraphError(
+                f"{path} is a folder, not a file: give the file in it, or a folder with nodes.csv and edges.csv"
+            )
         if not path.exists():
             raise GraphError(f"there is no file {path}: check the path (the current folder is {Path.cwd()})")
         if not path.is_file():
             raise GraphError(f"{path} is a pipe, a socket or a device, not a file: save what it gives to a file first")
         if path.stat().st_size == 0:
-            raise GraphError(f"{path} is empty (0 bytes): it was probably not written to the end, make or download it again")
+            raise GraphError(
+                f"{path} is empty (0 bytes): it was probably not written to the end, make or download it again"
+            )
     except OSError as error:
-        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
+        raise GraphError(
+            f"{path} cannot be read: {error.strerror or error}; check the path and its permissions"
+        ) from error
     return path
 
 
@@ -135,8 +154,8 @@ def check_claim(path: Path, number: int, what: str) -> int:
     size = path.stat().st_size
     if not 0 <= number <= UNWRITTEN + size:
         raise GraphError(
-            f"{path} claims {number:,} {what}, more than a file of {size:,} bytes can hold: it is damaged, or was made to use up the memory; "
-            "make or download it again"
+            f"{path} claims {number:,} {what}, more than a file of {size:,} bytes can hold: it is damaged, or was made"
+            " to use up the memory; make or download it again"
         )
     return number
 
@@ -165,14 +184,19 @@ def write_json(path: str | Path, record: Any, *, compact: bool = False) -> None:
 
 
 def compact_json(record: Any) -> str:
-    """JSON with nine significant digits a number; what fits a line, and every list of plain values, stands on one line."""
+    """JSON with nine significant digits a number.
+
+    What fits a line, and every list of plain values, stands on one line.
+    """
     return _compact(rounded(record), "")
 
 
 def rounded(value: Any) -> Any:
     """A record with nine significant digits a number, as `compact_json` writes it."""
     if isinstance(value, float):
-        return float(f"{value:.9g}")  # as many as float32 scores have: a mean that lies on the edge is rounded as before
+        return float(
+            f"{value:.9g}"
+        )  # as many as float32 scores have: a mean that lies on the edge is rounded as before
     if isinstance(value, dict):
         return {key: rounded(one) for key, one in value.items()}
     return [rounded(one) for one in value] if isinstance(value, (list, tuple)) else value
@@ -203,7 +227,9 @@ def _compact(value: Any, indent: str) -> str:
         return line
     inner = indent + " "
     if isinstance(value, dict):
-        parts = [f"{inner}{json.dumps(str(key), ensure_ascii=False)}: {_compact(one, inner)}" for key, one in value.items()]
+        parts = [
+            f"{inner}{json.dumps(str(key), ensure_ascii=False)}: {_compact(one, inner)}" for key, one in value.items()
+        ]
     else:
         parts = [inner + _compact(one, inner) for one in value]
     opening, closing = "{}" if isinstance(value, dict) else "[]"

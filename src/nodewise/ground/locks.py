@@ -1,4 +1,7 @@
-"""A lock between processes that need the same thing: one makes it, the others wait for it. Where there are no locks, each makes its own."""
+"""A lock between processes that need the same thing: one makes it, the others wait for it.
+
+Where there are no locks, each makes its own.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +34,12 @@ _WORTH_TELLING = 0.5
 def one_maker(path: Path, what: str, reporter: Reporter, patience: float) -> Iterator[None]:
     """Lets one process at a time make something; whoever had to wait looks first whether it is there by now.
 
-    The lock is the operating system's, on a file that is there while it is held: it ends with its process, however that ends. A maker that comes to the
-    end takes the file away, and all who waited for it go on at once, also those for whom it could keep nothing; one that was killed or failed leaves the
-    file, and the next makes it in its place while the others wait. A folder that cannot be written to, a file system without locks and a maker that takes
+    The lock is the operating system's, on a file that is there while it is held: it ends with its process, however that
+    ends. A maker that comes to the
+    end takes the file away, and all who waited for it go on at once, also those for whom it could keep nothing; one
+    that was killed or failed leaves the
+    file, and the next makes it in its place while the others wait. A folder that cannot be written to, a file system
+    without locks and a maker that takes
     longer than the patience cost no more than the work done twice.
 
     Args:
@@ -76,13 +82,19 @@ def _wait(handle: int, path: Path, what: str, reporter: Reporter, patience: floa
         while not _taken(handle):
             waited = time.monotonic() - began
             if waited > patience:
-                reporter(Note(f"{_maker(handle)} has not finished the {what} in {waited / 60:.0f} minutes: they are made here as well"))
+                reporter(
+                    Note(
+                        f"{_maker(handle)} has not finished the {what} in {waited / 60:.0f} minutes: they are made here"
+                        " as well"
+                    )
+                )
                 return False
             if waited >= _WORTH_TELLING and not told:
                 told = True
                 reporter(
                     Note(
-                        f"{_maker(handle)} is making the {what}: waiting, to use the same; should it have stopped, end it and they are made here"
+                        f"{_maker(handle)} is making the {what}: waiting, to use the same; should it have stopped, end"
+                        " it and they are made here"
                     )
                 )
             time.sleep(_PAUSE)

@@ -15,7 +15,15 @@ from weakref import WeakKeyDictionary
 
 from nodewise.ground.errors import InputError, UnknownNameError
 
-__all__ = ["code_digest", "find_plugin", "list_plugins", "own_object", "plugin_settings", "read_settings", "resolve_plugin"]
+__all__ = [
+    "code_digest",
+    "find_plugin",
+    "list_plugins",
+    "own_object",
+    "plugin_settings",
+    "read_settings",
+    "resolve_plugin",
+]
 
 
 def list_plugins(registry: Mapping[str, Any], group: str) -> list[str]:
@@ -50,7 +58,9 @@ def resolve_plugin(
 
 
 def find_plugin(kind: str, name: str, registry: Mapping[str, Any], group: str, *, imports: bool = True) -> Any:
-    """What is registered under a name, offered by an installed package under it, or named by ``package.module:Name``; nothing is made of it.
+    """What is registered under a name, offered by an installed package under it, or named by ``package.module:Name``.
+
+    Nothing is made of it.
 
     Raises:
         UnknownNameError: there is none of that name.
@@ -64,17 +74,19 @@ def find_plugin(kind: str, name: str, registry: Mapping[str, Any], group: str, *
                 return point.load()
             except Exception as error:
                 raise InputError(
-                    f"the {kind} {name!r} of an installed package could not be imported ({_said(error)}): mend {point.value!r}, or uninstall the package"
+                    f"the {kind} {name!r} of an installed package could not be imported ({_said(error)}): mend"
+                    f" {point.value!r}, or uninstall the package"
                 ) from error
     if not imports and kind not in ("classifier", "strategy"):
         hint = (
-            "Since opening a file imports no code, one of your own is registered by the file that makes it, which you import first, or is an "
-            f"installed package's entry point of {group!r}."
+            "Since opening a file imports no code, one of your own is registered by the file that makes it, which you"
+            f" import first, or is an installed package's entry point of {group!r}."
         )
         raise UnknownNameError(kind, name, list_plugins(registry, group), hint)
     if ":" in name and not imports:
         raise InputError(
-            f"the file names the {kind} {name!r}, which is somebody's own: opening a file imports no code, so give it, as in {kind}=…"
+            f"the file names the {kind} {name!r}, which is somebody's own: opening a file imports no code, so give it,"
+            f" as in {kind}=…"
         )
     return _imported(kind, name, registry, group)
 
@@ -87,7 +99,10 @@ def own_object(kind: str, thing: Any, settings: Mapping[str, Any] | None = None)
     """
     made = _made(kind, thing.__name__, thing, {}) if isinstance(thing, type) else thing
     if settings:
-        raise InputError(f"the {kind} {getattr(made, 'name', made)!r} is an object already: its settings are its own, got {dict(settings)}")
+        raise InputError(
+            f"the {kind} {getattr(made, 'name', made)!r} is an object already: its settings are its own, got"
+            f" {dict(settings)}"
+        )
     return made
 
 
@@ -103,18 +118,24 @@ def plugin_settings(kind: str, name: str, registry: Mapping[str, Callable[..., A
 def _imported(kind: str, name: str, registry: Mapping[str, Any], group: str) -> Any:
     """What ``package.module:Name`` names."""
     if ":" not in name:
-        hint = f"One of your own is named package.module:Name, or offered by an installed package as an entry point of {group!r}."
+        hint = (
+            "One of your own is named package.module:Name, or offered by an installed package as an entry point of"
+            f" {group!r}."
+        )
         raise UnknownNameError(kind, name, list_plugins(registry, group), hint)
     module_name, _, attribute = name.partition(":")
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))  # the installed command does not look in the folder it is run in, as python -m does
+        sys.path.append(
+            str(Path.cwd())
+        )  # the installed command does not look in the folder it is run in, as python -m does
     try:
         thing: Any = import_module(module_name)
         for part in attribute.split("."):
             thing = getattr(thing, part)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(
-            f"the {kind} {name!r} could not be imported ({error}): it must read package.module:Name, and lie on Python's path"
+            f"the {kind} {name!r} could not be imported ({error}): it must read package.module:Name, and lie on"
+            " Python's path"
         ) from None
     except Exception as error:  # what somebody's own file raises while it is imported
         raise InputError(f"the {kind} {name!r} could not be imported ({_said(error)}): mend the file") from error
@@ -137,7 +158,9 @@ def _said(error: Exception) -> str:
 def _made(kind: str, name: str, maker: Any, settings: Mapping[str, Any]) -> Any:
     if not callable(maker) or (not inspect.isclass(maker) and not inspect.isroutine(maker)):
         if settings:
-            raise InputError(f"the {kind} {name!r} is an object already, which takes no settings: leave out {', '.join(settings)}")
+            raise InputError(
+                f"the {kind} {name!r} is an object already, which takes no settings: leave out {', '.join(settings)}"
+            )
         return maker
     try:
         known = inspect.signature(maker).parameters
@@ -167,7 +190,9 @@ def read_settings(texts: list[str]) -> dict[str, Any]:
         if not equals or not key.strip():
             raise InputError(f"a setting reads key=value, such as hidden=32; got {text!r}")
         try:
-            settings[key.strip()] = json.loads({"True": "true", "False": "false", "None": "null", "none": "null"}.get(value, value))
+            settings[key.strip()] = json.loads(
+                {"True": "true", "False": "false", "None": "null", "none": "null"}.get(value, value)
+            )
         except ValueError:
             settings[key.strip()] = value
     return settings
@@ -176,8 +201,10 @@ def read_settings(texts: list[str]) -> dict[str, Any]:
 def code_digest(thing: Any) -> str | None:
     """A digest of the code that an object's results follow from; None where nothing tells it.
 
-    An object's ``version``, if it has one, speaks for it. Of our own modules: the module's file and those of its room that it imports. Of others': the
-    module's file and those of the same folder or package that it imports, and the same of classes that it inherits from. What was typed into a shell
+    An object's ``version``, if it has one, speaks for it. Of our own modules: the module's file and those of its room
+    that it imports. Of others': the
+    module's file and those of the same folder or package that it imports, and the same of classes that it inherits
+    from. What was typed into a shell
     has neither. What an object's attribute ``code`` lists, functions and classes that it calls, counts as well.
     """
     version = getattr(thing, "version", None)
@@ -217,7 +244,10 @@ def _file_digest(kind: Any) -> str | None:
 
 
 def _bases(kind: Any) -> list[type]:
-    """The classes that somebody's own class inherits from: ours, the contracts aside, and those of the same package or that are not installed."""
+    """The classes that somebody's own class inherits from.
+
+    Ours, the contracts aside, and those of the same package or that are not installed.
+    """
     if not inspect.isclass(kind) or kind.__module__.startswith("nodewise."):
         return []
     top = kind.__module__.partition(".")[0]
@@ -240,12 +270,15 @@ def _is_installed(file: Path) -> bool:
 def _sources(name: str, file: Path) -> set[Path]:
     """A module's file and the files that it uses.
 
-    Of our own rooms: all of its sub-folder, or those of the same room that it imports. Of others: those of the same folder or package.
+    Of our own rooms: all of its sub-folder, or those of the same room that it imports. Of others: those of the same
+    folder or package.
     """
     if not name.startswith("nodewise."):
         return _neighbours(name, file)
     files, waiting = {file}, [name]
-    if name.count(".") > 2:  # a part of a room in a folder of its own, which may import its other files inside functions
+    if (
+        name.count(".") > 2
+    ):  # a part of a room in a folder of its own, which may import its other files inside functions
         return set(file.parent.glob("*.py"))
     room = ".".join(name.split(".")[:2])
     while waiting:
@@ -270,7 +303,11 @@ def _neighbours(name: str, file: Path) -> set[Path]:
         return {file}
     dotted = file.stem if name == "__main__" else name
     depth = dotted.count(".") + (file.stem == "__init__")
-    root, installed, top = file.parents[min(depth, len(file.parents) - 1)], _is_installed(file), dotted.partition(".")[0]
+    root, installed, top = (
+        file.parents[min(depth, len(file.parents) - 1)],
+        _is_installed(file),
+        dotted.partition(".")[0],
+    )
     files: set[Path] = set()
     waiting = [(dotted, file)]
     while waiting:
@@ -297,5 +334,9 @@ def _neighbours(name: str, file: Path) -> set[Path]:
                     continue
                 for length in range(1, len(parts) + 1):  # a package's own file runs before its modules'
                     base = root.joinpath(*parts[:length])
-                    waiting += [(".".join(parts[:length]), one) for one in (base.with_suffix(".py"), base / "__init__.py") if one.is_file()]
+                    waiting += [
+                        (".".join(parts[:length]), one)
+                        for one in (base.with_suffix(".py"), base / "__init__.py")
+                        if one.is_file()
+                    ]
     return files

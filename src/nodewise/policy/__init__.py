@@ -1,6 +1,13 @@
 """Policy networks, the policy file, and the policies that come with nodewise."""
 
-from nodewise.policy.file import DEFAULT_POLICY, find_policy, import_released, load_policy, save_policy, shipped_policies
+from nodewise.policy.file import (
+    DEFAULT_POLICY,
+    find_policy,
+    import_released,
+    load_policy,
+    save_policy,
+    shipped_policies,
+)
 from nodewise.policy.policy import (
     PAPER_STATE_FEATURES,
     Policy,

@@ -1,4 +1,6 @@
-"""Policy files: our own, one ``.safetensors`` with weights and everything needed to use them; those that come with nodewise; the paper's released ones.
+"""Policy files: our own, one ``.safetensors`` with weights and everything needed to use them.
+
+Those that come with nodewise; the paper's released ones.
 
 Nothing in a file is executed.
 """
@@ -21,7 +23,15 @@ from nodewise.ground.errors import InputError, PolicyFileError, UnknownNameError
 from nodewise.ground.files import as_path, whole_file
 from nodewise.policy.policy import Policy, PolicySettings
 
-__all__ = ["DEFAULT_POLICY", "FORMAT", "find_policy", "import_released", "load_policy", "save_policy", "shipped_policies"]
+__all__ = [
+    "DEFAULT_POLICY",
+    "FORMAT",
+    "find_policy",
+    "import_released",
+    "load_policy",
+    "save_policy",
+    "shipped_policies",
+]
 
 
 FORMAT = "nodewise-policy-1"
@@ -46,11 +56,19 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
         PolicyFileError: there is no such folder, or the file would not be recognised by its ending.
     """
     if not isinstance(policy, Policy):
-        raise InputError(f"a policy was expected, received {type(policy).__name__}: give what train_policy or load_policy has given")
+        raise InputError(
+            f"a policy was expected, received {type(policy).__name__}: give what train_policy or load_policy has given"
+        )
     path = as_path(path, "the file of the policy")
     if path.suffix != ".safetensors" or not path.absolute().parent.is_dir():
-        raise PolicyFileError(f"no policy can be written to {str(path)!r}: name a .safetensors file in a folder that is there")
-    record = {"format": FORMAT, "settings": json.dumps(policy.settings.as_dict()), "origin": json.dumps(dict(origin or policy.origin))}
+        raise PolicyFileError(
+            f"no policy can be written to {str(path)!r}: name a .safetensors file in a folder that is there"
+        )
+    record = {
+        "format": FORMAT,
+        "settings": json.dumps(policy.settings.as_dict()),
+        "origin": json.dumps(dict(origin or policy.origin)),
+    }
     tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in policy.state_dict().items()}
     with whole_file(path) as file:
         file.write(_ordered(save(tensors, metadata=record)))
@@ -81,16 +99,21 @@ def load_policy(path: str | Path) -> Policy:
         path = shipped_policies().get(path, path)
     path = as_path(path, "a policy's name or file")
     if not path.is_file():
-        raise PolicyFileError(f"no policy file at {str(path)!r}: give a .safetensors file, or one of the names in 'nodewise policy list'")
+        raise PolicyFileError(
+            f"no policy file at {str(path)!r}: give a .safetensors file, or one of the names in 'nodewise policy list'"
+        )
     try:
         with safe_open(path, framework="pt") as file:
             record = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except (SafetensorError, OSError) as error:
-        raise PolicyFileError(f"{str(path)!r} is not a readable policy file ({error}): train it again, or import a state dict") from None
+        raise PolicyFileError(
+            f"{str(path)!r} is not a readable policy file ({error}): train it again, or import a state dict"
+        ) from None
     if record.get("format") != FORMAT:
         raise PolicyFileError(
-            f"{str(path)!r} has format {record.get('format')!r}, this version reads {FORMAT!r}: train the policy again, or update nodewise"
+            f"{str(path)!r} has format {record.get('format')!r}, this version reads {FORMAT!r}: train the policy again,"
+            " or update nodewise"
         )
     try:
         settings = PolicySettings.from_dict(json.loads(record["settings"]))
@@ -98,7 +121,9 @@ def load_policy(path: str | Path) -> Policy:
         policy = Policy(settings)
         policy.origin = dict(json.loads(record.get("origin", "{}")))
     except (KeyError, TypeError, ValueError) as error:
-        raise PolicyFileError(f"{str(path)!r} says settings that this version does not know ({error}): update nodewise") from None
+        raise PolicyFileError(
+            f"{str(path)!r} says settings that this version does not know ({error}): update nodewise"
+        ) from None
     _fill(policy, tensors, str(path))
     return policy
 
@@ -110,7 +135,8 @@ def _check_size(settings: PolicySettings, tensors: Mapping[str, torch.Tensor], s
     own = settings.architecture not in ("gcn", "mlp")  # somebody's own network may hold fewer numbers than it has units
     if claimed > max(held, _SMALL if own else 0):
         raise PolicyFileError(
-            f"{source!r} says {settings.layers} layers of {settings.hidden} units but holds only {held} numbers: the file is damaged"
+            f"{source!r} says {settings.layers} layers of {settings.hidden} units but holds only {held} numbers: the"
+            " file is damaged"
         )
 
 
@@ -121,9 +147,13 @@ def _fill(policy: Policy, tensors: Mapping[str, torch.Tensor], source: str) -> N
         have = tuple(tensors[name].shape) if name in tensors else "nothing"
         want = tuple(wanted[name].shape) if name in wanted else "nothing"
         if have != want:
-            raise PolicyFileError(f"{source!r}: weight {name!r} has shape {have}, its settings say {want}: the file is damaged")
+            raise PolicyFileError(
+                f"{source!r}: weight {name!r} has shape {have}, its settings say {want}: the file is damaged"
+            )
         if not torch.isfinite(tensors[name]).all():
-            raise PolicyFileError(f"{source!r}: weight {name!r} holds values that are not finite: train the policy again")
+            raise PolicyFileError(
+                f"{source!r}: weight {name!r} holds values that are not finite: train the policy again"
+            )
     policy.load_state_dict(dict(tensors))
 
 
@@ -153,10 +183,12 @@ def find_policy(name_or_file: str | Path | None = None) -> Policy:
 
 
 _RELEASED_NAMES = {
-    "gcn.0.weight": "weights.0", "gcn.1.weight": "weights.1",
-    "gcn.0.bias": "biases.0", "gcn.1.bias": "biases.1",
+    "gcn.0.weight": "weights.0",
+    "gcn.1.weight": "weights.1",
+    "gcn.0.bias": "biases.0",
+    "gcn.1.bias": "biases.1",
     "output_layer.weight": "output",
-}  # fmt: skip
+}
 
 
 def _refusal(error: Exception) -> str:
@@ -169,7 +201,9 @@ def _refusal(error: Exception) -> str:
 
 
 def import_released(path: str | Path) -> Policy:
-    """A policy in the form that the paper's authors released, a plain PyTorch state dict; only tensors are read, nothing in the file is executed.
+    """A policy in the form that the paper's authors released, a plain PyTorch state dict.
+
+    Only tensors are read, nothing in the file is executed.
 
     Raises:
         PolicyFileError: the file is not such a state dict.
@@ -179,11 +213,14 @@ def import_released(path: str | Path) -> Policy:
         raise PolicyFileError(f"no file at {str(path)!r}: give a state dict saved by torch.save")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's on pickles of other protocols, which are read or refused all the same
+            warnings.simplefilter(
+                "ignore"
+            )  # torch's on pickles of other protocols, which are read or refused all the same
             state_dict = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # bytes that are no state dict fail in whatever way torch's reader stumbles over them
         raise PolicyFileError(
-            f"{str(path)!r} is not a plain state dict ({_refusal(error)}): only files that hold nothing but tensors are read"
+            f"{str(path)!r} is not a plain state dict ({_refusal(error)}): only files that hold nothing but tensors are"
+            " read"
         ) from None
     if (
         not isinstance(state_dict, dict)
@@ -192,10 +229,13 @@ def import_released(path: str | Path) -> Policy:
     ):
         names = sorted(map(str, state_dict)) if isinstance(state_dict, dict) else type(state_dict).__name__
         raise PolicyFileError(
-            f"{str(path)!r} holds {names}, a released policy holds the tensors {sorted(_RELEASED_NAMES)}: it is of another kind"
+            f"{str(path)!r} holds {names}, a released policy holds the tensors {sorted(_RELEASED_NAMES)}: it is of"
+            " another kind"
         )
     size = path.stat().st_size
-    if any(4 * tensor.numel() > size for tensor in state_dict.values()):  # a view that repeats what little the file holds
+    if any(
+        4 * tensor.numel() > size for tensor in state_dict.values()
+    ):  # a view that repeats what little the file holds
         raise PolicyFileError(f"{str(path)!r} holds tensors larger than itself: it is no plain state dict")
     policy = Policy(PolicySettings(hidden=max(1, state_dict["gcn.0.bias"].numel())))
     _fill(policy, {_RELEASED_NAMES[name]: tensor for name, tensor in state_dict.items()}, str(path))

@@ -13,12 +13,26 @@ __all__ = ["layer"]
 
 @triton.jit
 def _layer(
-    crow, col, values, h, weight, bias, out, nodes, inputs, outputs, INPUTS: tl.constexpr, OUTPUTS: tl.constexpr, ENTRIES: tl.constexpr
+    crow,
+    col,
+    values,
+    h,
+    weight,
+    bias,
+    out,
+    nodes,
+    inputs,
+    outputs,
+    INPUTS: tl.constexpr,
+    OUTPUTS: tl.constexpr,
+    ENTRIES: tl.constexpr,
 ):
     run = tl.program_id(1).to(tl.int64)
     i = tl.arange(0, INPUTS)
     o = tl.arange(0, OUTPUTS)
-    w = tl.load(weight + i[:, None] * outputs + o[None, :], mask=(i < inputs)[:, None] & (o < outputs)[None, :], other=0.0)
+    w = tl.load(
+        weight + i[:, None] * outputs + o[None, :], mask=(i < inputs)[:, None] & (o < outputs)[None, :], other=0.0
+    )
     b = tl.load(bias + o, mask=o < outputs, other=0.0)
     for node in range(tl.program_id(0), nodes, tl.num_programs(0)):
         start = tl.load(crow + node)
@@ -31,7 +45,9 @@ def _layer(
             neighbour = tl.load(col + entry, mask=inside, other=0)
             value = tl.load(values + entry, mask=inside, other=0.0)
             source = h + ((run * nodes + neighbour) * inputs)[:, None] + i[None, :]
-            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (i < inputs)[None, :], other=0.0), 0)
+            total += tl.sum(
+                value[:, None] * tl.load(source, mask=inside[:, None] & (i < inputs)[None, :], other=0.0), 0
+            )
             share += tl.sum(value, 0)
         result = tl.maximum(tl.sum(total[:, None] * w, 0) + share * b, 0.0)
         tl.store(out + (run * nodes + node) * outputs + o, result, mask=o < outputs)
@@ -45,7 +61,19 @@ def layer(graph: GraphTensors, h: torch.Tensor, weight: torch.Tensor, bias: torc
     out = torch.empty(runs, nodes, outputs, device=h.device, dtype=h.dtype)
     norm = graph.norm
     _layer[(max(64, min(nodes, 16384 // runs)), runs)](
-        norm.crow, norm.col, norm.values, h, weight, bias, out, nodes, inputs, outputs,
-        INPUTS=triton.next_power_of_2(inputs), OUTPUTS=triton.next_power_of_2(outputs), ENTRIES=16, num_warps=1,
-    )  # fmt: skip
+        norm.crow,
+        norm.col,
+        norm.values,
+        h,
+        weight,
+        bias,
+        out,
+        nodes,
+        inputs,
+        outputs,
+        INPUTS=triton.next_power_of_2(inputs),
+        OUTPUTS=triton.next_power_of_2(outputs),
+        ENTRIES=16,
+        num_warps=1,
+    )
     return out

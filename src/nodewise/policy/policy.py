@@ -1,4 +1,5 @@
-"""The policy: the state of every node that it reads (section 3.2), the small graph network that scores nodes from it (3.3), and its use (algorithm 2).
+"""The policy: the state of every node that it reads (section 3.2), the small graph network that scores nodes from it
+(3.3), and its use (algorithm 2).
 
 State features and networks are found by name, so that others can be added; `Learned` is a trained policy as a strategy.
 """
@@ -56,12 +57,19 @@ class StateSettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
         for name in self.features:
-            if name not in STATE_FEATURES:  # or offered by an installed package; nothing else is imported, since policy files name features
-                STATE_FEATURES[name] = find_plugin("state feature", str(name), STATE_FEATURES, STATE_GROUP, imports=False)
+            if (
+                name not in STATE_FEATURES
+            ):  # or offered by an installed package; nothing else is imported, since policy files name features
+                STATE_FEATURES[name] = find_plugin(
+                    "state feature", str(name), STATE_FEATURES, STATE_GROUP, imports=False
+                )
         if not self.features or len(set(self.features)) < len(self.features):
             raise InputError(f"state features must be at least one and each only once, got {self.features}")
         if not self.degree_alpha > 0 or self.kl_scaling not in ("max", "none"):
-            raise InputError(f"degree_alpha must be above 0 and kl_scaling max or none, got {self.degree_alpha} and {self.kl_scaling!r}")
+            raise InputError(
+                f"degree_alpha must be above 0 and kl_scaling max or none, got {self.degree_alpha} and"
+                f" {self.kl_scaling!r}"
+            )
 
     def without(self, names: Iterable[str]) -> StateSettings:
         """The same settings with some features left out; a name that is not among them is refused."""
@@ -88,13 +96,16 @@ STATE_GROUP = "nodewise.state_features"
 """The group of entry points under which installed packages offer state features."""
 
 STATE_FEATURES: dict[str, StateFeature] = {}
-"""Every feature by name: a function of the observation and the settings that gives [run, node] (or what broadcasts to it)."""
+"""Every feature by name: a function of the observation and the settings that gives [run, node] (or what broadcasts to
+it).
+"""
 
 
 def register_state_feature(name: str) -> Callable[[StateFeature], StateFeature]:
     """Add a feature under a name; policies that use it carry the name in their file.
 
-    Where a GPU records a step, the feature must read `Observation.step`, a tensor, and not `Observation.step_number`, which raises an error then.
+    Where a GPU records a step, the feature must read `Observation.step`, a tensor, and not `Observation.step_number`,
+    which raises an error then.
     """
 
     def add(function: StateFeature) -> StateFeature:
@@ -106,7 +117,9 @@ def register_state_feature(name: str) -> Callable[[StateFeature], StateFeature]:
 
 @register_state_feature("entropy")
 def _entropy(observation: Observation, settings: StateSettings) -> torch.Tensor:
-    """s(v) = −Σ_c p_c(v) log p_c(v) / log C, the entropy of the prediction p(v) over C classes, between 0 and 1 (section 3.2, uncertainty)."""
+    """s(v) = −Σ_c p_c(v) log p_c(v) / log C, the entropy of the prediction p(v) over C classes, between 0 and 1
+    (section 3.2, uncertainty).
+    """
     # with a single class there is nothing to be unsure of: log 1 = 0 would divide by zero
     return observation.negative_entropy / -math.log(max(observation.num_classes, 2))
 
@@ -119,13 +132,19 @@ def _degree(observation: Observation, settings: StateSettings) -> torch.Tensor:
 
 @register_state_feature("kl_from_neighbours")
 def _kl_from_neighbours(observation: Observation, settings: StateSettings) -> torch.Tensor:
-    """s(v) = 1/|N(v)| Σ_{u ∈ N(v)} KL(p(u) ‖ p(v)): how the neighbours' predictions differ from the node's (section 3.2, divergence)."""
+    """s(v) = 1/|N(v)| Σ_{u ∈ N(v)} KL(p(u) ‖ p(v)).
+
+    How the neighbours' predictions differ from the node's (section 3.2, divergence).
+    """
     return _scaled(observation.divergences[1], settings)
 
 
 @register_state_feature("kl_to_neighbours")
 def _kl_to_neighbours(observation: Observation, settings: StateSettings) -> torch.Tensor:
-    """s(v) = 1/|N(v)| Σ_{u ∈ N(v)} KL(p(v) ‖ p(u)): how the node's prediction differs from its neighbours' (section 3.2, divergence)."""
+    """s(v) = 1/|N(v)| Σ_{u ∈ N(v)} KL(p(v) ‖ p(u)).
+
+    How the node's prediction differs from its neighbours' (section 3.2, divergence).
+    """
     return _scaled(observation.divergences[0], settings)
 
 
@@ -148,7 +167,8 @@ class PolicySettings:
     """The policy's shape and what it reads.
 
     Attributes:
-        architecture: ``"gcn"`` or, for the ablation, ``"mlp"``, which does not look at neighbours; or one that was registered.
+        architecture: ``"gcn"`` or, for the ablation, ``"mlp"``, which does not look at neighbours; or one that was
+            registered.
         hidden: width of the hidden layers.
         layers: how many hidden layers.
         state: the features that it reads.
@@ -161,10 +181,16 @@ class PolicySettings:
 
     def __post_init__(self) -> None:
         name = self.architecture
-        if name not in POLICY_NETWORKS:  # or offered by an installed package; nothing else is imported, since policy files name it
-            POLICY_NETWORKS[name] = find_plugin("policy architecture", str(name), POLICY_NETWORKS, NETWORK_GROUP, imports=False)
+        if (
+            name not in POLICY_NETWORKS
+        ):  # or offered by an installed package; nothing else is imported, since policy files name it
+            POLICY_NETWORKS[name] = find_plugin(
+                "policy architecture", str(name), POLICY_NETWORKS, NETWORK_GROUP, imports=False
+            )
         if self.hidden < 1 or self.layers < 1:
-            raise InputError(f"a policy needs at least one hidden layer of at least one unit, got {self.layers} of {self.hidden}")
+            raise InputError(
+                f"a policy needs at least one hidden layer of at least one unit, got {self.layers} of {self.hidden}"
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -179,7 +205,8 @@ class PolicySettings:
 class Policy(nn.Module):
     """Scores nodes: h ← relu(Â (h W + b)) for each hidden layer (the MLP without Â), then a linear layer without bias.
 
-    The bias is added before the propagation, as in the released policies. No parameter depends on the graph's size, so the
+    The bias is added before the propagation, as in the released policies. No parameter depends on the graph's size, so
+    the
     policy works on any graph. Weights start uniform in ±1/√columns, biases at 0.
 
     Example:
@@ -199,7 +226,9 @@ class Policy(nn.Module):
         self.origin: dict[str, Any] = {}
         generator = torch.Generator().manual_seed(seed)
         network = POLICY_NETWORKS[self.settings.architecture]
-        self.network = network and network(len(self.settings.state.features), self.settings.hidden, self.settings.layers, generator)
+        self.network = network and network(
+            len(self.settings.state.features), self.settings.hidden, self.settings.layers, generator
+        )
         if self.network is not None:
             return
         widths = [len(self.settings.state.features)] + [self.settings.hidden] * self.settings.layers
@@ -208,7 +237,10 @@ class Policy(nn.Module):
         self.output = _uniform(1, widths[-1], generator)
 
     def forward(self, graph: GraphTensors, states: torch.Tensor) -> torch.Tensor:
-        """Scores of every node: [run, node, feature] to [run, node]; the softmax over the pool gives the probabilities."""
+        """Scores of every node: [run, node, feature] to [run, node].
+
+        The softmax over the pool gives the probabilities.
+        """
         if self.network is not None:
             return self.network(graph, states)  # type: ignore[no-any-return]
         h = states
@@ -229,7 +261,8 @@ class Policy(nn.Module):
     def classifier(self) -> tuple[str, dict[str, Any]]:
         """The name and settings of the classifier that it is played with unless another one is asked for.
 
-        That is the one it was trained with, or what ``played_with`` of its origin names; files that say nothing mean the paper's GCN.
+        That is the one it was trained with, or what ``played_with`` of its origin names; files that say nothing mean
+        the paper's GCN.
         """
         training = self.origin.get("training")
         record = self.origin.get("played_with") or (training.get("classifier") if isinstance(training, dict) else None)
@@ -258,7 +291,8 @@ POLICY_NETWORKS: dict[str, PolicyNetwork | None] = {"gcn": None, "mlp": None}
 def register_policy_network(name: str) -> Callable[[PolicyNetwork], PolicyNetwork]:
     """Add an architecture under a name; policies that use it carry the name in their file.
 
-    What is registered takes the number of state features, the width and number of hidden layers and a generator for its weights, and gives a module that maps
+    What is registered takes the number of state features, the width and number of hidden layers and a generator for its
+    weights, and gives a module that maps
     the graph's tensors and states [run, node, feature] to scores [run, node].
     """
 
@@ -287,7 +321,10 @@ def _uniform(rows: int, columns: int, generator: torch.Generator) -> nn.Paramete
 
 
 class Learned(Strategy):
-    """The learned policy as a strategy (algorithm 2): zero-shot, the node to which it gives the largest probability first; nothing is sampled or tuned."""
+    """The learned policy as a strategy (algorithm 2).
+
+    Zero-shot, the node to which it gives the largest probability first; nothing is sampled or tuned.
+    """
 
     name = "policy"
     recordable = True
@@ -304,7 +341,10 @@ class Learned(Strategy):
 
     @property
     def code(self) -> list[Any]:
-        """The state features and the network of somebody's own that it calls: a corrected one gives other choices from the same weights."""
+        """The state features and the network of somebody's own that it calls.
+
+        A corrected one gives other choices from the same weights.
+        """
         settings = self.policy.settings
         used = [STATE_FEATURES[name] for name in settings.state.features] + [POLICY_NETWORKS[settings.architecture]]
         return [part for part in used if part is not None and part.__module__ != __name__]

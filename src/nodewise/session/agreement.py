@@ -1,6 +1,9 @@
-"""How far annotators agree beyond chance: Cohen's and Fleiss' kappa, also for each class. It imports neither torch nor numpy.
+"""How far annotators agree beyond chance: Cohen's and Fleiss' kappa, also for each class.
 
-In closed form here: scikit-learn has Cohen's alone and costs a second to import, in a report that is read off the log in milliseconds; statsmodels
+It imports neither torch nor numpy.
+
+In closed form here: scikit-learn has Cohen's alone and costs a second to import, in a report that is read off the log
+in milliseconds; statsmodels
 has Fleiss' for as many votes on every node alone, and people do not label like that.
 """
 
@@ -17,7 +20,9 @@ __all__ = ["Agreement", "cohen_kappa", "fleiss_kappa", "measure_agreement"]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement on the nodes with at least two votes. A kappa is 1 for full agreement and 0 for what chance gives; None where chance would agree too.
+    """Agreement on the nodes with at least two votes. A kappa is 1 for full agreement and 0 for what chance gives.
+
+    None where chance would agree too.
 
     Attributes:
         nodes: how many such nodes there are.
@@ -41,7 +46,13 @@ class Agreement:
             {"annotators": [one, other], "nodes": nodes, "kappa": kappa, "classes": dict(classes)}
             for (one, other, nodes, kappa), classes in zip(self.cohen, self.pair_classes, strict=True)
         ]
-        return {"nodes": self.nodes, "share": self.share, "cohen": pairs, "fleiss": self.fleiss, "classes": dict(self.classes)}
+        return {
+            "nodes": self.nodes,
+            "share": self.share,
+            "cohen": pairs,
+            "fleiss": self.fleiss,
+            "classes": dict(self.classes),
+        }
 
 
 def measure_agreement(votes: Mapping[int, Mapping[str, str]]) -> Agreement | None:
@@ -81,9 +92,12 @@ def _class_kappas(pairs: list[tuple[str, str]]) -> dict[str, float | None]:
 
 
 def fleiss_kappa(counts: list[Counter[str]]) -> tuple[float | None, dict[str, float | None]]:
-    """Fleiss' kappa (1971), over all classes and for each: 1 − Σ_i x_ij (n_i − x_ij) / (Σ_i n_i (n_i − 1) p_j (1 − p_j)) for class j.
+    """Fleiss' kappa (1971), over all classes and for each.
 
-    x_ij votes of the n_i on node i are for class j, which has the share p_j of all votes. With as many votes on every node that is Fleiss'
+    1 − Σ_i x_ij (n_i − x_ij) / (Σ_i n_i (n_i − 1) p_j (1 − p_j)) for class j.
+
+    x_ij votes of the n_i on node i are for class j, which has the share p_j of all votes. With as many votes on every
+    node that is Fleiss'
     formula; with different numbers every pair of votes has the same weight.
 
     Args:
@@ -93,7 +107,10 @@ def fleiss_kappa(counts: list[Counter[str]]) -> tuple[float | None, dict[str, fl
     total, pairs = sum(sizes), sum(size * (size - 1) for size in sizes)
     labels = sorted({label for votes in counts for label in votes})
     shares = {label: sum(votes[label] for votes in counts) / total for label in labels}
-    apart = {label: sum(votes[label] * (size - votes[label]) for votes, size in zip(counts, sizes, strict=True)) for label in labels}
+    apart = {
+        label: sum(votes[label] * (size - votes[label]) for votes, size in zip(counts, sizes, strict=True))
+        for label in labels
+    }
     chance = {label: pairs * share * (1 - share) for label, share in shares.items()}
     each = {label: 1 - apart[label] / chance[label] if chance[label] > 0 else None for label in labels}
     return (1 - sum(apart.values()) / sum(chance.values()) if sum(chance.values()) > 0 else None), each

@@ -51,8 +51,10 @@ class Session:
         ...     session.status().told
         2
 
-    `create` makes a session, `open` goes on with one. The classifier is a pure function of graph, settings, seed and the labels that count;
-    it is trained when something needs it, so telling, skipping and undoing do not wait for it. One object may be used by several threads,
+    `create` makes a session, `open` goes on with one. The classifier is a pure function of graph, settings, seed and
+    the labels that count;
+    it is trained when something needs it, so telling, skipping and undoing do not wait for it. One object may be used
+    by several threads,
     one file by several processes.
 
     Attributes:
@@ -81,13 +83,30 @@ class Session:
 
     @classmethod
     def create(
-        cls, path: str | Path, graph: Graph | str | Path, *, budget: int | None = None, classes: Sequence[str] | None = None,
-        strategy: str | Strategy | Policy | None = None, policy: str | Path | Policy | None = None, classifier: str | Classifier | None = None,
-        classifier_settings: Mapping[str, Any] | None = None, strategy_settings: Mapping[str, Any] | None = None, seed: int = 0, audit: int = 0,
-        redundancy: int = 1, release_after: float = 3600.0, use_labels: bool | None = None, candidates: Sequence[int] | None = None,
-        features: str | None = None, source: str | Path | None = None, embed_limit: int = EMBED_LIMIT, reporter: Reporter | None = None,
-        wait: float = 10.0, clock: Callable[[], float] = time.time,
-    ) -> Session:  # fmt: skip
+        cls,
+        path: str | Path,
+        graph: Graph | str | Path,
+        *,
+        budget: int | None = None,
+        classes: Sequence[str] | None = None,
+        strategy: str | Strategy | Policy | None = None,
+        policy: str | Path | Policy | None = None,
+        classifier: str | Classifier | None = None,
+        classifier_settings: Mapping[str, Any] | None = None,
+        strategy_settings: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        audit: int = 0,
+        redundancy: int = 1,
+        release_after: float = 3600.0,
+        use_labels: bool | None = None,
+        candidates: Sequence[int] | None = None,
+        features: str | None = None,
+        source: str | Path | None = None,
+        embed_limit: int = EMBED_LIMIT,
+        reporter: Reporter | None = None,
+        wait: float = 10.0,
+        clock: Callable[[], float] = time.time,
+    ) -> Session:
         """Start a labelling job.
 
         Args:
@@ -95,19 +114,23 @@ class Session:
             graph: what to label, or its name or path.
             budget: labels to ask for; by default the paper's for its graphs, else five a class.
             classes: the classes, if known; those of the graph by default. More may come.
-            strategy: how nodes are chosen: a name, a strategy of your own or a policy; by default ``"policy"`` where a policy is given, else the
+            strategy: how nodes are chosen: a name, a strategy of your own or a policy; by default ``"policy"`` where a
+                policy is given, else the
                 default one.
             policy: which policy: a shipped name, a file or a `Policy`.
-            classifier: what learns: a name or a classifier of your own; by default the policy's own, else the default one.
+            classifier: what learns: a name or a classifier of your own; by default the policy's own, else the default
+                one.
             classifier_settings, strategy_settings: what these are made with, where they are given by name.
             seed: where all randomness comes from.
             audit: nodes to draw at random, on top of the budget, whose labels measure the accuracy and train nothing.
             redundancy: annotators that every node should be labelled by.
             release_after: seconds after which an unanswered query may go to another annotator.
-            use_labels: whether labels in the graph count as given. By default they do, unless every node has one: then there would be
+            use_labels: whether labels in the graph count as given. By default they do, unless every node has one: then
+                there would be
                 nothing to ask, and they are left out of sight.
             candidates: the nodes that may be asked; all by default.
-            features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are left alone.
+            features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are
+                left alone.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
             reporter: told what was decided.
@@ -117,27 +140,52 @@ class Session:
             InputError: something given is wrong; says what to do.
         """
         log, learns, asks = create_log(
-            as_path(path, "the file of the session"), graph, budget=budget, classes=classes, strategy=strategy, policy=policy, classifier=classifier,
-            classifier_settings=classifier_settings, strategy_settings=strategy_settings, seed=seed, audit=audit, redundancy=redundancy,
-            release_after=release_after, use_labels=use_labels, candidates=candidates, features=features, source=source,
-            embed_limit=embed_limit, reporter=reporter, wait=wait, clock=clock,
-        )  # fmt: skip
+            as_path(path, "the file of the session"),
+            graph,
+            budget=budget,
+            classes=classes,
+            strategy=strategy,
+            policy=policy,
+            classifier=classifier,
+            classifier_settings=classifier_settings,
+            strategy_settings=strategy_settings,
+            seed=seed,
+            audit=audit,
+            redundancy=redundancy,
+            release_after=release_after,
+            use_labels=use_labels,
+            candidates=candidates,
+            features=features,
+            source=source,
+            embed_limit=embed_limit,
+            reporter=reporter,
+            wait=wait,
+            clock=clock,
+        )
         return cls(log, clock, learns, asks)
 
     @classmethod
     def open(
-        cls, path: str | Path, *, classifier: str | Classifier | None = None, strategy: str | Strategy | None = None, wait: float = 10.0,
-        clock: Callable[[], float] = time.time, reporter: Reporter | None = None,
-    ) -> Session:  # fmt: skip
+        cls,
+        path: str | Path,
+        *,
+        classifier: str | Classifier | None = None,
+        strategy: str | Strategy | None = None,
+        wait: float = 10.0,
+        clock: Callable[[], float] = time.time,
+        reporter: Reporter | None = None,
+    ) -> Session:
         """Go on with a session.
 
         Args:
             path: its file.
-            classifier, strategy: those that it was begun with, where they are your own: opening a file imports no code. A name, such as
+            classifier, strategy: those that it was begun with, where they are your own: opening a file imports no code.
+            A name, such as
                 ``package.module:Name``, is made with the settings that the session was begun with.
             wait: seconds to wait for another process that is writing to it.
             clock: tells the time.
-            reporter: told, when the classifier is first needed, where its code or the strategy's has changed since the session was begun; without
+            reporter: told, when the classifier is first needed, where its code or the strategy's has changed since the
+                session was begun; without
                 one that is a Python warning.
 
         Raises:
@@ -179,11 +227,17 @@ class Session:
                     break
                 except MovedOnError:
                     if attempt == _ATTEMPTS - 1:
-                        raise SessionError(f"the session {str(self.path)!r} is being written to without a pause: try again") from None
-            events = {query.event for query in waiting} | {event.id for event in self._log.events[len(self._log.events) - len(drafts) :]}
+                        raise SessionError(
+                            f"the session {str(self.path)!r} is being written to without a pause: try again"
+                        ) from None
+            events = {query.event for query in waiting} | {
+                event.id for event in self._log.events[len(self._log.events) - len(drafts) :]
+            }
             history = self.refresh()
             queries = [
-                Query.from_log(logged, self.name_of(logged.node), history.classes) for logged in history.asked if logged.event in events
+                Query.from_log(logged, self.name_of(logged.node), history.classes)
+                for logged in history.asked
+                if logged.event in events
             ]
             return queries[0] if k is None else queries
 
@@ -196,7 +250,9 @@ class Session:
         new_class: bool = False,
         overrule: bool = False,
     ) -> int | list[int]:
-        """Give a node its label, asked for or not; again, to change it. Sequences of nodes and labels are told together, all or none.
+        """Give a node its label, asked for or not; again, to change it.
+
+        Sequences of nodes and labels are told together, all or none.
 
         Args:
             node: index or name, or several.
@@ -210,7 +266,8 @@ class Session:
 
         Raises:
             InputError: there is no such node, or the label is probably misspelt. Nothing was told.
-            AlreadyLabelledError: where one label a node is enough, somebody else has given another one; says who. Nothing was told.
+            AlreadyLabelledError: where one label a node is enough, somebody else has given another one; says who.
+                Nothing was told.
         """
         many = not isinstance(node, str) and (isinstance(node, Sequence) or np.ndim(node) == 1)
         answers = Answers.check(self, [node] if not many else node, label, annotator, new_class, overrule)  # type: ignore[list-item, arg-type]
@@ -228,7 +285,8 @@ class Session:
     ) -> int:
         """Label many nodes in one go, such as a region of the map or a list of predictions that are right.
 
-        They train the classifier, spend no budget, and are taken back as one. No accuracy is measured on them, since nobody has looked at
+        They train the classifier, spend no budget, and are taken back as one. No accuracy is measured on them, since
+        nobody has looked at
         each for itself: they count neither for the audit nor for cross-validation.
 
         Args:
@@ -243,13 +301,17 @@ class Session:
         return self._change(answers.as_bulk)[0].id
 
     def skip(self, node: int | str, annotator: str = ANNOTATOR) -> int:
-        """Say that a node cannot be told; the annotator is not asked again, and it spends no budget. Returns the event's number."""
+        """Say that a node cannot be told; the annotator is not asked again, and it spends no budget.
+
+        Returns the event's number.
+        """
         who, index = valid_person(annotator), self.find(node)
 
         def decide(history: History) -> list[Draft]:
             if who in history.ballots.get(index, {}):
                 raise InputError(
-                    f"{who!r} has labelled node {self.name_of(index)!r}, so it cannot be skipped: undo that first, or tell another label"
+                    f"{who!r} has labelled node {self.name_of(index)!r}, so it cannot be skipped: undo that first, or"
+                    " tell another label"
                 )
             return [Draft("skip", who, {"node": index})]
 
@@ -261,7 +323,9 @@ class Session:
         return self._change(lambda history: [draft])[0].id
 
     def settle(self, node: int | str, label: str, annotator: str = ANNOTATOR) -> int:
-        """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again. Returns the event's number.
+        """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again.
+
+        Returns the event's number.
 
         Raises:
             InputError: nobody has labelled the node, or there is no such class.
@@ -270,14 +334,18 @@ class Session:
 
         def decide(history: History) -> list[Draft]:
             if index not in history.ballots:
-                raise InputError(f"nobody has labelled node {self.name_of(index)!r}, so there is nothing to settle: tell its label")
+                raise InputError(
+                    f"nobody has labelled node {self.name_of(index)!r}, so there is nothing to settle: tell its label"
+                )
             number = changes.known_number(history, label)
             return [Draft("settle", who, {"node": index, "label": history.classes.name(number), "class": number})]
 
         return self._change(decide)[0].id
 
     def add_class(self, name: str, annotator: str = ANNOTATOR, *, new_class: bool = False) -> int:
-        """Declare a class that nobody has used yet. The classifier takes it in with its first label. Returns the event's number.
+        """Declare a class that nobody has used yet. The classifier takes it in with its first label.
+
+        Returns the event's number.
 
         Args:
             name: what it is called.
@@ -291,7 +359,10 @@ class Session:
         return self._change(partial(changes.rename, valid_person(annotator), name, new_name))[0].id
 
     def merge_classes(self, name: str, into: str, annotator: str = ANNOTATOR) -> int:
-        """Let the labels of one class, those told already and later ones, count as another's. Returns the event's number."""
+        """Let the labels of one class, those told already and later ones, count as another's.
+
+        Returns the event's number.
+        """
         return self._change(partial(changes.merge, valid_person(annotator), name, into))[0].id
 
     def describe_class(self, name: str, text: str, annotator: str = ANNOTATOR) -> int:
@@ -299,7 +370,10 @@ class Session:
         return self._change(partial(changes.describe, valid_person(annotator), name, text))[0].id
 
     def order_classes(self, names: Sequence[str], annotator: str = ANNOTATOR) -> int:
-        """Put the classes in an order for the screen; those left out follow. Their numbers stay. Returns the event's number."""
+        """Put the classes in an order for the screen; those left out follow. Their numbers stay.
+
+        Returns the event's number.
+        """
         return self._change(partial(changes.order, valid_person(annotator), names))[0].id
 
     def set_guideline(self, text: str, annotator: str = ANNOTATOR) -> int:
@@ -309,14 +383,21 @@ class Session:
     def set_budget(self, budget: int, annotator: str = ANNOTATOR) -> int:
         """Raise or lower the budget. Returns the event's number."""
         if isinstance(budget, bool) or not isinstance(budget, int) or not 1 <= budget <= self.graph.num_nodes:
-            raise InputError(f"a budget must be a whole number from 1 to the graph's {self.graph.num_nodes} nodes, got {budget!r}")
+            raise InputError(
+                f"a budget must be a whole number from 1 to the graph's {self.graph.num_nodes} nodes, got {budget!r}"
+            )
         who = valid_person(annotator)
         return self._change(lambda history: [Draft("budget", who, {"budget": budget})])[0].id
 
     def set_redundancy(self, redundancy: int, annotator: str = ANNOTATOR) -> int:
-        """Change how many are to label each node: raised, further opinions on what is labelled are asked for. Returns the event's number."""
+        """Change how many are to label each node: raised, further opinions on what is labelled are asked for.
+
+        Returns the event's number.
+        """
         if isinstance(redundancy, bool) or not isinstance(redundancy, int) or not 1 <= redundancy <= MOST_OPINIONS:
-            raise InputError(f"labels for each node must be a whole number from 1 to {MOST_OPINIONS}, got {redundancy!r}")
+            raise InputError(
+                f"labels for each node must be a whole number from 1 to {MOST_OPINIONS}, got {redundancy!r}"
+            )
         who = valid_person(annotator)
         return self._change(lambda history: [Draft("redundancy", who, {"redundancy": redundancy})])[0].id
 
@@ -341,7 +422,9 @@ class Session:
         return freed
 
     def undo(self, event: int | None = None, annotator: str | None = None) -> Event:
-        """Take back the last thing told, skipped, written, declared or set; or any one of them, or an undo, by its number.
+        """Take back the last thing told, skipped, written, declared or set.
+
+        Or any one of them, or an undo, by its number.
 
         Args:
             event: its number in the log; the last by default.
@@ -367,10 +450,13 @@ class Session:
         return target
 
     def predict(self, reporter: Reporter | None = None) -> Prediction:
-        """Probabilities for all nodes, from a copy of the classifier that was trained the closing epochs; the session itself stays as it is.
+        """Probabilities for all nodes, from a copy of the classifier that was trained the closing epochs.
+
+        The session itself stays as it is.
 
         Args:
-            reporter: told the progress. The work is then done on a classifier of its own, so that the reporter may ask and tell meanwhile;
+            reporter: told the progress. The work is then done on a classifier of its own, so that the reporter may ask
+                and tell meanwhile;
                 the numbers are the same.
 
         Raises:
@@ -403,11 +489,14 @@ class Session:
             return make_report(self, self.refresh(), reporter)
 
     def export(self, path: str | Path, *, keep_formulas: bool = False, format: ExportFormat | None = None) -> list[str]:
-        """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending. Returns what it wrote, in words.
+        """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending.
+
+        Returns what it wrote, in words.
 
         Args:
             path: where to; never over the session's own file or its graph.
-            keep_formulas: in a CSV, leave cells that a spreadsheet would run (``=``, ``@``, ``+``, ``-`` …) as they are. By default such a
+            keep_formulas: in a CSV, leave cells that a spreadsheet would run (``=``, ``@``, ``+``, ``-`` …) as they
+                are. By default such a
                 cell gets an apostrophe in front.
             format: ``"label-studio"`` makes a .json of tasks that Label Studio imports; None: the ending says the form.
         """
@@ -435,7 +524,9 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     @property
@@ -473,7 +564,8 @@ class Session:
     def done(self) -> bool:
         """Whether there is nothing left to ask.
 
-        The budget is spent, or every node is labelled or skipped by somebody, and the audit is complete. Whoever has not skipped a node
+        The budget is spent, or every node is labelled or skipped by somebody, and the audit is complete. Whoever has
+        not skipped a node
         that another has may still ask for it.
         """
         with self._lock:
@@ -515,7 +607,10 @@ class Session:
         return Rules(budget, redundancy, settings.release_after, self._contents.audit, frozenset(self._contents.given))
 
     def training(self, history: History) -> TrainingLabels:
-        """What the classifier learns from: the labels told, in order, and those given with the graph as they stand now."""
+        """What the classifier learns from.
+
+        The labels told, in order, and those given with the graph as they stand now.
+        """
         return self._derive(history).training
 
     def follow(self, history: History) -> SessionLearner:
@@ -526,7 +621,10 @@ class Session:
         return learner
 
     def apart(self, history: History, purpose: Literal["predict", "report"]) -> SessionLearner:
-        """Another classifier, as it was left when last used: for long work that gives its reporter the chance to use the session."""
+        """Another classifier, as it was left when last used.
+
+        For long work that gives its reporter the chance to use the session.
+        """
         return self._learners.get(purpose, self.training(history).given)
 
     @cached_property
@@ -569,14 +667,18 @@ class Session:
             return events
 
     def _derive(self, history: History) -> _Derived:
-        """What follows from the labels that count; made once for each state of them, since much asks for it and a query changes nothing."""
+        """What follows from the labels that count.
+
+        Made once for each state of them, since much asks for it and a query changes nothing.
+        """
         kept = self._derived
         if kept is None or kept.numbers is not history.numbers or kept.classes is not history.classes:
             classes = history.classes
             told = tuple(Label(node, classes.key(number)) for node, number in self.rules().trained(history).items())
             starting = {name: number for number, name in enumerate(self._start, 1)}
             given = tuple(
-                Label(node, classes.key(history.numbers.get(node, starting[name]))) for node, name in self._contents.given.items()
+                Label(node, classes.key(history.numbers.get(node, starting[name])))
+                for node, name in self._contents.given.items()
             )
             kept = self._derived = _Derived(history.numbers, classes, TrainingLabels(told, given))
         return kept

@@ -27,7 +27,8 @@ class Status:
         audit: nodes of the audit that are labelled, and how many there are to be.
         open: annotator -> the names of the nodes they have been asked and not answered.
         balance: class -> nodes labelled with it, given ones included.
-        agreement: share of the pairs of votes on one node that say the same, or None without any pair. Votes given in bulk are left out.
+        agreement: share of the pairs of votes on one node that say the same, or None without any pair. Votes given in
+            bulk are left out.
         kappa: the agreement beyond chance: Cohen's and Fleiss' kappa, also for each class; None without any pair.
         disagreements: node's name -> annotator -> label, where they differ.
         notes: how many notes there are.
@@ -63,9 +64,12 @@ class Status:
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {
-            **asdict(self), "left": self.left, "classes": list(self.classes), "audit": {"labelled": self.audit[0], "of": self.audit[1]},
+            **asdict(self),
+            "left": self.left,
+            "classes": list(self.classes),
+            "audit": {"labelled": self.audit[0], "of": self.audit[1]},
             "kappa": None if self.kappa is None else self.kappa.as_dict(),
-        }  # fmt: skip
+        }
 
 
 def make_status(session: Session, history: History) -> Status:
@@ -75,14 +79,31 @@ def make_status(session: Session, history: History) -> Status:
     for query in history.open_queries(rules.redundancy):
         waiting.setdefault(query.annotator, []).append(session.name_of(query.node))
     balance = Counter(session.labels.values())
-    single = {node: {who: history.votes[node][who] for who, vote in by.items() if not vote.bulk} for node, by in history.ballots.items()}
+    single = {
+        node: {who: history.votes[node][who] for who, vote in by.items() if not vote.bulk}
+        for node, by in history.ballots.items()
+    }
     agreement = measure_agreement(single)
     voters = Counter(who for by in history.ballots.values() for who in by)
     return Status(
-        graph=session.graph.name, nodes=session.graph.num_nodes, strategy=settings.strategy, reason=settings.reason,
-        classifier=settings.classifier, budget=rules.budget, told=len(rules.told(history)), given=len(rules.given),
-        audit=(len(rules.audited(history)), len(rules.audit)), skipped=len({n for nodes in history.skipped.values() for n in nodes}),
-        open=waiting, classes=session.classes, balance={name: balance[name] for name in session.classes}, annotators=dict(voters),
-        agreement=None if agreement is None else agreement.share, disagreements={session.name_of(node): votes for node, votes in history.disagreements.items()},
-        done=session.done, bulk=len(history.bulk), kappa=agreement, notes=sum(map(len, history.notes.values())),
-    )  # fmt: skip
+        graph=session.graph.name,
+        nodes=session.graph.num_nodes,
+        strategy=settings.strategy,
+        reason=settings.reason,
+        classifier=settings.classifier,
+        budget=rules.budget,
+        told=len(rules.told(history)),
+        given=len(rules.given),
+        audit=(len(rules.audited(history)), len(rules.audit)),
+        skipped=len({n for nodes in history.skipped.values() for n in nodes}),
+        open=waiting,
+        classes=session.classes,
+        balance={name: balance[name] for name in session.classes},
+        annotators=dict(voters),
+        agreement=None if agreement is None else agreement.share,
+        disagreements={session.name_of(node): votes for node, votes in history.disagreements.items()},
+        done=session.done,
+        bulk=len(history.bulk),
+        kappa=agreement,
+        notes=sum(map(len, history.notes.values())),
+    )

@@ -81,8 +81,10 @@ def make_strategy(
     """A strategy by name, with settings; a `Policy` or an object of one's own is taken as it is.
 
     Args:
-        strategy: one of `STRATEGIES`, an entry point's name, ``package.module:Name``, a trained policy, or a strategy; None: the default, or
-            ``"policy"`` where one is given. As the command line writes them: ``policy:mine.safetensors``, ``age:0.2/0.3/0.5``.
+        strategy: one of `STRATEGIES`, an entry point's name, ``package.module:Name``, a trained policy, or a strategy;
+            None: the default, or
+            ``"policy"`` where one is given. As the command line writes them: ``policy:mine.safetensors``,
+            ``age:0.2/0.3/0.5``.
         policy: which policy ``"policy"`` uses: a shipped name, a file or a `Policy`; the default one if None.
         settings: what it is made with, by name.
         imports: whether ``package.module:Name`` may be imported.
@@ -98,7 +100,9 @@ def make_strategy(
     if isinstance(strategy, str):
         name, more = parse_strategy(strategy)
         if policy is not None and name != "policy":
-            raise InputError(f"strategy {name!r} uses no policy, but one was given: leave it out, or choose the strategy 'policy'")
+            raise InputError(
+                f"strategy {name!r} uses no policy, but one was given: leave it out, or choose the strategy 'policy'"
+            )
         if policy is not None:
             more["policy"] = policy
         made = resolve_plugin("strategy", name, STRATEGIES, GROUP, {**more, **(settings or {})}, imports=imports)
@@ -106,14 +110,17 @@ def make_strategy(
         made = own_object("strategy", strategy, settings)
     if not isinstance(made, Strategy):
         raise InputError(
-            f"{made!r} is no strategy: it needs a name, recordable, reads_budget, stateless and the methods begin, scores, batch, identity and "
-            "bytes_per_run; inherit from nodewise.contracts.Strategy"
+            f"{made!r} is no strategy: it needs a name, recordable, reads_budget, stateless and the methods begin,"
+            " scores, batch, identity and bytes_per_run; inherit from nodewise.contracts.Strategy"
         )
     return made
 
 
 def parse_strategy(text: str) -> tuple[str, dict[str, Any]]:
-    """A strategy's name and what follows the colon: ``policy:NAME|FILE``, ``age:A/B/C``. A registered name before the colon wins."""
+    """A strategy's name and what follows the colon: ``policy:NAME|FILE``, ``age:A/B/C``.
+
+    A registered name before the colon wins.
+    """
     name, colon, detail = text.partition(":")
     if not colon or name not in STRATEGIES:
         return text, {}
@@ -124,7 +131,8 @@ def parse_strategy(text: str) -> tuple[str, dict[str, Any]]:
             entropy, centrality, density = (float(part) for part in detail.split("/"))
         except ValueError:
             raise InputError(
-                f"strategy {text!r}: AGE's weights are three numbers joined by slashes, of entropy, centrality and density, such as age:0.2/0.3/0.5"
+                f"strategy {text!r}: AGE's weights are three numbers joined by slashes, of entropy, centrality and"
+                " density, such as age:0.2/0.3/0.5"
             ) from None
         return name, {"weights": (entropy, centrality, density)}
     raise InputError(f"strategy {text!r}: only policy:NAME|FILE and age:A/B/C take something after the colon")

@@ -21,15 +21,20 @@ def beta_quantile(uniform: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 class Age(Strategy):
-    """The node with the largest weighted sum of the percentile ranks of entropy, PageRank and density first, ties at random.
+    """The node with the largest weighted sum of the percentile ranks of entropy, PageRank and density first, ties at
+    random.
 
-    By default the weights change with time, as Cai et al. draw them in each run and step: with t nodes labelled, γ ~ Beta(1, 1.005 − f^t)
-    weighs centrality, (1 − γ)/2 each entropy and density. The expected γ falls from nearly 1 to 1/2: first the graph counts, then
-    what the classifier has learned of it; the larger f (``basef``), the later. Section 4.1 of the paper speaks of fixed weights for transfer; its
+    By default the weights change with time, as Cai et al. draw them in each run and step: with t nodes labelled, γ ~
+    Beta(1, 1.005 − f^t)
+    weighs centrality, (1 − γ)/2 each entropy and density. The expected γ falls from nearly 1 to 1/2: first the graph
+    counts, then
+    what the classifier has learned of it; the larger f (``basef``), the later. Section 4.1 of the paper speaks of fixed
+    weights for transfer; its
     released program has f as AGE's parameter. `search_age_weights` finds both on a labelled graph.
 
     Args:
-        weights: fixed weights of entropy, centrality and density: three numbers for all runs, or [run, 3] with each run's own.
+        weights: fixed weights of entropy, centrality and density: three numbers for all runs, or [run, 3] with each
+            run's own.
         basef: f, between 0 and 1: one number for all runs, or [run]. Fixed weights make no use of it.
     """
 
@@ -65,7 +70,8 @@ class Age(Strategy):
         if own.dim() == (1 if fixed is None else 2) and len(own) != observation.runs:
             what = "triple" if fixed is not None else "basef"
             raise InputError(
-                f"AGE has weights for {len(own)} runs, but {observation.runs} are played: give one {what} a run, or one for all"
+                f"AGE has weights for {len(own)} runs, but {observation.runs} are played: give one {what} a run, or one"
+                " for all"
             )
         if "weights" not in observation.memory:
             observation.memory["weights"] = own.to(graph.device, graph.dtype)
@@ -74,7 +80,9 @@ class Age(Strategy):
         """The weighted sum of ranks."""
         ranks = self._heuristics.ranks(observation)
         entropy, centrality, density = self._weights_now(observation).unsqueeze(-1).unbind(-2)
-        return break_ties(entropy * ranks.entropy + centrality * ranks.centrality + density * ranks.density, observation)
+        return break_ties(
+            entropy * ranks.entropy + centrality * ranks.centrality + density * ranks.density, observation
+        )
 
     def _weights_now(self, observation: Observation) -> torch.Tensor:
         """The weights of this step: [run, 3], or [3] for all runs."""
@@ -92,7 +100,9 @@ def _checked_basef(basef: float | Sequence[float]) -> float | torch.Tensor:
     try:
         table = torch.as_tensor(basef, dtype=torch.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"AGE's basef must be a number between 0 and 1, got {basef!r}: its authors' is 0.95") from error
+        raise InputError(
+            f"AGE's basef must be a number between 0 and 1, got {basef!r}: its authors' is 0.95"
+        ) from error
     if table.dim() > 1 or not bool(((table >= 0) & (table <= 1)).all()):
         raise InputError(f"AGE's basef must be a number between 0 and 1, got {table.tolist()}: its authors' is 0.95")
     return table if table.dim() else float(table)
@@ -102,9 +112,14 @@ def _checked(weights: Sequence[float] | Sequence[Sequence[float]] | torch.Tensor
     try:
         table = torch.as_tensor(weights, dtype=torch.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"AGE's weights must be numbers, got {weights!r}: give three, of entropy, centrality and density") from error
+        raise InputError(
+            f"AGE's weights must be numbers, got {weights!r}: give three, of entropy, centrality and density"
+        ) from error
     if table.dim() not in (1, 2) or table.shape[-1] != 3:
-        raise InputError(f"AGE needs three weights, of entropy, centrality and density, or [run, 3]; got the shape {list(table.shape)}")
+        raise InputError(
+            "AGE needs three weights, of entropy, centrality and density, or [run, 3]; got the shape"
+            f" {list(table.shape)}"
+        )
     if not bool(torch.isfinite(table).all()) or bool((table < 0).any()) or bool((table.sum(-1) <= 0).any()):
         raise InputError(f"AGE's weights must be finite, none below 0 and not all 0, got {table.tolist()}")
     return table

@@ -16,9 +16,12 @@ _ITERATIONS = 3
 class Coreset(Strategy):
     """The pool node nearest to the centre of the cluster that the labels know least of.
 
-    Section 4.1 says that Coreset clusters the outputs of the last hidden layer with k-means and that "the node which is closest to
-    the cluster center is selected"; it gives neither k nor which of the centres. Our reading: k is the number of labelled nodes plus
-    one, so that at least one cluster is new to the labels, and of the centres it is the one farthest from any labelled node. The
+    Section 4.1 says that Coreset clusters the outputs of the last hidden layer with k-means and that "the node which is
+    closest to
+    the cluster center is selected"; it gives neither k nor which of the centres. Our reading: k is the number of
+    labelled nodes plus
+    one, so that at least one cluster is new to the labels, and of the centres it is the one farthest from any labelled
+    node. The
     first query is the node nearest to the mean of all. The cited paper's own algorithm is `KCenter`.
 
     Clusters are kept from step to step; the one that is added starts from a node drawn as k-means++ would.
@@ -41,14 +44,21 @@ class Coreset(Strategy):
         points, centres = hidden - middle, clusters.centres - middle
         labelled = points.gather(1, nodes[..., None].expand(-1, -1, points.shape[2]))
         if count > 1:  # with no label there is one centre
-            novelty = squared_distances(labelled, centres).amin(2).nan_to_num(-1.0)  # [run, cluster]; an empty one is never chosen
+            novelty = (
+                squared_distances(labelled, centres).amin(2).nan_to_num(-1.0)
+            )  # [run, cluster]; an empty one is never chosen
             centres = centres.gather(1, novelty.argmax(1)[:, None, None].expand(-1, 1, points.shape[2]))
         return break_ties(-squared_distances(points, centres)[:, 0], observation)
 
     def _start(self, observation: Observation, count: int) -> torch.Tensor:
-        """The clusters of the step before and one more; all new ones where there are none to go on from: int64 [run, node]."""
+        """The clusters of the step before and one more; all new ones where there are none to go on from.
+
+        Int64 [run, node].
+        """
         kept: Clusters | None = observation.memory.get("clusters")
         shape = observation.pool.shape
         if kept is not None and kept.centres.shape[1] == count - 1:
             return add_cluster(kept, count - 1, observation.uniform("coreset", *shape))
-        return seed_clusters(observation.embedding, count, lambda number: observation.uniform(f"coreset {number}", *shape))
+        return seed_clusters(
+            observation.embedding, count, lambda number: observation.uniform(f"coreset {number}", *shape)
+        )

@@ -1,4 +1,7 @@
-"""Gain: the node whose label makes the most undecided nodes more certain, summed over the whole graph; nothing is trained."""
+"""Gain: the node whose label makes the most undecided nodes more certain, summed over the whole graph.
+
+Nothing is trained.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,24 @@ from nodewise.strategies.sampled import sampled_batch, sampled_scores
 __all__ = ["LARGE_POOL", "Gain", "paired_gain", "variance_gain"]
 
 LARGE_POOL = 200_000
-"""Nodes from which queries are chosen from a sample, on the CPU. A GPU scores all nodes of a million in a few milliseconds."""
+"""Nodes from which queries are chosen from a sample, on the CPU.
+
+A GPU scores all nodes of a million in a few milliseconds.
+"""
 
 _VIEWS, _LEAST_WEIGHT = 4, 0.01
 """Views that count in each run: the four with most weight, none below a hundredth."""
 
 _EARLY, _CANDIDATES, _LOOKED_AT = 2, 8, 2048
-"""In the first two queries a class the expected error decides among the eight best. It is looked at on 2,048 evenly spaced nodes at least, on all where
+"""In the first two queries a class the expected error decides among the eight best.
+
+It is looked at on 2,048 evenly spaced nodes at least, on all where
 there are not twice as many: with 512 the choices were worse by half a point at one and two labels a class."""
 
 _GRAM_NODES = 2**17
-"""Nodes that the sum over all nodes is taken from at least, where there are twice as many or more. What that costs falls with the root of their number:
+"""Nodes that the sum over all nodes is taken from at least, where there are twice as many or more.
+
+What that costs falls with the root of their number:
 with 4,096 of 20,000 nodes the chosen one's gain was 0.8 % below the best on average over ten views, 6 % at worst."""
 
 _SHARING = 4
@@ -37,10 +47,15 @@ _BLOCK = 2**18  # numbers in the largest intermediate tensor on the CPU: wider o
 _WIDE_BLOCK = 2**29  # and on a GPU
 
 
-def variance_gain(across: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor) -> torch.Tensor:
-    """What asking each node takes off the posterior variance of all others, each weighted: Σ_v w_v cov(u, v)² / (var(u) + r), [run, node].
+def variance_gain(
+    across: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor
+) -> torch.Tensor:
+    """What asking each node takes off the posterior variance of all others, each weighted.
 
-    With the posterior covariance zᵤᵀ M z_v of a ridge regression with prior variance 1 the sum is zᵤᵀ M G M zᵤ, G = Σ_v w_v z_v z_vᵀ: columns² work
+    Σ_v w_v cov(u, v)² / (var(u) + r), [run, node].
+
+    With the posterior covariance zᵤᵀ M z_v of a ridge regression with prior variance 1 the sum is zᵤᵀ M G M zᵤ, G = Σ_v
+    w_v z_v z_vᵀ: columns² work
     a node instead of one for each pair of nodes. On graphs of 262,144 nodes or more G comes from evenly spaced
     nodes. Several views are done at once, with a dimension more in front of everything but ``wanted``.
 
@@ -54,7 +69,9 @@ def variance_gain(across: torch.Tensor, covariance: torch.Tensor, wanted: torch.
     room = _BLOCK if across.device.type == "cpu" else _WIDE_BLOCK
     size = max(1, room // max(1, covariance.shape[:-2].numel() * columns))
     stride = max(1, nodes // _GRAM_NODES)
-    sampled, worth = (across, wanted[:, None]) if stride == 1 else (across[..., ::stride], wanted[:, None, ::stride] * stride)
+    sampled, worth = (
+        (across, wanted[:, None]) if stride == 1 else (across[..., ::stride], wanted[:, None, ::stride] * stride)
+    )
     gram = torch.empty(0)
     for first in range(0, sampled.shape[-1], size):
         block = sampled[..., None, :, first : first + size]  # [1, column, node]
@@ -70,7 +87,9 @@ def variance_gain(across: torch.Tensor, covariance: torch.Tensor, wanted: torch.
     return result
 
 
-def paired_gain(pairs: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor) -> torch.Tensor:
+def paired_gain(
+    pairs: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor
+) -> torch.Tensor:
     """The same from the products of columns, [pair, node]: half the work, which pays where several runs share it."""
     runs, columns = covariance.shape[:2]
     row, column = torch.triu_indices(columns, columns)
@@ -84,13 +103,18 @@ def paired_gain(pairs: torch.Tensor, covariance: torch.Tensor, wanted: torch.Ten
 
 
 class Gain(Strategy):
-    """The node that shrinks the posterior variance most, summed over all nodes, each weighted by how undecided its prediction is.
+    """The node that shrinks the posterior variance most, summed over all nodes, each weighted by how undecided its
+    prediction is.
 
-    A node is undecided by (1 − margin)², its margin the difference of the two largest probabilities that the closed form (`views`) gives it. The four views
-    with most weight count, each gain divided by its largest and times the view's weight. The posterior is the classifier's own where that is `views`,
-    else one that is kept beside it, so the queries do not depend on the classifier. While labels are few, two a class, the expected error decides among the
+    A node is undecided by (1 − margin)², its margin the difference of the two largest probabilities that the closed
+    form (`views`) gives it. The four views
+    with most weight count, each gain divided by its largest and times the view's weight. The posterior is the
+    classifier's own where that is `views`,
+    else one that is kept beside it, so the queries do not depend on the classifier. While labels are few, two a class,
+    the expected error decides among the
     eight best. The variance does not depend on the answers: in a batch each further
-    node is chosen as if those before it had been answered, so that the batch is diverse by itself. Equal scores are settled at random.
+    node is chosen as if those before it had been answered, so that the batch is diverse by itself. Equal scores are
+    settled at random.
     """
 
     name = "gain"
@@ -125,9 +149,12 @@ class Gain(Strategy):
         return torch.where(early, scores.scatter(1, best[:, None], lifted), scores)
 
     def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
-        """Nodes to be asked together, each chosen as if those before it had been answered: int64 [run, count]. The first is the one that is asked alone.
+        """Nodes to be asked together, each chosen as if those before it had been answered: int64 [run, count].
 
-        Nodes that count as labelled and whose labels are not known yet, since somebody is being asked, are taken for answered as well.
+        The first is the one that is asked alone.
+
+        Nodes that count as labelled and whose labels are not known yet, since somebody is being asked, are taken for
+        answered as well.
         """
         learner = _posterior(observation)
         if _is_large(observation):
@@ -168,7 +195,9 @@ def _posterior(observation: Observation) -> ViewsLearner:
     learner: ViewsLearner | None = memory.get("learner")
     if learner is None or learner.runs != observation.runs or learner.num_classes != observation.num_classes:
         views = observation.graph.prepared_by(Views())
-        learner = memory["learner"] = Views().start(observation.graph, views, observation.runs, observation.num_classes, observation.budget)
+        learner = memory["learner"] = Views().start(
+            observation.graph, views, observation.runs, observation.num_classes, observation.budget
+        )
     learner.take(observation.queried, observation.step)
     return learner
 
@@ -187,7 +216,9 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
     """The weighted sum of the views' gains, each divided by its largest: [run, node]."""
     weights, ridges = learner.solution().weights, learner.solution().ridges
     least = weights.topk(min(_VIEWS, weights.shape[1]), 1).values[:, -1:].clamp_min(_LEAST_WEIGHT)
-    weights = torch.where(weights >= 0.999 * least, weights, 0)  # rounding does not decide between equal ones, as all are at first
+    weights = torch.where(
+        weights >= 0.999 * least, weights, 0
+    )  # rounding does not decide between equal ones, as all are at first
     if undecided.device.type != "cpu":  # a recorded step does the same work whatever the weights, all views at once
         gain = variance_gain(learner.views.across, covariances, undecided, ridges.T)
         return torch.einsum("vkn,kv->kn", gain / gain.amax(-1, keepdim=True).clamp_min(1e-12), weights)
@@ -199,10 +230,16 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
             rows = slice(None) if len(weights) == 1 else torch.nonzero(weights[:, number])[:, 0]
             of_runs = covariances[number][rows], undecided[rows], ridges[rows, number]
             pairs = learner.views.pairs if len(of_runs[0]) >= _SHARING else None
-            gain = variance_gain(learner.views.across[number], *of_runs) if pairs is None else paired_gain(pairs[number], *of_runs)
+            gain = (
+                variance_gain(learner.views.across[number], *of_runs)
+                if pairs is None
+                else paired_gain(pairs[number], *of_runs)
+            )
             parts[number] = rows, weights[rows, number, None] * gain / gain.amax(1, keepdim=True).clamp_min(1e-12)
 
-    in_blocks(len(counting), 1 if len(weights) == 1 else len(counting), score)  # one run is shared out among cores by views, many by nodes
+    in_blocks(
+        len(counting), 1 if len(weights) == 1 else len(counting), score
+    )  # one run is shared out among cores by views, many by nodes
     total = torch.zeros_like(undecided)
     for number in counting:
         rows, part = parts[number]
@@ -218,18 +255,33 @@ def _scores_on_gpu(learner: ViewsLearner, observation: Observation) -> torch.Ten
     posterior, fit = learner.posterior, learner.solution()
     assert isinstance(posterior, CudaPosterior)
     return gain_scores(
-        learner.views.leading, posterior.mean(fit).transpose(0, 1), fit.weights, fit.stretch, posterior.chosen, fit.ridges, posterior.covariance,
-        observation.pool, observation.noise, observation.step,
-        counting=(_VIEWS, _LEAST_WEIGHT), early=_EARLY * observation.num_classes, candidates=_CANDIDATES, looked_at=_LOOKED_AT,
-        gram_nodes=_GRAM_NODES, temperature=_TEMPERATURE,
-    )  # fmt: skip
+        learner.views.leading,
+        posterior.mean(fit).transpose(0, 1),
+        fit.weights,
+        fit.stretch,
+        posterior.chosen,
+        fit.ridges,
+        posterior.covariance,
+        observation.pool,
+        observation.noise,
+        observation.step,
+        counting=(_VIEWS, _LEAST_WEIGHT),
+        early=_EARLY * observation.num_classes,
+        candidates=_CANDIDATES,
+        looked_at=_LOOKED_AT,
+        gram_nodes=_GRAM_NODES,
+        temperature=_TEMPERATURE,
+    )
 
 
 def _least_error(learner: ViewsLearner, covariances: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-    """Of the eight nodes with the best scores the one after whose answer the fewest nodes are expected to be predicted wrong: int64 [run].
+    """Of the eight nodes with the best scores the one after whose answer the fewest nodes are expected to be predicted
+    wrong: int64 [run].
 
-    Asked c and answered a, the mean of node x moves by δ_x (e_a − 1/C − μ_c), δ_x = Σ_v s_v cov_v(x, c) / (var_v(c) + r_v), s_v how far view v's labels move
-    the mean. Every answer is tried, weighted by how likely it is; errors are 1 − max softmax(6 μ). Only class a's odds depend on the answer, by the factor
+    Asked c and answered a, the mean of node x moves by δ_x (e_a − 1/C − μ_c), δ_x = Σ_v s_v cov_v(x, c) / (var_v(c) +
+    r_v), s_v how far view v's labels move
+    the mean. Every answer is tried, weighted by how likely it is; errors are 1 − max softmax(6 μ). Only class a's odds
+    depend on the answer, by the factor
     exp(6 δ_x), so one softmax of a node and a candidate serves all answers.
     """
     solution, leading, stride = learner.solution(), learner.views.leading, max(1, scores.shape[1] // _LOOKED_AT)
@@ -251,7 +303,9 @@ def _least_error(learner: ViewsLearner, covariances: torch.Tensor, scores: torch
         odds = logits.sub_(first.values).exp_()  # of every class against the likeliest, before class a's rise
         others = odds.scatter(2, first.indices, 0)
         left = 1 + others.sum(2, keepdim=True) - odds  # what all classes but a have together
-        rival = torch.ones_like(odds).scatter_(2, first.indices, others.amax(2, keepdim=True))  # and the likeliest of them
+        rival = torch.ones_like(odds).scatter_(
+            2, first.indices, others.amax(2, keepdim=True)
+        )  # and the likeliest of them
         risen = odds * torch.exp(_TEMPERATURE * shift[:, some])
         sure = torch.maximum(rival, risen).div_(left.add_(risen)).clamp_max_(1)
         errors.append((torch.softmax(_TEMPERATURE * own[:, some], 2)[..., 0] * (1 - sure.mean(-1))).sum(-1))

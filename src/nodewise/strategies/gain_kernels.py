@@ -1,6 +1,8 @@
-"""GPU kernels of `gain`: a step's scores in nine launches, of which the last four do nothing once labels are no longer few.
+"""GPU kernels of `gain`: a step's scores in nine launches, of which the last four do nothing once labels are no longer
+few.
 
-The formulas are those of `gain`, which is what the CPU does. A view that does not count in a run costs nothing: its programs end at once.
+The formulas are those of `gain`, which is what the CPU does. A view that does not count in a run costs nothing: its
+programs end at once.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ _PROGRAMS = 1024
 
 @triton.jit
 def _counting(weights, run, view, views, most, least, VIEWS: tl.constexpr):
-    """The view's weight in the run, 0 where the view does not count: not among the ``most`` heaviest, or below ``least``."""
+    """The view's weight in the run, 0 where the view does not count.
+
+    Not among the ``most`` heaviest, or below ``least``.
+    """
     place = tl.arange(0, VIEWS)
     all_weights = tl.load(weights + run * views + place, mask=place < views, other=-1.0)
     above = tl.sum((all_weights[None, :] > all_weights[:, None]).to(tl.int32), 1)
@@ -31,13 +36,18 @@ def _counting(weights, run, view, views, most, least, VIEWS: tl.constexpr):
 
 @triton.jit
 def _undecided(mean, out, nodes, runs, classes, temperature, NODES: tl.constexpr, CLASSES: tl.constexpr):
-    """(1 − margin)², the margin that of softmax(temperature · mean); the mean is [node, run, class]. Program (block of nodes, run)."""
+    """(1 − margin)², the margin that of softmax(temperature · mean); the mean is [node, run, class].
+
+    Program (block of nodes, run).
+    """
     run = tl.program_id(1).to(tl.int64)
     node = tl.program_id(0) * NODES + tl.arange(0, NODES)
     label = tl.arange(0, CLASSES)
     inside = node < nodes
     start = mean + (node.to(tl.int64) * runs + run) * classes
-    value = tl.load(start[:, None] + label[None, :], mask=inside[:, None] & (label < classes)[None, :], other=-float("inf"))
+    value = tl.load(
+        start[:, None] + label[None, :], mask=inside[:, None] & (label < classes)[None, :], other=-float("inf")
+    )
     value = tl.where(inside[:, None], value, 0.0)
     best = tl.argmax(value, 1)
     odds = tl.exp(temperature * (value - tl.max(value, 1)[:, None]))
@@ -50,9 +60,28 @@ def _undecided(mean, out, nodes, runs, classes, temperature, NODES: tl.constexpr
 
 
 @triton.jit
-def _gram(leading, weights, undecided, parts, peaks, best, nodes, runs, views, columns, stride, most, least,
-          VIEWS: tl.constexpr, COLUMNS: tl.constexpr, NODES: tl.constexpr):  # fmt: skip
-    """Part of Σ w z zᵀ over every ``stride``-th node, for a view that counts; clears what is searched for later. Program (part, view, run)."""
+def _gram(
+    leading,
+    weights,
+    undecided,
+    parts,
+    peaks,
+    best,
+    nodes,
+    runs,
+    views,
+    columns,
+    stride,
+    most,
+    least,
+    VIEWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    NODES: tl.constexpr,
+):
+    """Part of Σ w z zᵀ over every ``stride``-th node, for a view that counts; clears what is searched for later.
+
+    Program (part, view, run).
+    """
     part, view, run = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     if part == 0:
         tl.store(peaks + run * views + view, 0)
@@ -75,9 +104,31 @@ def _gram(leading, weights, undecided, parts, peaks, best, nodes, runs, views, c
 
 
 @triton.jit
-def _quadratic(leading, weights, chosen, ridges, covariance, parts, gains, peaks, nodes, runs, views, strengths, columns, many_parts, most, least,
-               VIEWS: tl.constexpr, COLUMNS: tl.constexpr, NODES: tl.constexpr):  # fmt: skip
-    """zᵀ M G M z / (zᵀ M z + r) of each node in a view that counts, and its largest. Program (block of nodes, view, run)."""
+def _quadratic(
+    leading,
+    weights,
+    chosen,
+    ridges,
+    covariance,
+    parts,
+    gains,
+    peaks,
+    nodes,
+    runs,
+    views,
+    strengths,
+    columns,
+    many_parts,
+    most,
+    least,
+    VIEWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    NODES: tl.constexpr,
+):
+    """zᵀ M G M z / (zᵀ M z + r) of each node in a view that counts, and its largest.
+
+    Program (block of nodes, view, run).
+    """
     view, run = tl.program_id(1), tl.program_id(2).to(tl.int64)
     if _counting(weights, run, view, views, most, least, VIEWS) > 0:
         column = tl.arange(0, COLUMNS)
@@ -99,12 +150,19 @@ def _quadratic(leading, weights, chosen, ridges, covariance, parts, gains, peaks
         reduction = tl.sum(tl.dot(moved, gram, input_precision="tf32x3") * moved, 1)
         gain = tl.where(inside, tl.maximum(reduction / (variance + tl.load(ridges + run * views + view)), 0.0), 0.0)
         tl.store(gains + (view * runs + run) * nodes + node, gain, mask=inside)
-        tl.atomic_max(peaks + run * views + view, tl.max(gain, 0).to(tl.int32, bitcast=True))  # floats of one sign are in their bits' order
+        tl.atomic_max(
+            peaks + run * views + view, tl.max(gain, 0).to(tl.int32, bitcast=True)
+        )  # floats of one sign are in their bits' order
 
 
 @triton.jit
-def _combine(gains, weights, peaks, pool, scores, best, nodes, runs, views, most, least, VIEWS: tl.constexpr, NODES: tl.constexpr):
-    """The weighted sum of the views' gains, each divided by its largest, and its largest in the pool. Program (block of nodes, run)."""
+def _combine(
+    gains, weights, peaks, pool, scores, best, nodes, runs, views, most, least, VIEWS: tl.constexpr, NODES: tl.constexpr
+):
+    """The weighted sum of the views' gains, each divided by its largest, and its largest in the pool.
+
+    Program (block of nodes, run).
+    """
     run = tl.program_id(1).to(tl.int64)
     node = tl.program_id(0) * NODES + tl.arange(0, NODES)
     inside = node < nodes
@@ -113,7 +171,11 @@ def _combine(gains, weights, peaks, pool, scores, best, nodes, runs, views, most
         weight = _counting(weights, run, view, views, most, least, VIEWS)
         if weight > 0:
             peak = tl.load(peaks + run * views + view).to(tl.float32, bitcast=True)
-            total += weight / tl.maximum(peak, 1e-12) * tl.load(gains + (view * runs + run) * nodes + node, mask=inside, other=0.0)
+            total += (
+                weight
+                / tl.maximum(peak, 1e-12)
+                * tl.load(gains + (view * runs + run) * nodes + node, mask=inside, other=0.0)
+            )
     tl.store(scores + run * nodes + node, total, mask=inside)
     asked = tl.load(pool + run * nodes + node, mask=inside, other=0) != 0
     tl.atomic_max(best + run, tl.max(tl.where(asked, total, 0.0), 0).to(tl.int32, bitcast=True))
@@ -157,9 +219,28 @@ def _select(scores, pool, step, candidates, nodes, early, many, NODES: tl.conste
 
 
 @triton.jit
-def _directions(leading, stretch, chosen, ridges, covariance, candidates, step, directions, nodes, runs, views, strengths, columns, early, many,
-                COLUMNS: tl.constexpr):  # fmt: skip
-    """s M z / (zᵀ M z + r) of each candidate in one view: what its answer moves, along the view's columns. Program (view, run)."""
+def _directions(
+    leading,
+    stretch,
+    chosen,
+    ridges,
+    covariance,
+    candidates,
+    step,
+    directions,
+    nodes,
+    runs,
+    views,
+    strengths,
+    columns,
+    early,
+    many,
+    COLUMNS: tl.constexpr,
+):
+    """s M z / (zᵀ M z + r) of each candidate in one view: what its answer moves, along the view's columns.
+
+    Program (view, run).
+    """
     view, run = tl.program_id(0), tl.program_id(1).to(tl.int64)
     if tl.load(step) < early:
         column = tl.arange(0, COLUMNS)
@@ -177,9 +258,30 @@ def _directions(leading, stretch, chosen, ridges, covariance, candidates, step, 
 
 
 @triton.jit
-def _errors(leading, mean, candidates, directions, step, errors, nodes, runs, views, columns, classes, early, many, stride, temperature,
-            COLUMNS: tl.constexpr, CLASSES: tl.constexpr, NODES: tl.constexpr):  # fmt: skip
-    """The expected errors on some of every ``stride``-th node after a candidate's answer. Program (block of nodes, candidate, run)."""
+def _errors(
+    leading,
+    mean,
+    candidates,
+    directions,
+    step,
+    errors,
+    nodes,
+    runs,
+    views,
+    columns,
+    classes,
+    early,
+    many,
+    stride,
+    temperature,
+    COLUMNS: tl.constexpr,
+    CLASSES: tl.constexpr,
+    NODES: tl.constexpr,
+):
+    """The expected errors on some of every ``stride``-th node after a candidate's answer.
+
+    Program (block of nodes, candidate, run).
+    """
     number, run = tl.program_id(1), tl.program_id(2).to(tl.int64)
     if tl.load(step) < early:
         place = tl.program_id(0) * NODES + tl.arange(0, NODES)
@@ -190,9 +292,13 @@ def _errors(leading, mean, candidates, directions, step, errors, nodes, runs, vi
         shift = tl.zeros([NODES], dtype=tl.float32)
         for view in range(views):
             z = tl.load(
-                leading + (view * nodes + node)[:, None] * columns + column[None, :], mask=inside[:, None] & known[None, :], other=0.0
+                leading + (view * nodes + node)[:, None] * columns + column[None, :],
+                mask=inside[:, None] & known[None, :],
+                other=0.0,
             )
-            along = tl.load(directions + ((run * many + number) * views + view) * columns + column, mask=known, other=0.0)
+            along = tl.load(
+                directions + ((run * many + number) * views + view) * columns + column, mask=known, other=0.0
+            )
             shift += tl.sum(z * along[None, :], 1)
         label = tl.arange(0, CLASSES)
         named = label < classes
@@ -219,7 +325,9 @@ def _lift(scores, best, candidates, errors, step, nodes, early, many, blocks, MA
         number = tl.arange(0, MANY)
         block = tl.arange(0, BLOCKS)
         inside = (number < many)[:, None] & (block < blocks)[None, :]
-        error = tl.sum(tl.load(errors + (run * many + number)[:, None] * blocks + block[None, :], mask=inside, other=0.0), 1)
+        error = tl.sum(
+            tl.load(errors + (run * many + number)[:, None] * blocks + block[None, :], mask=inside, other=0.0), 1
+        )
         node = tl.load(candidates + run * many + number, mask=number < many, other=-1)
         least = tl.argmin(tl.where(node >= 0, error, float("inf")), 0)
         chosen = tl.sum(tl.where(number == least, node, 0), 0)
@@ -227,10 +335,24 @@ def _lift(scores, best, candidates, errors, step, nodes, early, many, blocks, MA
 
 
 def gain_scores(
-    leading: torch.Tensor, mean: torch.Tensor, weights: torch.Tensor, stretch: torch.Tensor, chosen: torch.Tensor, ridges: torch.Tensor,
-    covariance: torch.Tensor, pool: torch.Tensor, noise: torch.Tensor, step: torch.Tensor,
-    *, counting: tuple[int, float], early: int, candidates: int, looked_at: int, gram_nodes: int, temperature: float,
-) -> torch.Tensor:  # fmt: skip
+    leading: torch.Tensor,
+    mean: torch.Tensor,
+    weights: torch.Tensor,
+    stretch: torch.Tensor,
+    chosen: torch.Tensor,
+    ridges: torch.Tensor,
+    covariance: torch.Tensor,
+    pool: torch.Tensor,
+    noise: torch.Tensor,
+    step: torch.Tensor,
+    *,
+    counting: tuple[int, float],
+    early: int,
+    candidates: int,
+    looked_at: int,
+    gram_nodes: int,
+    temperature: float,
+) -> torch.Tensor:
     """The scores of `gain`: [run, node].
 
     Args:
@@ -241,7 +363,8 @@ def gain_scores(
         pool, noise: [run, node].
         step: int64 [1].
         counting: how many views count at most, and from which weight on.
-        early: steps in which the expected error decides among the best ``candidates``, on at least ``looked_at`` evenly spaced nodes.
+        early: steps in which the expected error decides among the best ``candidates``, on at least ``looked_at`` evenly
+            spaced nodes.
         gram_nodes: nodes from which the sum over all nodes is taken at least.
         temperature: of the predictions.
     """
@@ -254,17 +377,51 @@ def gain_scores(
     undecided, scores = (torch.empty(runs, nodes, device=device) for _ in range(2))
     gains = torch.empty(views, runs, nodes, device=device)
     grams = torch.empty(runs, views, parts, wide, wide, device=device)
-    peaks, best = torch.empty(runs, views, dtype=torch.int32, device=device), torch.empty(runs, dtype=torch.int32, device=device)
+    peaks, best = (
+        torch.empty(runs, views, dtype=torch.int32, device=device),
+        torch.empty(runs, dtype=torch.int32, device=device),
+    )
     _undecided[(blocks, runs)](mean, undecided, nodes, runs, classes, temperature, NODES=_NODES, CLASSES=lanes)
     _gram[(parts, views, runs)](
-        leading, weights, undecided, grams, peaks, best, nodes, runs, views, columns, max(1, nodes // gram_nodes), *counting,
-        VIEWS=several, COLUMNS=wide, NODES=64,
-    )  # fmt: skip
+        leading,
+        weights,
+        undecided,
+        grams,
+        peaks,
+        best,
+        nodes,
+        runs,
+        views,
+        columns,
+        max(1, nodes // gram_nodes),
+        *counting,
+        VIEWS=several,
+        COLUMNS=wide,
+        NODES=64,
+    )
     _quadratic[(blocks, views, runs)](
-        leading, weights, chosen, ridges, covariance, grams, gains, peaks, nodes, runs, views, covariance.shape[1], columns, parts, *counting,
-        VIEWS=several, COLUMNS=wide, NODES=_NODES,
-    )  # fmt: skip
-    _combine[(blocks, runs)](gains, weights, peaks, pool, scores, best, nodes, runs, views, *counting, VIEWS=several, NODES=_NODES)
+        leading,
+        weights,
+        chosen,
+        ridges,
+        covariance,
+        grams,
+        gains,
+        peaks,
+        nodes,
+        runs,
+        views,
+        covariance.shape[1],
+        columns,
+        parts,
+        *counting,
+        VIEWS=several,
+        COLUMNS=wide,
+        NODES=_NODES,
+    )
+    _combine[(blocks, runs)](
+        gains, weights, peaks, pool, scores, best, nodes, runs, views, *counting, VIEWS=several, NODES=_NODES
+    )
     _settle[(blocks, runs)](scores, best, noise, nodes, NODES=_NODES)
 
     found = torch.empty(runs, many, dtype=torch.int32, device=device)
@@ -274,12 +431,44 @@ def gain_scores(
     errors = torch.empty(runs, many, pieces, device=device)
     _select[(runs,)](scores, pool, step, found, nodes, early, many, NODES=min(4096, power(nodes)), num_warps=8)
     _directions[(views, runs)](
-        leading, stretch, chosen, ridges, covariance, found, step, directions, nodes, runs, views, covariance.shape[1], columns, early, many,
+        leading,
+        stretch,
+        chosen,
+        ridges,
+        covariance,
+        found,
+        step,
+        directions,
+        nodes,
+        runs,
+        views,
+        covariance.shape[1],
+        columns,
+        early,
+        many,
         COLUMNS=wide,
-    )  # fmt: skip
+    )
     _errors[(pieces, many, runs)](
-        leading, mean, found, directions, step, errors, nodes, runs, views, columns, classes, early, many, stride, temperature,
-        COLUMNS=wide, CLASSES=lanes, NODES=some,
-    )  # fmt: skip
-    _lift[(runs,)](scores, best, found, errors, step, nodes, early, many, pieces, MANY=power(many), BLOCKS=power(pieces))
+        leading,
+        mean,
+        found,
+        directions,
+        step,
+        errors,
+        nodes,
+        runs,
+        views,
+        columns,
+        classes,
+        early,
+        many,
+        stride,
+        temperature,
+        COLUMNS=wide,
+        CLASSES=lanes,
+        NODES=some,
+    )
+    _lift[(runs,)](
+        scores, best, found, errors, step, nodes, early, many, pieces, MANY=power(many), BLOCKS=power(pieces)
+    )
     return scores

@@ -31,11 +31,16 @@ class Ranks(NamedTuple):
 
 
 class Heuristics:
-    """Entropy, centrality and density of every node (Cai et al. 2017, section 3.2); what is carried lies in the observation's memory.
+    """Entropy, centrality and density of every node (Cai et al. 2017, section 3.2).
 
-    Density is the nearness to the nearest of C k-means centres, C the number of classes. The clusters are of the predicted
-    probabilities, as in the code released with the paper; Cai et al. and the paper speak of embeddings. They are seeded once an
-    episode and carried from step to step, two iterations each, where the released code starts ten times anew for every query.
+    What is carried lies in the observation's memory.
+
+    Density is the nearness to the nearest of C k-means centres, C the number of classes. The clusters are of the
+    predicted
+    probabilities, as in the code released with the paper; Cai et al. and the paper speak of embeddings. They are seeded
+    once an
+    episode and carried from step to step, two iterations each, where the released code starts ten times anew for every
+    query.
     """
 
     def begin(self, observation: Observation) -> None:

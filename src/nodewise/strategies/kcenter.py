@@ -12,7 +12,10 @@ __all__ = ["KCenter", "cover_distance"]
 
 
 def cover_distance(points: torch.Tensor, nodes: torch.Tensor) -> torch.Tensor:
-    """The squared distance of every node to the nearest of some nodes: [run, node, width] and int64 [run, some] to [run, node]."""
+    """The squared distance of every node to the nearest of some nodes.
+
+    [run, node, width] and int64 [run, some] to [run, node].
+    """
     points = points - points.mean(1, keepdim=True)
     chosen = points.gather(1, nodes[..., None].expand(-1, -1, points.shape[2]))
     return squared_distances(points, chosen).amin(1)
@@ -21,8 +24,10 @@ def cover_distance(points: torch.Tensor, nodes: torch.Tensor) -> torch.Tensor:
 class KCenter(Strategy):
     """The greedy k-center of Sener & Savarese (2018, algorithm 1) over the classifier's hidden layer.
 
-    The pool node with the largest distance to its nearest labelled node first; the first query at random. Distances are taken
-    anew in every step, since the hidden layer changes with every epoch. (The code released with the paper measures them between
+    The pool node with the largest distance to its nearest labelled node first; the first query at random. Distances are
+    taken
+    anew in every step, since the hidden layer changes with every epoch. (The code released with the paper measures them
+    between
     predicted probabilities.)
     """
 

@@ -1,4 +1,6 @@
-"""k-means for all runs at once: fixed shapes, batched products, no loop over runs or nodes, nothing that waits for the host.
+"""k-means for all runs at once.
+
+Fixed shapes, batched products, no loop over runs or nodes, nothing that waits for the host.
 
 What is carried from step to step is which node belongs to which cluster, not where the centres are: the classifier's
 representation moves with every epoch, and a cluster's members say better than old coordinates where its centre is now.
@@ -65,7 +67,9 @@ def seed_clusters(points: torch.Tensor, count: int, noise: Callable[[int], torch
 
 
 def add_cluster(clusters: Clusters, number: int, noise: torch.Tensor) -> torch.Tensor:
-    """The members after one node of each run, drawn as k-means++ would, has become a cluster of its own: int64 [run, node].
+    """The members after one node of each run, drawn as k-means++ would, has become a cluster of its own.
+
+    Int64 [run, node].
 
     Args:
         number: the new cluster's number.
@@ -86,7 +90,9 @@ def lloyd(points: torch.Tensor, members: torch.Tensor, count: int, iterations: i
         iterations: at least one.
     """
     middle = points.mean(1, keepdim=True)
-    columns = (points - middle).transpose(1, 2).contiguous()  # [run, width, node]: everything below goes along the nodes
+    columns = (
+        (points - middle).transpose(1, 2).contiguous()
+    )  # [run, width, node]: everything below goes along the nodes
     norms = columns.square().sum(1)
     for _ in range(iterations):
         sizes, centres = _centres(columns, members, count)
@@ -107,7 +113,10 @@ def _blocks(columns: torch.Tensor, count: int) -> tuple[torch.Tensor, ...]:
 
 
 def _centres(columns: torch.Tensor, members: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Sizes [run, cluster, 1] and means [run, cluster, width], by products with the membership matrix; 0 for an empty cluster."""
+    """Sizes [run, cluster, 1] and means [run, cluster, width], by products with the membership matrix.
+
+    0 for an empty cluster.
+    """
     runs, width, _ = columns.shape
     sizes, sums = columns.new_zeros(runs, count, 1), columns.new_zeros(runs, count, width)
     first = 0
@@ -122,7 +131,9 @@ def _centres(columns: torch.Tensor, members: torch.Tensor, count: int) -> tuple[
 
 def _assign(columns: torch.Tensor, centres: torch.Tensor, empty: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The nearest centre of each node and its offset: [run, node] each."""
-    nearest = [_offsets(block, centres).masked_fill_(empty, torch.inf).min(1) for block in _blocks(columns, centres.shape[1])]
+    nearest = [
+        _offsets(block, centres).masked_fill_(empty, torch.inf).min(1) for block in _blocks(columns, centres.shape[1])
+    ]
     if len(nearest) == 1:
         return nearest[0].indices, nearest[0].values
     return torch.cat([part.indices for part in nearest], 1), torch.cat([part.values for part in nearest], 1)
@@ -132,4 +143,6 @@ def _fill_empty(members: torch.Tensor, distance: torch.Tensor, count: int) -> to
     sizes = members.new_zeros(len(members), count).scatter_add_(1, members, torch.ones_like(members))
     smallest = sizes.min(1, keepdim=True)
     farthest = distance.argmax(1, keepdim=True)
-    return members.scatter(1, farthest, torch.where(smallest.values == 0, smallest.indices, members.gather(1, farthest)))
+    return members.scatter(
+        1, farthest, torch.where(smallest.values == 0, smallest.indices, members.gather(1, farthest))
+    )

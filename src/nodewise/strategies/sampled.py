@@ -1,6 +1,8 @@
-"""`gain` on a large graph: chosen from a sample of the nodes, which also stands for all of them where their certainty is summed up.
+"""`gain` on a large graph: chosen from a sample of the nodes, which also stands for all of them where their certainty
+is summed up.
 
-So a query takes the same time and memory, however large the graph is. What it may cost is bounded by how much better the best of all nodes is than the best
+So a query takes the same time and memory, however large the graph is. What it may cost is bounded by how much better
+the best of all nodes is than the best
 of 65,536: benchmarks/sampling.py measures it on graphs small enough for both.
 """
 
@@ -27,12 +29,16 @@ def sampled_scores(strategy: Strategy, observation: Observation, learner: ViewsL
     return scores.new_full(observation.pool.shape, -torch.inf).index_copy_(1, nodes, scores)
 
 
-def sampled_batch(strategy: Strategy, observation: Observation, learner: ViewsLearner, count: int) -> torch.Tensor | None:
+def sampled_batch(
+    strategy: Strategy, observation: Observation, learner: ViewsLearner, count: int
+) -> torch.Tensor | None:
     """A strategy's batch from the sampled nodes: int64 [run, count]."""
     known = learner.posterior.nodes[:, : int(learner.posterior.count)]
     waiting = torch.nonzero(observation.labelled.scatter(1, known, False).any(0))[:, 0]
     nodes, part = _sample(observation.pool, learner, torch.cat([known.flatten(), waiting]))
-    part.posterior.nodes = torch.searchsorted(nodes, part.posterior.nodes).clamp_max(len(nodes) - 1)  # what is not filled is not looked at
+    part.posterior.nodes = torch.searchsorted(nodes, part.posterior.nodes).clamp_max(
+        len(nodes) - 1
+    )  # what is not filled is not looked at
     chosen = strategy.batch(_Sampled(observation, nodes, part), count)  # type: ignore[arg-type]
     return None if chosen is None else nodes[chosen]
 
@@ -58,7 +64,9 @@ class _Sampled:
         self._whole, self._nodes, self.learner = whole, nodes, learner
         self.pool, self.labelled = whole.pool[:, nodes], whole.labelled[:, nodes]
         self.noise = whole.noise[:, nodes]
-        self.graph = SimpleNamespace(device=whole.graph.device, dtype=whole.graph.dtype, num_nodes=0)  # small, however many they are
+        self.graph = SimpleNamespace(
+            device=whole.graph.device, dtype=whole.graph.dtype, num_nodes=0
+        )  # small, however many they are
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._whole, name)

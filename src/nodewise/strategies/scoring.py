@@ -21,7 +21,8 @@ def race(weights: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
 def percentiles(values: torch.Tensor) -> torch.Tensor:
     """The share of a row's values that are smaller than each of them, in [0, 1): [..., node] to [..., node].
 
-    Equal values share a rank, so that the nodes' order does not matter. One sort: in sorted order a value's rank is the index
+    Equal values share a rank, so that the nodes' order does not matter. One sort: in sorted order a value's rank is the
+    index
     at which its equals begin.
     """
     count = values.shape[-1]

@@ -46,7 +46,9 @@ def create_app(settings: StudioSettings, session: Session | None = None) -> Guar
         finally:
             await studio.stop()
 
-    app = FastAPI(title="nodewise studio", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="nodewise studio", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan
+    )
     app.state.studio = studio
     answer_failures(app)
     for router in (sessions.router, sessions.forms, labelling.router, showing.router, files.router, updates.router):

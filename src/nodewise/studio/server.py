@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["address", "bind", "make_server", "require_extra"]
 
 _TRIES = 100
-_NEEDED = {"fastapi": "fastapi", "uvicorn": "uvicorn", "python_multipart": "python-multipart", "websockets": "websockets"}
+_NEEDED = {
+    "fastapi": "fastapi",
+    "uvicorn": "uvicorn",
+    "python_multipart": "python-multipart",
+    "websockets": "websockets",
+}
 
 
 def require_extra() -> None:
@@ -32,7 +37,10 @@ def require_extra() -> None:
 
 
 def address(host: str, port: int, token: str | None = None) -> str:
-    """The address to open in a browser; where the studio listens at every address of the machine, the one that others see."""
+    """The address to open in a browser.
+
+    Where the studio listens at every address of the machine, the one that others see.
+    """
     name = host.strip("[]")
     if name in ("", "0.0.0.0", "::"):
         name = _outward()
@@ -67,7 +75,9 @@ def bind(host: str, port: int, *, exactly: bool = True) -> socket.socket:
                 ) from error
             if number == port and exactly:
                 what = "is taken" if error.errno == errno.EADDRINUSE else "may not be used"
-                raise InputError(f"port {port} of {host} {what}: give another one, or leave --port out to get a free one") from error
+                raise InputError(
+                    f"port {port} of {host} {what}: give another one, or leave --port out to get a free one"
+                ) from error
     raise InputError(f"the ports {port} to {port + _TRIES - 1} of {host} are all taken: give another one with --port")
 
 
@@ -87,10 +97,21 @@ def make_server(app: Guard) -> uvicorn.Server:
             await super().shutdown(sockets)
 
     config = uvicorn.Config(
-        app, log_level="error", access_log=False, proxy_headers=False, server_header=False, ws_max_size=2**16, timeout_graceful_shutdown=5,
-        timeout_keep_alive=30, lifespan="on", http=http, ws=quiet_websocket(), log_config=None,
-        backlog=64,  # as many are accepted before the bound is looked at: with many more, a burst takes all files that may be open
-    )  # fmt: skip
+        app,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ws_max_size=2**16,
+        timeout_graceful_shutdown=5,
+        timeout_keep_alive=30,
+        lifespan="on",
+        http=http,
+        ws=quiet_websocket(),
+        log_config=None,
+        # as many are accepted before the bound is looked at: with many more, a burst takes all files that may be open
+        backlog=64,
+    )
     return Server(config)
 
 

@@ -25,10 +25,12 @@ class StudioSettings:
         annotator_token: what those have to know who may label and look, and nothing else; None: everybody is the owner.
         allowed_hosts: further names under which the studio is reached, such as that of a proxy.
         folder: where sessions are found and made.
-        pictures: the folder that pictures of nodes are shown from; None: only those that lie in the graph itself are shown.
+        pictures: the folder that pictures of nodes are shown from; None: only those that lie in the graph itself are
+            shown.
         upload_bytes: the largest upload.
         request_bytes: the largest body of any other request.
-        connections: how many there may be at a time; beyond that those go that have waited longest without a whole request.
+        connections: how many there may be at a time; beyond that those go that have waited longest without a whole
+            request.
         head_seconds: how long a request's head may take to arrive.
     """
 
@@ -50,7 +52,9 @@ class StudioSettings:
         self.rules()  # refuses an address that others can reach where there is no token
         for name, folder in (("folder", self.folder), ("pictures", self.pictures)):
             if folder is not None and not folder.is_dir():
-                raise InputError(f"there is no folder {str(folder)!r} for the studio's {name}: make it, or give another")
+                raise InputError(
+                    f"there is no folder {str(folder)!r} for the studio's {name}: make it, or give another"
+                )
 
     def rules(self) -> GuardRules:
         """What the guard holds every request to."""

@@ -1,4 +1,6 @@
-"""Contract suites for classifiers and strategies of one's own, as scikit-learn's `check_estimator` is for estimators."""
+"""Contract suites for classifiers and strategies of one's own, as scikit-learn's `check_estimator` is for
+estimators.
+"""
 
 from nodewise.testing.classifiers import check_classifier
 from nodewise.testing.promises import ContractError

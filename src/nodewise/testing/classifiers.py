@@ -27,7 +27,8 @@ def check_classifier(classifier: Classifier | str, device: str = "cpu", *, node_
     Args:
         classifier: an object, or a name as `make_classifier` takes it.
         device: where: ``"cpu"`` or ``"cuda"``.
-        node_order: whether predictions must not depend on the order of the nodes; by default they must not where the classifier is in closed form.
+        node_order: whether predictions must not depend on the order of the nodes; by default they must not where the
+            classifier is in closed form.
 
     Raises:
         ContractError: it does not; the sentence says which promise.
@@ -66,7 +67,9 @@ class _ClassifierSuite(Suite):
     def _tensors(self, graph: Graph) -> GraphTensors:
         return GraphTensors(graph, self._device)
 
-    def _started(self, graph: GraphTensors, runs: int = _RUNS, seed: int = 7, classes: int | None = None, budget: int = _LABELS) -> Learner:
+    def _started(
+        self, graph: GraphTensors, runs: int = _RUNS, seed: int = 7, classes: int | None = None, budget: int = _LABELS
+    ) -> Learner:
         """Fresh learners, which are given no labels but those that are told: the graph has none."""
         prepared = graph.prepared_by(self._classifier)
         known = graph.num_classes if classes is None else classes
@@ -75,7 +78,11 @@ class _ClassifierSuite(Suite):
         return learner
 
     def _taught(
-        self, graph: GraphTensors, learner: Learner, labels: int = _LABELS, shift: Callable[[torch.Tensor], None] | None = None
+        self,
+        graph: GraphTensors,
+        learner: Learner,
+        labels: int = _LABELS,
+        shift: Callable[[torch.Tensor], None] | None = None,
     ) -> Learner:
         """The learner after labels, one at a time, each with its fit."""
         for step in range(labels):
@@ -109,7 +116,10 @@ class _ClassifierSuite(Suite):
         self.expect(close(learner.logits(), kept), "looking twice at logits() shows the same")
         self._taught(graph, learner, 1)
         self.expect(torch.equal(given, kept), "logits that were handed out are not overwritten later")
-        learner.add(torch.tensor([[3, 4]] * _RUNS, device=graph.device), graph.y[torch.tensor([[3, 4]] * _RUNS, device=graph.device)])
+        learner.add(
+            torch.tensor([[3, 4]] * _RUNS, device=graph.device),
+            graph.y[torch.tensor([[3, 4]] * _RUNS, device=graph.device)],
+        )
         learner.fit()
         self._look(learner, graph, "after two labels at once")
         learner.finish(Silent())
@@ -119,13 +129,23 @@ class _ClassifierSuite(Suite):
         logits, embedding = learner.logits(), learner.embedding()
         wanted = (_RUNS, graph.num_nodes, max(1, graph.num_classes))
         self.expect(
-            tuple(logits.shape) == wanted, f"logits() is [run, node, class] {when}", f"got {list(logits.shape)}, not {list(wanted)}"
+            tuple(logits.shape) == wanted,
+            f"logits() is [run, node, class] {when}",
+            f"got {list(logits.shape)}, not {list(wanted)}",
         )
-        self.expect(learner.num_classes == wanted[2], f"num_classes is the number of classes {when}", f"got {learner.num_classes}")
-        self.expect(embedding.dim() == 3 and embedding.shape[:2] == wanted[:2], f"embedding() is [run, node, width] {when}")
+        self.expect(
+            learner.num_classes == wanted[2],
+            f"num_classes is the number of classes {when}",
+            f"got {learner.num_classes}",
+        )
+        self.expect(
+            embedding.dim() == 3 and embedding.shape[:2] == wanted[:2], f"embedding() is [run, node, width] {when}"
+        )
         for name, tensor in (("logits", logits), ("embedding", embedding)):
             kind = tensor.dtype == graph.dtype and tensor.device == graph.device
-            self.expect(kind, f"{name}() has the graph's kind and device {when}", f"got {tensor.dtype} on {tensor.device}")
+            self.expect(
+                kind, f"{name}() has the graph's kind and device {when}", f"got {tensor.dtype} on {tensor.device}"
+            )
             self.expect(torch.isfinite(tensor).all(), f"{name}() is finite {when}")
             self.expect(not tensor.requires_grad, f"{name}() carries no gradient {when}")
 
@@ -186,19 +206,23 @@ class _ClassifierSuite(Suite):
             disturbed.finish()
             disturbed.restore(kept)
             self.expect(
-                close(disturbed.logits(), straight.logits()), "restore() brings the predictions of the snapshot back, as often as wanted"
+                close(disturbed.logits(), straight.logits()),
+                "restore() brings the predictions of the snapshot back, as often as wanted",
             )
         for learner in (straight, disturbed):
             nodes = _nodes(graph, 4)
             learner.add(nodes, graph.y[nodes])
             learner.fit()
-        self.expect(close(disturbed.logits(), straight.logits()), "after restore() learning goes on as if nothing had happened")
+        self.expect(
+            close(disturbed.logits(), straight.logits()), "after restore() learning goes on as if nothing had happened"
+        )
 
     def _classes(self) -> None:
         graph = self._tensors(small_graph())
         learner = self._started(graph, runs=1, classes=0)
         self.expect(
-            learner.num_classes >= 1 and learner.logits().shape[-1] == learner.num_classes, "with no class known there is one to predict"
+            learner.num_classes >= 1 and learner.logits().shape[-1] == learner.num_classes,
+            "with no class known there is one to predict",
         )
         try:
             learner.add_classes(["a", "b"])
@@ -212,8 +236,15 @@ class _ClassifierSuite(Suite):
             learner.add_classes(names)
             learner.add(node + count, torch.tensor([[count - 1]], device=graph.device))
             learner.fit()
-            self.expect(learner.num_classes == count, "num_classes counts the classes that came", f"got {learner.num_classes}, not {count}")
-            self.expect(tuple(learner.logits().shape) == (1, graph.num_nodes, count), "logits() has a column for each class that came")
+            self.expect(
+                learner.num_classes == count,
+                "num_classes counts the classes that came",
+                f"got {learner.num_classes}, not {count}",
+            )
+            self.expect(
+                tuple(learner.logits().shape) == (1, graph.num_nodes, count),
+                "logits() has a column for each class that came",
+            )
             self.expect(torch.isfinite(learner.logits()).all(), "logits() is finite after classes came")
         learner.reset(7)
         self.expect(
@@ -223,7 +254,10 @@ class _ClassifierSuite(Suite):
         )
         if kept is not None:
             learner.restore(kept)
-            self.expect(learner.num_classes == 2 and learner.logits().shape[-1] == 2, "restore() brings back the classes that there were")
+            self.expect(
+                learner.num_classes == 2 and learner.logits().shape[-1] == 2,
+                "restore() brings back the classes that there were",
+            )
 
     def _leave_one_out(self) -> None:
         graph = self._tensors(small_graph())
@@ -232,7 +266,9 @@ class _ClassifierSuite(Suite):
             return
         wanted = (_RUNS, _LABELS, graph.num_classes)
         self.expect(
-            tuple(left_out.shape) == wanted, "leave_one_out() is [run, label, class]", f"got {list(left_out.shape)}, not {list(wanted)}"
+            tuple(left_out.shape) == wanted,
+            "leave_one_out() is [run, label, class]",
+            f"got {list(left_out.shape)}, not {list(wanted)}",
         )
         ones = torch.allclose(left_out.sum(-1), torch.ones_like(left_out[..., 0]), atol=1e-4)
         self.expect(ones and bool((left_out >= 0).all()), "leave_one_out() gives probabilities")
@@ -256,7 +292,11 @@ class _ClassifierSuite(Suite):
         predictions.append(together.logits().softmax(-1))
         for other in predictions[1:]:
             same = torch.allclose(predictions[0], other, rtol=1e-3, atol=1e-3)
-            self.expect(same, "where it is not trained, predictions do not depend on the order of the labels, nor on how often it fits")
+            self.expect(
+                same,
+                "where it is not trained, predictions do not depend on the order of the labels, nor on how often it"
+                " fits",
+            )
 
     def _order(self) -> None:
         if not self._node_order or self._device != "cpu":
@@ -284,7 +324,11 @@ class _ClassifierSuite(Suite):
             learner.fit()
         learner.finish()
         right = float((learner.logits().argmax(-1) == graph.y).float().mean())
-        self.expect(right > 0.5, "five labels of each of three easy classes teach it something", f"{100 * right:.0f} % are predicted right")
+        self.expect(
+            right > 0.5,
+            "five labels of each of three easy classes teach it something",
+            f"{100 * right:.0f} % are predicted right",
+        )
 
 
 def _nodes(graph: GraphTensors, step: int) -> torch.Tensor:

@@ -50,7 +50,9 @@ class Suite:
         except ContractError:
             raise
         except Exception as error:
-            raise ContractError(f"{self._who} does not keep its contract: {promise}; it raised {type(error).__name__}: {error}") from error
+            raise ContractError(
+                f"{self._who} does not keep its contract: {promise}; it raised {type(error).__name__}: {error}"
+            ) from error
 
     def identity(self, thing: Classifier | Strategy) -> None:
         """Name and identity are what files and keys can hold, and outlive a pickle."""
@@ -72,7 +74,9 @@ class Suite:
         before = {name: tensor.clone() for name, tensor in given.items()}
         yield
         for name, tensor in given.items():
-            self.expect(torch.equal(tensor, before[name]), f"it changes nothing that it is given, here {name}: work on a copy")
+            self.expect(
+                torch.equal(tensor, before[name]), f"it changes nothing that it is given, here {name}: work on a copy"
+            )
 
     @contextmanager
     def own_randomness(self) -> Iterator[None]:
@@ -135,12 +139,19 @@ def odd_graphs() -> dict[str, Graph]:
 
 def with_labels(graph: Graph, y: np.ndarray[Any, np.dtype[np.int64]]) -> Graph:
     """The same graph with other labels."""
-    return Graph.build(graph.edge_index, graph.num_nodes, x=graph.x, y=y, class_names=graph.class_names, name=graph.name)
+    return Graph.build(
+        graph.edge_index, graph.num_nodes, x=graph.x, y=y, class_names=graph.class_names, name=graph.name
+    )
 
 
 def reordered(graph: Graph, order: np.ndarray[Any, np.dtype[np.int64]], dtype: torch.dtype) -> GraphTensors:
-    """The tensors of the same graph with its nodes in another order: node ``i`` is node ``order[i]`` of the given one."""
+    """The tensors of the same graph with its nodes in another order.
+
+    Node ``i`` is node ``order[i]`` of the given one.
+    """
     assert graph.x is not None and graph.y is not None
     index = np.argsort(order)
-    turned = Graph.build(index[graph.edge_index], graph.num_nodes, x=graph.x[order], y=graph.y[order], class_names=graph.class_names)
+    turned = Graph.build(
+        index[graph.edge_index], graph.num_nodes, x=graph.x[order], y=graph.y[order], class_names=graph.class_names
+    )
     return GraphTensors(turned, dtype=dtype)

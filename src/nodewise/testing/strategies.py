@@ -19,7 +19,9 @@ from nodewise.testing.promises import Suite, graph_parts, odd_graphs, reordered,
 __all__ = ["check_strategy"]
 
 _EXACT = Gcn(hidden=8, dropout=0.0, closing_epochs=1)
-"""Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any company."""
+"""Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any
+company.
+"""
 
 _RUNS, _BUDGET = 3, 6
 
@@ -72,7 +74,13 @@ class _StrategySuite(Suite):
         return GraphTensors(graph, self._device)
 
     def _played(
-        self, graph: GraphTensors, *, splits: Splits | None = None, runs: int = _RUNS, budget: int = _BUDGET, seed: int = 0
+        self,
+        graph: GraphTensors,
+        *,
+        splits: Splits | None = None,
+        runs: int = _RUNS,
+        budget: int = _BUDGET,
+        seed: int = 0,
     ) -> torch.Tensor:
         """What is asked in an episode, int64 [run, step], on the CPU."""
         environment = Environment.of(graph, _EXACT, runs, budget)
@@ -95,7 +103,9 @@ class _StrategySuite(Suite):
             flag = getattr(self._strategy, name)
             self.expect(isinstance(flag, bool), f"{name} is True or False", f"got {flag!r}")
         size = self._strategy.bytes_per_run(self._tensors(small_graph()), 10)
-        self.expect(isinstance(size, int) and size >= 0, "bytes_per_run() gives a whole number, at least 0", f"got {size!r}")
+        self.expect(
+            isinstance(size, int) and size >= 0, "bytes_per_run() gives a whole number, at least 0", f"got {size!r}"
+        )
 
     def _numbers(self) -> None:
         graph = self._tensors(small_graph())
@@ -103,9 +113,12 @@ class _StrategySuite(Suite):
         for _ in range(_BUDGET):
             scores = self._strategy.scores(environment.observe())
             wanted = [_RUNS, graph.num_nodes]
-            self.expect(list(scores.shape) == wanted, "scores() is [run, node]", f"got {list(scores.shape)}, not {wanted}")
             self.expect(
-                scores.is_floating_point() and scores.device == graph.device, "scores() are floating-point numbers on the graph's device"
+                list(scores.shape) == wanted, "scores() is [run, node]", f"got {list(scores.shape)}, not {wanted}"
+            )
+            self.expect(
+                scores.is_floating_point() and scores.device == graph.device,
+                "scores() are floating-point numbers on the graph's device",
             )
             self.expect(not scores[environment.pool].isnan().any(), "scores() is a number for every node of the pool")
             self._step(environment)
@@ -118,7 +131,9 @@ class _StrategySuite(Suite):
                 splits = draw_splits(tensors, _RUNS, 0)
                 asked = self._played(tensors, splits=splits)
                 self.expect(splits.pool.cpu().gather(1, asked).all(), f"it asks nodes of the pool on {name}")
-                self.expect(all(len(set(row)) == _BUDGET for row in asked.tolist()), f"it asks each node once on {name}")
+                self.expect(
+                    all(len(set(row)) == _BUDGET for row in asked.tolist()), f"it asks each node once on {name}"
+                )
 
             self.attempt(f"it works on {name}", play)
 
@@ -128,22 +143,31 @@ class _StrategySuite(Suite):
             rest = graph.num_nodes - pool
             splits = draw_splits(graph, _RUNS, 0, sizes=SplitSizes(rest // 2, rest - rest // 2))
             asked = self._played(graph, splits=splits, budget=pool)
-            every = torch.equal(torch.zeros(_RUNS, graph.num_nodes, dtype=torch.bool).scatter_(1, asked, True), splits.pool.cpu())
+            every = torch.equal(
+                torch.zeros(_RUNS, graph.num_nodes, dtype=torch.bool).scatter_(1, asked, True), splits.pool.cpu()
+            )
             self.expect(every, "a budget as large as the pool asks every node of it")
 
     def _seed(self) -> None:
         graph = self._tensors(small_graph())
         first = self._played(graph)
         self._played(graph, runs=2, budget=3, seed=5)  # an episode of another size in between leaves nothing behind
-        self.expect(torch.equal(self._played(graph), first), "the same seed asks the same nodes, whatever was played in between")
+        self.expect(
+            torch.equal(self._played(graph), first), "the same seed asks the same nodes, whatever was played in between"
+        )
 
     def _memory(self) -> None:
         graph = self._tensors(small_graph())
         alone = [torch.stack([self._step(one) for _ in range(4)]) for one in (self._begun(graph), self._begun(graph))]
         one, other = self._begun(graph), self._begun(graph)
-        mixed = [torch.stack(steps) for steps in zip(*((self._step(one), self._step(other)) for _ in range(4)), strict=True)]
+        mixed = [
+            torch.stack(steps) for steps in zip(*((self._step(one), self._step(other)) for _ in range(4)), strict=True)
+        ]
         same = all(torch.equal(a, b) for a, b in zip(alone, mixed, strict=True))
-        self.expect(same, "two episodes at the same time do not disturb each other: what it carries lies in the observation's memory")
+        self.expect(
+            same,
+            "two episodes at the same time do not disturb each other: what it carries lies in the observation's memory",
+        )
 
     def _runs(self) -> None:
         graph = self._tensors(small_graph())
@@ -168,7 +192,10 @@ class _StrategySuite(Suite):
         for _ in range(2):
             before = environment.learner.logits().clone()
             self._strategy.scores(environment.observe())
-            self.expect(torch.equal(environment.learner.logits(), before), "choosing leaves the learner's predictions as they are")
+            self.expect(
+                torch.equal(environment.learner.logits(), before),
+                "choosing leaves the learner's predictions as they are",
+            )
             self._step(environment)
 
     def _shown(self) -> None:
@@ -176,7 +203,12 @@ class _StrategySuite(Suite):
         environment = self._begun(graph)
         for _ in range(2):
             seen, queried = environment.observe(), environment.queried
-            shown = {"pool": seen.pool, "labelled": seen.labelled, "queried.nodes": queried.nodes, "queried.labels": queried.labels}
+            shown = {
+                "pool": seen.pool,
+                "labelled": seen.labelled,
+                "queried.nodes": queried.nodes,
+                "queried.labels": queried.labels,
+            }
             with self.untouched({**graph_parts(graph), **shown}):
                 environment.begin(self._strategy)
                 self._strategy.scores(seen)
@@ -188,7 +220,10 @@ class _StrategySuite(Suite):
             return
         graph = self._tensors(small_graph())
         short, long = self._played(graph, budget=3), self._played(graph, budget=_BUDGET)
-        self.expect(torch.equal(short, long[:, :3]), "with reads_budget = False, the first queries do not depend on how many there will be")
+        self.expect(
+            torch.equal(short, long[:, :3]),
+            "with reads_budget = False, the first queries do not depend on how many there will be",
+        )
 
     def _stateless(self) -> None:
         if not self._strategy.stateless:
@@ -200,7 +235,9 @@ class _StrategySuite(Suite):
             for _ in range(2):
                 environment.begin(self._strategy)
                 scores.append(self._strategy.scores(environment.observe()).masked_fill(~environment.pool, 0).clone())
-            self.expect(torch.equal(*scores), "with stateless = True, beginning anew at the same moment gives the same scores")
+            self.expect(
+                torch.equal(*scores), "with stateless = True, beginning anew at the same moment gives the same scores"
+            )
             self._step(environment)
 
     def _recordable(self) -> None:
@@ -220,7 +257,9 @@ class _StrategySuite(Suite):
         nodes: Any = self._strategy.batch(environment.observe(), 4)
         if nodes is None:
             return
-        self.expect(list(nodes.shape) == [_RUNS, 4] and nodes.dtype == torch.int64, "batch() is int64 [run, count], or None")
+        self.expect(
+            list(nodes.shape) == [_RUNS, 4] and nodes.dtype == torch.int64, "batch() is int64 [run, count], or None"
+        )
         self.expect(environment.pool.gather(1, nodes).all(), "batch() gives nodes of the pool")
         self.expect(all(len(set(row)) == 4 for row in nodes.tolist()), "batch() gives different nodes")
 

@@ -1,7 +1,11 @@
-"""AGE's parameters for transfer (section 4.1): a grid search on a labelled source graph, scored on its validation nodes.
+"""AGE's parameters for transfer (section 4.1).
 
-Two forms are searched: fixed weights, as the paper words it, and ``basef``, the parameter of the released program's changing weights. Different
-parameters are different runs of one batch, so that a whole grid is played at the price of a few rollouts, and one rollout serves all budgets.
+A grid search on a labelled source graph, scored on its validation nodes.
+
+Two forms are searched: fixed weights, as the paper words it, and ``basef``, the parameter of the released program's
+changing weights. Different
+parameters are different runs of one batch, so that a whole grid is played at the price of a few rollouts, and one
+rollout serves all budgets.
 """
 
 from __future__ import annotations
@@ -70,7 +74,9 @@ def weight_grid(parts: int = 10) -> tuple[Weights, ...]:
     """Every triple of multiples of 1 / parts that sums to 1: 66 for tenths."""
     if parts < 1:
         raise InputError(f"the grid needs at least 1 part, got {parts}: 10 gives steps of 0.1")
-    return tuple((a / parts, b / parts, (parts - a - b) / parts) for a in range(parts + 1) for b in range(parts + 1 - a))
+    return tuple(
+        (a / parts, b / parts, (parts - a - b) / parts) for a in range(parts + 1) for b in range(parts + 1 - a)
+    )
 
 
 def search_age_weights(graph: Graph | str | Path, *, budget: int | None = None, **options: Any) -> AgeSearch:
@@ -99,7 +105,9 @@ def search_age_budgets(
     store: ChunkStore | str | Path | None = None,
     reporter: Reporter | None = None,
 ) -> dict[int, AgeSearch]:
-    """Finds the parameters with which AGE does best on a labelled graph. Only validation nodes are scored; test nodes are never read.
+    """Finds the parameters with which AGE does best on a labelled graph. Only validation nodes are scored.
+
+    Test nodes are never read.
 
     Args:
         graph: the source graph, or its name or file.
@@ -120,7 +128,9 @@ def search_age_budgets(
     """
     graph = as_graph(graph)
     if graph.y is None or not (graph.y >= 0).any():
-        raise InputError(f"source graph {graph.name!r} has no labels: weights are searched on graphs whose labels are known")
+        raise InputError(
+            f"source graph {graph.name!r} has no labels: weights are searched on graphs whose labels are known"
+        )
     chosen = (simulated_budget(graph),) if budgets is None else tuple(sorted(set(budgets)))
     more = 5 * runs if basef_runs is None else basef_runs
     for budget in chosen:
@@ -129,28 +139,56 @@ def search_age_budgets(
         raise InputError(f"a search needs a budget, a basef and a run, got {list(chosen)}, {list(basefs)} and {more}")
     learns = make_classifier(classifier)
     games = _Games(
-        prepared(graph, features, learns.default_features(graph)), learns, chosen, seed, str(resolve_device(device)), store, reporter
+        prepared(graph, features, learns.default_features(graph)),
+        learns,
+        chosen,
+        seed,
+        str(resolve_device(device)),
+        store,
+        reporter,
     )
     grid = weight_grid(parts)
     fixed = games.scores(len(grid), runs, lambda some: Age([grid[one] for one in some]), "AGE's weights")
-    changing = games.scores(len(basefs), more, lambda some: Age(basef=[basefs[one] for one in some]), "AGE's basef", at_once=50)
+    changing = games.scores(
+        len(basefs), more, lambda some: Age(basef=[basefs[one] for one in some]), "AGE's basef", at_once=50
+    )
     return {
         budget: AgeSearch(
-            grid[int(fixed[budget].argmax())], grid, tuple(fixed[budget].round(4).tolist()),
-            float(basefs[int(changing[budget].argmax())]), tuple(map(float, basefs)), tuple(changing[budget].round(4).tolist()), budget, runs, more, seed,
+            grid[int(fixed[budget].argmax())],
+            grid,
+            tuple(fixed[budget].round(4).tolist()),
+            float(basefs[int(changing[budget].argmax())]),
+            tuple(map(float, basefs)),
+            tuple(changing[budget].round(4).tolist()),
+            budget,
+            runs,
+            more,
+            seed,
         )
         for budget in chosen
-    }  # fmt: skip
+    }
 
 
 class _Games:
     """Many parameters on the same splits of one graph."""
 
     def __init__(
-        self, graph: Graph, classifier: Classifier, budgets: tuple[int, ...], seed: int, device: str, store: ChunkStore | str | Path | None,
+        self,
+        graph: Graph,
+        classifier: Classifier,
+        budgets: tuple[int, ...],
+        seed: int,
+        device: str,
+        store: ChunkStore | str | Path | None,
         reporter: Reporter | None,
-    ) -> None:  # fmt: skip
-        self._graph, self._classifier, self._budgets, self._seed, self._device = graph, classifier, budgets, seed, device
+    ) -> None:
+        self._graph, self._classifier, self._budgets, self._seed, self._device = (
+            graph,
+            classifier,
+            budgets,
+            seed,
+            device,
+        )
         self._player, self._reference = Player(), GraphReference.of(graph)
         self._player.hold(graph, self._reference)
         self._store = store if isinstance(store, ChunkStore) else ChunkStore(store)
@@ -168,14 +206,25 @@ class _Games:
             at_once: games in a batch; as many as there are settings by default.
         """
         total = count * runs
-        size = _batch_size(self._player.tensors(self._reference, self._device), self._classifier, max(self._budgets), at_once or count)
+        size = _batch_size(
+            self._player.tensors(self._reference, self._device), self._classifier, max(self._budgets), at_once or count
+        )
         scores: dict[int, list[npt.NDArray[np.float64]]] = {budget: [] for budget in self._budgets}
         for first in range(0, total, size):
             games = range(first, min(first + size, total))
             task = Task(
-                self._reference, self._classifier, together([game % count for game in games]), self._budgets, self._seed, first, len(games),
-                default_splits(self._graph), splits_of=tuple(game // count for game in games), score_on="validation", device=self._device,
-            )  # fmt: skip
+                self._reference,
+                self._classifier,
+                together([game % count for game in games]),
+                self._budgets,
+                self._seed,
+                first,
+                len(games),
+                default_splits(self._graph),
+                splits_of=tuple(game // count for game in games),
+                score_on="validation",
+                device=self._device,
+            )
             chunks = {budget: self._store.load(task.key(budget)) for budget in self._budgets}
             if any(chunk is None for chunk in chunks.values()):
                 for budget, chunk in self._player.play(task).items():
@@ -189,6 +238,9 @@ class _Games:
 
 
 def _batch_size(graph: GraphTensors, classifier: Classifier, budget: int, wanted: int) -> int:
-    """As many games as are wanted, fewer on the CPU and where they would need over 4 GB; it depends on graph and device alone."""
+    """As many games as are wanted, fewer on the CPU and where they would need over 4 GB.
+
+    It depends on graph and device alone.
+    """
     most = wanted if graph.device.type == "cuda" else min(wanted, 22)
     return max(1, min(most, int(RUNS_MEMORY // max(1, classifier.bytes_per_run(graph, budget)))))

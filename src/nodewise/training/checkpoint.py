@@ -1,4 +1,7 @@
-"""What training leaves on disk: the best and the last policy, a log, and a checkpoint from which it can go on to the bit."""
+"""What training leaves on disk.
+
+The best and the last policy, a log, and a checkpoint from which it can go on to the bit.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["DEAD_AFTER", "Checkpoint", "describe_sources"]
 
 DEAD_AFTER = 20
-"""Episodes in a row in which a policy scores all nodes alike, after which it counts as dead; Adam's momentum has died away by then."""
+"""Episodes in a row in which a policy scores all nodes alike, after which it counts as dead.
+
+Adam's momentum has died away by then.
+"""
 
 _SECONDS = 20.0  # between two checkpoints
 
@@ -64,14 +70,21 @@ class Checkpoint:
     """
 
     def __init__(
-        self, out: str | Path | None, policy: Policy, adam: torch.optim.Adam, scales: Sequence[RunningScale], settings: Mapping[str, Any],
+        self,
+        out: str | Path | None,
+        policy: Policy,
+        adam: torch.optim.Adam,
+        scales: Sequence[RunningScale],
+        settings: Mapping[str, Any],
         keep_every: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._out = None if out is None else Path(out)
         if self._out is not None and self._out.suffix != ".safetensors":
             raise InputError(f"a policy file ends with .safetensors, got {self._out.name!r}")
         if self._out is not None and not self._out.absolute().parent.is_dir():
-            raise InputError(f"there is no folder {str(self._out.parent)!r} to write {self._out.name!r} into: make it first")
+            raise InputError(
+                f"there is no folder {str(self._out.parent)!r} to write {self._out.name!r} into: make it first"
+            )
         if isinstance(keep_every, bool) or not isinstance(keep_every, int) or keep_every < 0:
             raise InputError(f"keep_every must be a whole number of episodes, 0 for never, got {keep_every!r}")
         if keep_every and self._out is None:
@@ -91,7 +104,8 @@ class Checkpoint:
         """Begin anew; refuses to overwrite a training that could be resumed. Returns the first episode."""
         if self._out is not None and self._beside(".checkpoint").exists():
             raise InputError(
-                f"{str(self._beside('.checkpoint'))!r} holds an unfinished training: use --resume to go on with it, or delete it"
+                f"{str(self._beside('.checkpoint'))!r} holds an unfinished training: use --resume to go on with it, or"
+                " delete it"
             )
         return 0
 
@@ -106,8 +120,8 @@ class Checkpoint:
         policy = load_policy(self._out)
         if {key: policy.origin.get(key) for key in self._settings} != json.loads(json.dumps(self._settings)):
             raise InputError(
-                f"{str(self._out)!r} is the finished policy of a training with other graphs or settings, so there is nothing to resume: name another file, "
-                "or train anew without --resume"
+                f"{str(self._out)!r} is the finished policy of a training with other graphs or settings, so there is"
+                " nothing to resume: name another file, or train anew without --resume"
             )
         return policy
 
@@ -124,20 +138,32 @@ class Checkpoint:
             raise InputError(f"{str(path)!r} cannot be read ({error}): delete it and train anew") from None
         if record["settings"] != json.loads(json.dumps(self._settings)):
             raise InputError(
-                f"{str(path)!r} belongs to a training with other graphs or settings: use the same command, or delete it and train anew"
+                f"{str(path)!r} belongs to a training with other graphs or settings: use the same command, or delete it"
+                " and train anew"
             )
         self._policy.load_state_dict({name[7:]: t for name, t in tensors.items() if name.startswith("policy.")})
         self._best = {name[5:]: t for name, t in tensors.items() if name.startswith("best.")}
         for number, parameter in enumerate(self._policy.parameters()):
-            kept = {key: tensors[f"adam.{number}.{key}"] for key in ("step", "exp_avg", "exp_avg_sq") if f"adam.{number}.{key}" in tensors}
+            kept = {
+                key: tensors[f"adam.{number}.{key}"]
+                for key in ("step", "exp_avg", "exp_avg_sq")
+                if f"adam.{number}.{key}" in tensors
+            }
             if kept:
-                self._adam.state[parameter] = {key: t.to(parameter.device if key != "step" else "cpu") for key, t in kept.items()}
+                self._adam.state[parameter] = {
+                    key: t.to(parameter.device if key != "step" else "cpu") for key, t in kept.items()
+                }
         for number, scale in enumerate(self._scales):
             scale.mean, scale.square = (
-                tensors[f"scale.{number}.{key}"].to(next(self._policy.parameters()).device) for key in ("mean", "square")
+                tensors[f"scale.{number}.{key}"].to(next(self._policy.parameters()).device)
+                for key in ("mean", "square")
             )
         recent.extend(record["recent"])
-        self._best_score, self._best_episode, self._episode = record["best_score"], record["best_episode"], record["episode"]
+        self._best_score, self._best_episode, self._episode = (
+            record["best_score"],
+            record["best_episode"],
+            record["episode"],
+        )
         # checkpoints of before there were restarts know nothing of them
         self._idle, self._restarts = record.get("idle", 0), list(record.get("restarts", ()))
         self._recent, self._moment = recent, _Moment(tensors, record)
@@ -173,7 +199,9 @@ class Checkpoint:
                 kept = deepcopy(self._policy)
                 kept.origin = {**self._policy.origin, "episode": episode + 1}
                 save_policy(kept, self._beside(f".{episode + 1}.safetensors"))
-            self._moment = self._now()  # after the log: what is resumed cuts a log that is too long, but cannot lengthen one
+            self._moment = (
+                self._now()
+            )  # after the log: what is resumed cuts a log that is too long, but cannot lengthen one
             if time.monotonic() - self._saved_at > _SECONDS:
                 self._save(self._moment)
         return line
@@ -184,12 +212,22 @@ class Checkpoint:
             self._save(self._moment)
 
     def finish(self) -> Policy:
-        """Write the best and the last policy, remove the checkpoint. Returns the best policy (the last one below 100 episodes)."""
+        """Write the best and the last policy, remove the checkpoint.
+
+        Returns the best policy (the last one below 100 episodes).
+        """
         last = deepcopy(self._policy.state_dict())
         if self._best_episode < 0:
-            self._best, self._best_episode, self._best_score = last, self._episode, sum(self._recent) / max(1, len(self._recent))
+            self._best, self._best_episode, self._best_score = (
+                last,
+                self._episode,
+                sum(self._recent) / max(1, len(self._recent)),
+            )
         origin = self._policy.origin
-        for ending, weights, episode in ((".last.safetensors", last, self._episode), (".safetensors", self._best, self._best_episode)):
+        for ending, weights, episode in (
+            (".last.safetensors", last, self._episode),
+            (".safetensors", self._best, self._best_episode),
+        ):
             self._policy.load_state_dict(weights)
             self._policy.origin = {**origin, "episode": episode + 1, "best_mean_reward_of_100": self._best_score}
             if self._restarts:
@@ -209,9 +247,14 @@ class Checkpoint:
             assert scale.mean is not None and scale.square is not None
             tensors |= {f"scale.{number}.mean": scale.mean, f"scale.{number}.square": scale.square}
         record = {
-            "settings": self._settings, "episode": self._episode, "recent": list(self._recent),
-            "best_score": self._best_score, "best_episode": self._best_episode, "idle": self._idle, "restarts": list(self._restarts),
-        }  # fmt: skip
+            "settings": self._settings,
+            "episode": self._episode,
+            "recent": list(self._recent),
+            "best_score": self._best_score,
+            "best_episode": self._best_episode,
+            "idle": self._idle,
+            "restarts": list(self._restarts),
+        }
         return _Moment({name: t.detach().clone() for name, t in tensors.items()}, record)
 
     def _save(self, moment: _Moment) -> None:

@@ -31,7 +31,15 @@ from nodewise.training.checkpoint import DEAD_AFTER, Checkpoint, describe_source
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Explorer", "RunningScale", "TrainingOptions", "TrainingSettings", "policy_loss", "stepwise_returns", "train_policy"]
+__all__ = [
+    "Explorer",
+    "RunningScale",
+    "TrainingOptions",
+    "TrainingSettings",
+    "policy_loss",
+    "stepwise_returns",
+    "train_policy",
+]
 
 
 @dataclass(frozen=True)
@@ -66,24 +74,42 @@ class TrainingSettings:
         object.__setattr__(self, "classifier", make_classifier(self.classifier))
         given: object = self.features
         object.__setattr__(self, "features", (given,) if isinstance(given, str) else tuple(self.features))
-        numbers = [("episodes", self.episodes), ("batch", self.batch), ("seed", self.seed), *(("budgets", one) for one in self.budgets)]
+        numbers = [
+            ("episodes", self.episodes),
+            ("batch", self.batch),
+            ("seed", self.seed),
+            *(("budgets", one) for one in self.budgets),
+        ]
         for name, value in numbers:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise InputError(f"{name} must be a whole number, got {value!r}")
         if self.episodes < 1 or self.batch < 1 or min(self.budgets, default=0) < 1:
-            raise InputError(f"episodes, batch and budgets must be at least 1, got {self.episodes}, {self.batch} and {list(self.budgets)}")
+            raise InputError(
+                f"episodes, batch and budgets must be at least 1, got {self.episodes}, {self.batch} and"
+                f" {list(self.budgets)}"
+            )
         if not self.learning_rate > 0 or self.first_update < 0:
-            raise InputError(f"learning_rate must be above 0 and first_update not below, got {self.learning_rate} and {self.first_update}")
+            raise InputError(
+                f"learning_rate must be above 0 and first_update not below, got {self.learning_rate} and"
+                f" {self.first_update}"
+            )
         if self.reward not in ("trajectory", "stepwise"):
             raise InputError(f"unknown reward {self.reward!r}: use trajectory or stepwise")
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        plain = {name: getattr(self, name) for name in ("episodes", "batch", "learning_rate", "first_update", "reward", "seed")}
+        plain = {
+            name: getattr(self, name)
+            for name in ("episodes", "batch", "learning_rate", "first_update", "reward", "seed")
+        }
         learns = {"name": self.classifier.name, "settings": dict(self.classifier.identity())}
         return {
-            "budgets": list(self.budgets), **plain, "features": list(self.features), "policy": self.policy.as_dict(), "classifier": learns
-        }  # fmt: skip
+            "budgets": list(self.budgets),
+            **plain,
+            "features": list(self.features),
+            "policy": self.policy.as_dict(),
+            "classifier": learns,
+        }
 
 
 class TrainingOptions(TypedDict, total=False):
@@ -117,12 +143,17 @@ def train_policy(
     """Train a policy on labelled source graphs.
 
     Args:
-        graphs: a list of source graphs, or of their names or files; features that were not preprocessed get the classifier's own default.
-        settings: how to train; or give its fields as keyword arguments. Budgets are by default the paper's for its graphs, else five a class.
-        out: the policy file. Beside it are kept the last policy, the log (JSON lines) and, while training lasts, a checkpoint.
-        resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed. A training that has
+        graphs: a list of source graphs, or of their names or files; features that were not preprocessed get the
+            classifier's own default.
+        settings: how to train; or give its fields as keyword arguments. Budgets are by default the paper's for its
+            graphs, else five a class.
+        out: the policy file. Beside it are kept the last policy, the log (JSON lines) and, while training lasts, a
+            checkpoint.
+        resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed.
+            A training that has
             ended is not done again.
-        keep_every: episodes after which the policy of the moment is kept, too, as NAME.EPISODE.safetensors beside ``out``; 0: never.
+        keep_every: episodes after which the policy of the moment is kept, too, as NAME.EPISODE.safetensors beside
+            ``out``; 0: never.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         progress: whether to draw a bar on standard error.
         reporter: told the mean rewards after every episode.
@@ -140,7 +171,10 @@ def train_policy(
     """
     if isinstance(graphs, (Graph, str, Path)) or not isinstance(graphs, Iterable):
         what = f"{graphs!r}" if isinstance(graphs, (Graph, str, Path)) else type(graphs).__name__
-        raise InputError(f"train_policy takes a list of source graphs, got {what}: put one alone in brackets, as in train_policy([graph])")
+        raise InputError(
+            f"train_policy takes a list of source graphs, got {what}: put one alone in brackets, as in"
+            " train_policy([graph])"
+        )
     sources_given = [as_graph(graph) for graph in graphs]
     if not sources_given:
         raise InputError("no source graph was given: name at least one labelled graph")
@@ -149,13 +183,22 @@ def train_policy(
         return _train(sources_given, settings, out, resume, keep_every, device, report, each_episode)
 
 
-def _settings_for(graphs: Sequence[Graph], settings: TrainingSettings | None, options: TrainingOptions) -> TrainingSettings:
-    """The settings that are given, or made of their fields; refuses graphs without labels and fields that are unknown."""
+def _settings_for(
+    graphs: Sequence[Graph], settings: TrainingSettings | None, options: TrainingOptions
+) -> TrainingSettings:
+    """The settings that are given, or made of their fields.
+
+    Refuses graphs without labels and fields that are unknown.
+    """
     for graph in graphs:
         if graph.y is None or not (graph.y >= 0).any():
-            raise InputError(f"source graph {graph.name!r} has no labels: a policy is trained on graphs whose labels are known")
+            raise InputError(
+                f"source graph {graph.name!r} has no labels: a policy is trained on graphs whose labels are known"
+            )
     if settings is not None and options:
-        raise InputError(f"train_policy got settings and {', '.join(options)}: give a TrainingSettings or its fields, not both")
+        raise InputError(
+            f"train_policy got settings and {', '.join(options)}: give a TrainingSettings or its fields, not both"
+        )
     if settings is not None:
         return settings
     given: dict[str, Any] = dict(options)
@@ -165,18 +208,27 @@ def _settings_for(graphs: Sequence[Graph], settings: TrainingSettings | None, op
     budgets = given.pop("budgets", None)
     each = (budgets,) * len(graphs) if isinstance(budgets, int) else budgets
     return TrainingSettings(
-        budgets=tuple(default_budget(graph, simulated=True) for graph in graphs) if each is None else tuple(each), **given
+        budgets=tuple(default_budget(graph, simulated=True) for graph in graphs) if each is None else tuple(each),
+        **given,
     )
 
 
 def _train(
-    graphs: Sequence[Graph], settings: TrainingSettings, out: str | Path | None, resume: bool, keep_every: int, device: str | torch.device,
-    report: Reporter, each_episode: Callable[[dict[str, Any]], None] | None,
-) -> Policy:  # fmt: skip
+    graphs: Sequence[Graph],
+    settings: TrainingSettings,
+    out: str | Path | None,
+    resume: bool,
+    keep_every: int,
+    device: str | torch.device,
+    report: Reporter,
+    each_episode: Callable[[dict[str, Any]], None] | None,
+) -> Policy:
     """Algorithm 1."""
     wanted = settings.features or (None,) * len(graphs)
     if len(wanted) not in (1, len(graphs)):
-        raise InputError(f"{len(graphs)} source graphs but {len(wanted)} kinds of features: give one for all, or one a graph")
+        raise InputError(
+            f"{len(graphs)} source graphs but {len(wanted)} kinds of features: give one for all, or one a graph"
+        )
     learns, each = settings.classifier, wanted * len(graphs) if len(wanted) == 1 else wanted
     graphs = [prepared(graph, spec, learns.default_features(graph)) for graph, spec in zip(graphs, each, strict=True)]
     settings = replace(settings, features=tuple(graph.features for graph in graphs))
@@ -185,7 +237,9 @@ def _train(
     where = resolve_device(device)
     policy = Policy(settings.policy, derive_seed(settings.seed, "policy")).to(where)
     adam = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
-    sources = [_Source(graph, budget, settings, where, policy) for graph, budget in zip(graphs, settings.budgets, strict=True)]
+    sources = [
+        _Source(graph, budget, settings, where, policy) for graph, budget in zip(graphs, settings.budgets, strict=True)
+    ]
     policy.origin = describe_sources(graphs, settings)
     the_same = {key: policy.origin[key] for key in ("source_graphs", "training")}
     checkpoint = Checkpoint(out, policy, adam, [source.scale for source in sources], the_same, keep_every)
@@ -201,10 +255,17 @@ def _train(
                 reward, advantages = _play(source, number, episode, settings)
                 if episode >= settings.first_update:
                     alive |= _update(policy, adam, source, advantages)
-                rewards[source.name if len({s.name for s in sources}) == len(sources) else f"{source.name}#{number}"] = reward
+                rewards[
+                    source.name if len({s.name for s in sources}) == len(sources) else f"{source.name}#{number}"
+                ] = reward
             recent.append(sum(rewards.values()) / len(rewards))
             if checkpoint.is_dead(alive):
-                report(Warned(f"the policy scored all nodes alike for {DEAD_AFTER} episodes up to {episode + 1}: it begins anew"))
+                report(
+                    Warned(
+                        f"the policy scored all nodes alike for {DEAD_AFTER} episodes up to {episode + 1}: it begins"
+                        " anew"
+                    )
+                )
                 _begin_anew(policy, adam, derive_seed(settings.seed, "policy", episode))
                 checkpoint.begin_anew(episode, recent)
             line = checkpoint.after_episode(episode, rewards, recent)
@@ -220,7 +281,9 @@ def _train(
 class _Source:
     """A source graph with its environment and the running scale of its returns."""
 
-    def __init__(self, graph: Graph, budget: int, settings: TrainingSettings, device: torch.device, policy: Policy) -> None:
+    def __init__(
+        self, graph: Graph, budget: int, settings: TrainingSettings, device: torch.device, policy: Policy
+    ) -> None:
         self.name, self.budget = graph.name, budget
         self.tensors, self.splits = GraphTensors(graph, device), default_splits(graph)
         self.environment = Environment.of(self.tensors, settings.classifier, settings.batch, budget)
@@ -229,7 +292,10 @@ class _Source:
 
 
 def _play(source: _Source, number: int, episode: int, settings: TrainingSettings) -> tuple[float, torch.Tensor]:
-    """One episode on one graph: the mean reward, and the advantages [step or 1, run]. All randomness follows from (seed, graph, episode)."""
+    """One episode on one graph: the mean reward, and the advantages [step or 1, run].
+
+    All randomness follows from (seed, graph, episode).
+    """
     seed = derive_seed(settings.seed, "source", number)
     splits = draw_splits(source.tensors, settings.batch, seed, first_run=episode * settings.batch, sizes=source.splits)
     rollout(source.environment, source.explorer, splits, derive_seed(seed, "episode", episode))
@@ -243,7 +309,8 @@ def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages:
     """One step of Adam on the gradient over all steps of the episode at once.
 
     Returns:
-        Whether the policy was alive: told nodes apart in at least half of the steps. With hidden units that are 0 on all nodes it does not, and has no
+        Whether the policy was alive: told nodes apart in at least half of the steps. With hidden units that are 0 on
+        all nodes it does not, and has no
         gradient.
     """
     environment, states = source.environment, source.explorer.states
@@ -260,14 +327,17 @@ def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages:
 def _begin_anew(policy: Policy, adam: torch.optim.Adam, seed: int) -> None:
     """Fresh weights in place, since environments hold on to the policy, and an Adam that remembers nothing.
 
-    The paper does not say what becomes of a policy whose hidden units are 0 on all nodes: it has no gradient, and would choose at random to the end.
+    The paper does not say what becomes of a policy whose hidden units are 0 on all nodes: it has no gradient, and would
+    choose at random to the end.
     """
     policy.load_state_dict(Policy(policy.settings, seed).state_dict())
     adam.state.clear()
 
 
 class Explorer(Strategy):
-    """The policy while it learns: nodes are sampled from its softmax over the pool, and what it saw is kept for the gradient.
+    """The policy while it learns.
+
+    Nodes are sampled from its softmax over the pool, and what it saw is kept for the gradient.
 
     Attributes:
         states: what the policy saw: [run, step, node, feature].
@@ -342,7 +412,9 @@ def stepwise_returns(before: torch.Tensor, final: torch.Tensor) -> torch.Tensor:
     return (final[:, None] - before).T
 
 
-def policy_loss(scores: torch.Tensor, pool: torch.Tensor, nodes: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
+def policy_loss(
+    scores: torch.Tensor, pool: torch.Tensor, nodes: torch.Tensor, advantages: torch.Tensor
+) -> torch.Tensor:
     """−Σ over steps, mean over runs, of log p(chosen node) × advantage (section 3.4).
 
     Args:
@@ -354,7 +426,9 @@ def policy_loss(scores: torch.Tensor, pool: torch.Tensor, nodes: torch.Tensor, a
     steps = nodes.shape[1]
     when = torch.full(pool.shape, steps, device=nodes.device)
     when.scatter_(1, nodes, torch.arange(steps, device=nodes.device).expand_as(nodes))
-    open_then = pool[:, None] & (when[:, None] >= torch.arange(steps, device=nodes.device)[None, :, None])  # [run, step, node]
+    open_then = pool[:, None] & (
+        when[:, None] >= torch.arange(steps, device=nodes.device)[None, :, None]
+    )  # [run, step, node]
     masked = scores.masked_fill(~open_then, -torch.inf)
     chosen = masked.gather(2, nodes[..., None]).squeeze(2) - masked.logsumexp(2)  # [run, step]
     return -(chosen * advantages.T).sum(1).mean()

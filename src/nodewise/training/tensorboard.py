@@ -15,7 +15,8 @@ __all__ = ["tensorboard_log"]
 
 @contextmanager
 def tensorboard_log(folder: str | Path) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Gives a function for ``each_episode`` of `train_policy` that writes every line of the log to a TensorBoard folder.
+    """Gives a function for ``each_episode`` of `train_policy` that writes every line of the log to a TensorBoard
+    folder.
 
     Raises:
         MissingExtraError: TensorBoard is not installed.

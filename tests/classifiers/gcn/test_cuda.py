@@ -98,7 +98,9 @@ def test_the_training_pass_is_observed_as_on_the_cpu_when_nothing_is_dropped(kin
 def test_the_observed_training_pass_drops_by_run_and_epoch(device: str) -> None:
     graph = random_graph(columns=20)
     host = GraphTensors(graph)
-    there = on_device(GraphTensors(graph, device), RUNS, Gcn(hidden=12, dropout=0.4, learning_rate=1e-12, observed="training"))
+    there = on_device(
+        GraphTensors(graph, device), RUNS, Gcn(hidden=12, dropout=0.4, learning_rate=1e-12, observed="training")
+    )
     there.w0.copy_(there.w0[:1].clone().expand_as(there.w0))
     there.w1.copy_(there.w1[:1].clone().expand_as(there.w1))
     one = nodes_of(graph)[:, :1]
@@ -152,12 +154,16 @@ def test_the_loss_falls_along_the_gradients_with_dropout(kind: Kind, device: str
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fifth_of_the_input_is_dropped_and_the_rest_grows(kind: Kind, device: str) -> None:
-    """With the identity for features and ones for weights, the product is the dropout of each entry, for each run its own."""
+    """With the identity for features and ones for weights, the product is the dropout of each entry, for each run its
+    own.
+    """
     nodes = 64
     ring = np.stack([np.arange(nodes), (np.arange(nodes) + 1) % nodes])
     x = np.eye(nodes, dtype=np.float32)
     offset = np.zeros(nodes, dtype=np.float32) if kind == "offset" else None
-    graph = Graph.build(ring, nodes, x=x if kind == "dense" else sp.csr_matrix(x), y=np.arange(nodes) % 2, x_offset=offset)
+    graph = Graph.build(
+        ring, nodes, x=x if kind == "dense" else sp.csr_matrix(x), y=np.arange(nodes) % 2, x_offset=offset
+    )
     tensors = GraphTensors(graph, device)
     runs, rate = 2 * SCALE, 0.2
     classifier = on_device(tensors, runs, Gcn(hidden=4, dropout=rate))
@@ -168,7 +174,9 @@ def test_a_fifth_of_the_input_is_dropped_and_the_rest_grows(kind: Kind, device: 
         for node in range(0, nodes, 5):  # every node is within two steps of these
             one = torch.full((runs,), node, device=device)
             classifier.add(one[:, None], tensors.y[one][:, None])
-        classifier._far_product((classifier._seed, classifier._epoch, rate, runs), classifier._far_list, classifier._far_count)
+        classifier._far_product(
+            (classifier._seed, classifier._epoch, rate, runs), classifier._far_list, classifier._far_count
+        )
         drawn.append(classifier._far_out[..., 0].cpu().clone())
     factors = torch.stack(drawn)  # [seed, run, node]
     kept = factors > 0
@@ -193,7 +201,9 @@ def test_dropout_of_the_hidden_layer_has_its_rate_and_a_draw_for_each_epoch(devi
         classifier._epoch.fill_(epoch)
         classifier.gradients()
         kept.append((classifier._hidden.cpu()[near] > 0).clone())
-    fed = torch.from_numpy(graph.adjacency().toarray() + np.eye(graph.num_nodes)) @ torch.from_numpy(graph.dense_features()).double().sum(1)
+    fed = torch.from_numpy(graph.adjacency().toarray() + np.eye(graph.num_nodes)) @ torch.from_numpy(
+        graph.dense_features()
+    ).double().sum(1)
     rows = (fed > 1)[torch.nonzero(near)[:, 1]]  # nodes that much reaches, whatever the input's dropout
     drawn = torch.stack(kept)[:, rows]
     share, error = float(drawn.float().mean()), (rate * (1 - rate) / drawn.numel()) ** 0.5

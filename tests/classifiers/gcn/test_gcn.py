@@ -1,4 +1,6 @@
-"""The classifier on the CPU, against the same written plainly with autograd; which nodes the labelled nodes' loss reaches."""
+"""The classifier on the CPU, against the same written plainly with autograd; which nodes the labelled nodes' loss
+reaches.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def test_the_training_loss_by_hand() -> None:
     nodes = asked(graph, runs=2, labels=5)
     classifier = trained(tensors, nodes, epochs=3)
     log_probabilities = torch.log_softmax(classifier.logits(), 2)
-    by_hand = [-sum(float(log_probabilities[run, node, tensors.y[node]]) for node in nodes[run]) / 5 for run in range(2)]
+    by_hand = [
+        -sum(float(log_probabilities[run, node, tensors.y[node]]) for node in nodes[run]) / 5 for run in range(2)
+    ]
     assert classifier.training_loss().tolist() == pytest.approx(by_hand)
 
 
@@ -82,7 +86,9 @@ def test_until_convergence_each_run_ends_when_its_own_loss_stops_falling() -> No
             looks.append((plain.w0.clone(), plain.w1.clone()))
     for run in range(4):
         ended = next(i for i in range(len(looks)) if not losses[i + 1][run] < 0.95 * losses[i][run])
-        assert torch.equal(together.w0[run], looks[ended][0][run]) and torch.equal(together.w1[run], looks[ended][1][run])
+        assert torch.equal(together.w0[run], looks[ended][0][run]) and torch.equal(
+            together.w1[run], looks[ended][1][run]
+        )
 
 
 def test_closing_epochs_are_as_many_as_told() -> None:
@@ -125,7 +131,9 @@ def test_training_is_adam_with_l2_on_those_gradients(kind: Kind) -> None:
 def test_single_precision_is_near_enough(kind: Kind) -> None:
     graph = random_graph(kind)
     nodes = asked(graph, runs=3, labels=6)
-    single, double = (trained(GraphTensors(graph, dtype=dtype), nodes, epochs=0) for dtype in (torch.float32, torch.float64))
+    single, double = (
+        trained(GraphTensors(graph, dtype=dtype), nodes, epochs=0) for dtype in (torch.float32, torch.float64)
+    )
     double.w0.copy_(single.w0)
     double.w1.copy_(single.w1)
     for got, expected in zip(single.gradients(), double.gradients(), strict=True):
@@ -207,12 +215,16 @@ def test_runs_together_are_the_same_runs_one_by_one(kind: Kind) -> None:
         for one in alone:
             one.fit()
     torch.testing.assert_close(together.logits(), torch.cat([one.logits() for one in alone]), rtol=1e-9, atol=1e-11)
-    torch.testing.assert_close(together.embedding(), torch.cat([one.embedding() for one in alone]), rtol=1e-9, atol=1e-11)
+    torch.testing.assert_close(
+        together.embedding(), torch.cat([one.embedding() for one in alone]), rtol=1e-9, atol=1e-11
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs_of_a_batch_vary_as_much_as_batches_do(kind: Kind) -> None:
-    """Analysis of variance: were anything random shared inside a batch, its mean would vary more than those of independent runs."""
+    """Analysis of variance: were anything random shared inside a batch, its mean would vary more than those of
+    independent runs.
+    """
     graph = GraphTensors(random_graph(kind))
     nodes = asked(random_graph(kind), runs=1, labels=4).expand(8, -1)
     batches = []
@@ -224,7 +236,9 @@ def test_runs_of_a_batch_vary_as_much_as_batches_do(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_dropout_changes_no_mean(kind: Kind) -> None:
-    """With W1 = 0 the error is the same whatever is dropped, and where nothing is negative the gradient of W1 is linear in what is kept."""
+    """With W1 = 0 the error is the same whatever is dropped, and where nothing is negative the gradient of W1 is linear
+    in what is kept.
+    """
     graph = GraphTensors(random_graph(kind), dtype=torch.float64)
     if graph.dense_x is not None:
         graph.dense_x.abs_()
@@ -281,10 +295,15 @@ def test_a_snapshot_is_come_back_to_as_if_nothing_had_happened() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_training_pass_is_observed_before_its_update_and_ends_as_without(kind: Kind) -> None:
-    """Without dropout it is the output one epoch behind; the weights, and so the final prediction, are those of a run that observes the updated ones."""
+    """Without dropout it is the output one epoch behind; the weights, and so the final prediction, are those of a run
+    that observes the updated ones.
+    """
     graph = GraphTensors(random_graph(kind), dtype=torch.float64)
     nodes = asked(random_graph(kind), runs=2, labels=4)
-    plain, behind = (GcnLearner(graph, 2, Gcn(hidden=12, dropout=0, closing_epochs=3, observed=which)) for which in ("updated", "training"))
+    plain, behind = (
+        GcnLearner(graph, 2, Gcn(hidden=12, dropout=0, closing_epochs=3, observed=which))
+        for which in ("updated", "training")
+    )
     for learner in (plain, behind):
         learner.reset(5)
     torch.testing.assert_close(behind.logits(), plain.logits())
@@ -302,7 +321,9 @@ def test_the_training_pass_is_observed_before_its_update_and_ends_as_without(kin
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_observed_training_pass_drops_as_training_does(kind: Kind) -> None:
-    """Of the mean over many runs with the same weights: the last layer is linear in the hidden one, whose dropout changes no mean."""
+    """Of the mean over many runs with the same weights: the last layer is linear in the hidden one, whose dropout
+    changes no mean.
+    """
     graph, runs = GraphTensors(random_graph(kind)), 400
     learner = GcnLearner(graph, runs, Gcn(hidden=12, dropout=0.4, observed="training"))
     learner.w0.copy_(learner.w0[:1].clone().expand_as(learner.w0))
@@ -381,7 +402,9 @@ def test_settings_that_cannot_work_are_refused(wrong: dict[str, object]) -> None
         Gcn(**wrong)  # type: ignore[arg-type]
 
 
-PATH = Graph.build([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]], 8, x=np.eye(8, 3, dtype=np.float32), y=np.zeros(8, dtype=int))  # 7 is alone
+PATH = Graph.build(
+    [[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]], 8, x=np.eye(8, 3, dtype=np.float32), y=np.zeros(8, dtype=int)
+)  # 7 is alone
 
 
 def test_one_and_two_steps_along_a_path() -> None:

@@ -83,7 +83,9 @@ def test_a_reset_forgets_the_classes_that_came() -> None:
     learner.reset(5)
     assert learner.num_classes == 1
     learner.add_classes(["a", "b"])
-    assert torch.equal(learner.w1, started("sparse", "a", "b").w1) and torch.equal(learner.w0, started("sparse", "a", "b").w0)
+    assert torch.equal(learner.w1, started("sparse", "a", "b").w1) and torch.equal(
+        learner.w0, started("sparse", "a", "b").w0
+    )
 
 
 def test_a_class_that_comes_while_the_training_pass_is_observed_is_seen_at_once_and_forgotten_by_a_snapshot() -> None:

@@ -1,4 +1,6 @@
-"""The posterior written plainly: scikit-learn's ridge regression, refitted without each label, one member after another."""
+"""The posterior written plainly: scikit-learn's ridge regression, refitted without each label, one member after
+another.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ def fitted_plainly(views: GraphViews, nodes: np.ndarray, labels: np.ndarray, cla
             for ridge in RIDGES:
                 x = z[:, view]
                 left_out = np.stack(
-                    [_predict(x, np.delete(nodes, i), np.delete(targets, i, 0), nodes[i], ridge, shares) for i in range(count)]
+                    [
+                        _predict(x, np.delete(nodes, i), np.delete(targets, i, 0), nodes[i], ridge, shares)
+                        for i in range(count)
+                    ]
                 )
                 centres = np.stack([_centre(np.delete(targets, i, 0), shares) for i in range(count)])
                 out, wanted = left_out - centres, targets - centres
@@ -46,7 +51,9 @@ def fitted_plainly(views: GraphViews, nodes: np.ndarray, labels: np.ndarray, cla
                 losses.append(_loss((2.5 + np.log(max(1, classes - 1))) * predicted, labels))
                 outs.append(predicted)
                 centre = _centre(targets, shares)
-                means.append(centre - 1 / classes + scale * (_predict(x, nodes, targets, slice(None), ridge, shares) - centre))
+                means.append(
+                    centre - 1 / classes + scale * (_predict(x, nodes, targets, slice(None), ridge, shares) - centre)
+                )
     table, sharpness = np.array(losses), 8 * min(1, count / 10)  # [member, label]
     weights = _softmax(-sharpness * table.mean(1))
     without = (table.sum(1, keepdims=True) - table) / max(1, count - 1)
@@ -59,7 +66,9 @@ def _centre(targets: np.ndarray, shares: bool) -> np.ndarray:
     return (targets.sum(0) + 1) / (len(targets) + classes) if shares else np.full(classes, 1 / classes)
 
 
-def _predict(x: np.ndarray, nodes: np.ndarray, targets: np.ndarray, at: int | slice, ridge: float, shares: bool) -> np.ndarray:
+def _predict(
+    x: np.ndarray, nodes: np.ndarray, targets: np.ndarray, at: int | slice, ridge: float, shares: bool
+) -> np.ndarray:
     centre = _centre(targets, shares)
     if not len(nodes):
         return centre

@@ -1,4 +1,6 @@
-"""Views of a graph: the formulas against a plain computation, whatever form features have and whatever is missing; nothing depends on threads or blocks."""
+"""Views of a graph: the formulas against a plain computation, whatever form features have and whatever is missing;
+nothing depends on threads or blocks.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +52,15 @@ def test_diffused_views_are_what_their_steps_give() -> None:
         for _ in range(steps):
             z = (1 - alpha) * (matrix @ z) + alpha * start
         z = z if start is x else z / np.linalg.norm(z, axis=1, keepdims=True)
-        np.testing.assert_allclose(kernel(views.columns[:, views.names.index(name)].numpy()), kernel(centred(z)), atol=1e-4)
+        np.testing.assert_allclose(
+            kernel(views.columns[:, views.names.index(name)].numpy()), kernel(centred(z)), atol=1e-4
+        )
     mean = sp.diags(1 / np.maximum(one.degree, 1)) @ one.adjacency().astype(np.float64)
     layers = centred(np.concatenate([centred(x), centred(mean @ x), centred(mean @ (mean @ x))], 1))
     for name, expected in (("own", centred(x)), ("two hops", centred(mean @ (mean @ x))), ("layers", layers)):
-        np.testing.assert_allclose(kernel(views.columns[:, views.names.index(name)].numpy()), kernel(expected), atol=1e-4)
+        np.testing.assert_allclose(
+            kernel(views.columns[:, views.names.index(name)].numpy()), kernel(expected), atol=1e-4
+        )
 
 
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +74,9 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     finally:
         torch.set_num_threads(before)
     monkeypatch.setattr(construction, "ROWS", 7)
-    np.testing.assert_allclose(kernel(make_views(tensors).columns.flatten(1).numpy()), kernel(alone.columns.flatten(1).numpy()), atol=1e-4)
+    np.testing.assert_allclose(
+        kernel(make_views(tensors).columns.flatten(1).numpy()), kernel(alone.columns.flatten(1).numpy()), atol=1e-4
+    )
 
 
 def test_which_views_there_are_and_that_the_graph_stays_as_it_is() -> None:
@@ -117,7 +125,9 @@ def test_views_are_reduced_to_their_leading_directions() -> None:
     u, s, _ = np.linalg.svd(z, full_matrices=False)
     narrow = construction._narrow(z, 64)
     np.testing.assert_allclose(narrow @ narrow.T, (u[:, :64] * s[:64] ** 2) @ u[:, :64].T, atol=1e-8)
-    np.testing.assert_allclose(np.linalg.norm(narrow, axis=0), s[:64], atol=1e-8)  # the one that carries most comes first
+    np.testing.assert_allclose(
+        np.linalg.norm(narrow, axis=0), s[:64], atol=1e-8
+    )  # the one that carries most comes first
 
 
 @pytest.mark.parametrize("graph", [block_graph(150), random_graph(nodes=200, columns=300)], ids=["blocks", "random"])

@@ -14,12 +14,16 @@ from tests.kernel_devices import KERNEL_DEVICES
 pytestmark = pytest.mark.parametrize("device", KERNEL_DEVICES)
 
 
-def both(device: str, runs: int, classes: int, room: int, columns: int = 7, views: int = 2) -> tuple[Posterior, Posterior]:
+def both(
+    device: str, runs: int, classes: int, room: int, columns: int = 7, views: int = 2
+) -> tuple[Posterior, Posterior]:
     """A posterior on the CPU, and one by kernels."""
     from nodewise.classifiers.views.cuda import CudaPosterior
 
     made = random_views(nodes=60, views=views, columns=columns)
-    return Posterior(made, runs, classes, room), CudaPosterior(made.to(torch.device(device), torch.float32), runs, classes, room)
+    return Posterior(made, runs, classes, room), CudaPosterior(
+        made.to(torch.device(device), torch.float32), runs, classes, room
+    )
 
 
 def assert_same(there: Posterior, expected: Posterior) -> None:
@@ -30,7 +34,9 @@ def assert_same(there: Posterior, expected: Posterior) -> None:
     fit.__dict__["left_out"] = fit.left_out._replace(predictions=predictions[:, :count])
     assert_same_fit(fit, wanted, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(there.mean(fit).cpu(), expected.mean(wanted), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(there.covariances(fit.ridges).cpu(), expected.covariances(wanted.ridges), atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(
+        there.covariances(fit.ridges).cpu(), expected.covariances(wanted.ridges), atol=1e-6, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize(("runs", "classes", "columns", "views"), [(1, 1, 7, 3), (2, 4, 40, 2), (2, 3, 5, 1)])
@@ -56,7 +62,11 @@ def test_a_label_that_is_not_valid_and_a_class_that_comes_later(device: str) -> 
         place = posterior.count.device
         for node in range(4):
             posterior.add(torch.tensor([node, node + 20], device=place), torch.tensor([node % 2, 1], device=place))
-        posterior.add(torch.tensor([9, 9], device=place), torch.tensor([1, 1], device=place), valid=torch.tensor([False], device=place))
+        posterior.add(
+            torch.tensor([9, 9], device=place),
+            torch.tensor([1, 1], device=place),
+            valid=torch.tensor([False], device=place),
+        )
         posterior.widen(3)
     assert_same(there, expected)
     for posterior in (expected, there):
@@ -79,7 +89,10 @@ def test_labels_that_follow_each_other_at_once_give_the_same_to_the_bit(device: 
     for pause in (True, *[False] * (8 if device == "cuda" else 1)):
         _, there = both(device, 3, 4, 12, columns=40)
         for node in range(12):
-            there.add(torch.tensor([node, node + 20, node + 40], device=device), torch.tensor([node % 4, 1, node % 3], device=device))
+            there.add(
+                torch.tensor([node, node + 20, node + 40], device=device),
+                torch.tensor([node % 4, 1, node % 3], device=device),
+            )
             if pause and device == "cuda":
                 torch.cuda.synchronize()
         fits.append([part.cpu().clone() for part in (there._loss, there._scale, there.fit().coefficients)])

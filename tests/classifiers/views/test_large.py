@@ -1,4 +1,6 @@
-"""Views of large graphs against those of ordinary ones: the same to the stated tolerance, in fewer columns and products."""
+"""Views of large graphs against those of ordinary ones: the same to the stated tolerance, in fewer columns and
+products.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,10 @@ def test_faded_directions_are_dropped_on_the_way() -> None:
     for _ in range(100):
         expected = 0.995 * (matrix @ expected) + 0.005 * x
     assert name == "farthest" and len(widths) == 100 and widths[0] == 40 and widths[-1] < 15
-    assert np.abs(expected @ expected.T - total.astype(np.float64) @ total.T).max() < 1e-3 * np.abs(expected @ expected.T).max()
+    assert (
+        np.abs(expected @ expected.T - total.astype(np.float64) @ total.T).max()
+        < 1e-3 * np.abs(expected @ expected.T).max()
+    )
 
 
 def test_pieces_apart_neither_fade_nor_keep_the_others_from_fading(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,13 @@ def labels_of(count: int, classes: int, nodes: int = 60, seed: int = 1) -> tuple
 
 
 def told(
-    views: GraphViews, nodes: np.ndarray, labels: np.ndarray, classes: int, *, together: bool = True, room: int | None = None
+    views: GraphViews,
+    nodes: np.ndarray,
+    labels: np.ndarray,
+    classes: int,
+    *,
+    together: bool = True,
+    room: int | None = None,
 ) -> Posterior:
     """One run that was told these labels, together or one after another."""
     posterior = Posterior(views, 1, classes, room or len(nodes))
@@ -104,7 +110,9 @@ def test_with_more_labels_the_space_of_columns_gives_the_same(monkeypatch: pytes
     monkeypatch.setattr(module, "DUAL_LIMIT", 1000)
     by_labels = told(views, nodes, labels, 3, together=False)
     assert by_labels._inverse is not None and len(nodes) > views.columns.shape[2]
-    torch.testing.assert_close(by_columns.fit().left_out.predictions, by_labels.fit().left_out.predictions, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        by_columns.fit().left_out.predictions, by_labels.fit().left_out.predictions, atol=1e-5, rtol=1e-4
+    )
     torch.testing.assert_close(probabilities(by_columns), probabilities(by_labels), atol=1e-5, rtol=0)
 
 
@@ -148,7 +156,10 @@ def test_classes_in_another_order_are_the_same_classes() -> None:
     nodes, labels = labels_of(12, 4)
     order = np.array([2, 0, 3, 1])
     torch.testing.assert_close(
-        probabilities(told(views, nodes, labels, 4)), probabilities(told(views, nodes, order[labels], 4))[:, order], atol=1e-4, rtol=0
+        probabilities(told(views, nodes, labels, 4)),
+        probabilities(told(views, nodes, order[labels], 4))[:, order],
+        atol=1e-4,
+        rtol=0,
     )
 
 

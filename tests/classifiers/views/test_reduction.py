@@ -1,4 +1,6 @@
-"""Features in their leading directions: those of the singular value decomposition, by either way, whatever was drawn first."""
+"""Features in their leading directions: those of the singular value decomposition, by either way, whatever was drawn
+first.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from tests.small_graphs import random_graph
 
 @pytest.mark.parametrize("kind", ["sparse", "dense", "offset"])
 @pytest.mark.parametrize(("nodes", "columns"), [(320, 400), (500, 300)])
-def test_the_reduction_is_the_singular_value_decomposition_s(kind: str, nodes: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reduction_is_the_singular_value_decomposition_s(
+    kind: str, nodes: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = random_graph(kind, nodes=nodes, columns=columns)  # type: ignore[arg-type]
     x = graph.dense_features().astype(np.float64)
     x /= np.linalg.norm(x, axis=1, keepdims=True)

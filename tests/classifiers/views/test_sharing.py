@@ -1,4 +1,6 @@
-"""Several processes need the views of one graph: one makes them, counted by what each is told, and the others read what it kept."""
+"""Several processes need the views of one graph: one makes them, counted by what each is told, and the others read what
+it kept.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ class ViewMakers(Workers):
     """Processes with a cache of their own in the folder."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, WORKER, {"OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder / "cache"), "HOME": str(folder)})
+        super().__init__(
+            folder, WORKER, {"OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder / "cache"), "HOME": str(folder)}
+        )
 
     def told(self, name: str) -> list[str]:
         path = self.folder / f"{name} was told"

@@ -1,4 +1,6 @@
-"""The classifier `views` on whole graphs: any node order, any class order, anything missing; what making views takes is told before; and they are kept."""
+"""The classifier `views` on whole graphs: any node order, any class order, anything missing; what making views takes is
+told before; and they are kept.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def test_lanczos_way_gives_the_same_predictions(monkeypatch: pytest.MonkeyPatch)
 
 def test_forms_of_the_features_give_the_same_predictions() -> None:
     nodes = np.arange(0, 40, 4)
-    torch.testing.assert_close(probabilities(random_graph("dense"), nodes), probabilities(random_graph("sparse"), nodes), atol=1e-4, rtol=0)
+    torch.testing.assert_close(
+        probabilities(random_graph("dense"), nodes), probabilities(random_graph("sparse"), nodes), atol=1e-4, rtol=0
+    )
 
 
 @pytest.mark.parametrize("missing", ["features", "edges", "both", "nothing"])
@@ -74,7 +78,10 @@ def test_forms_of_the_features_give_the_same_predictions() -> None:
 def test_whatever_is_missing_predictions_are_probabilities(missing: str, count: int) -> None:
     full = random_graph("dense")
     graph = Graph.build(
-        NOTHING if missing in ("edges", "both") else full.edge_index, 40, x=None if missing in ("features", "both") else full.x, y=full.y
+        NOTHING if missing in ("edges", "both") else full.edge_index,
+        40,
+        x=None if missing in ("features", "both") else full.x,
+        y=full.y,
     )
     table = probabilities(graph, np.arange(count))
     assert torch.isfinite(table).all() and torch.allclose(table.sum(1), torch.ones(40), atol=1e-5)
@@ -152,8 +159,13 @@ def test_long_work_is_told_and_short_work_is_not(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(views, "_WORTH_TELLING", 0.0)
     tell_needs(graph, events.append)
     tell_needs(GraphTensors(graph), events.append)
-    (one, other) = events
-    assert isinstance(one, Note) and one == other and "views of 60 nodes" in one.message and "made once and kept" in one.message
+    one, other = events
+    assert (
+        isinstance(one, Note)
+        and one == other
+        and "views of 60 nodes" in one.message
+        and "made once and kept" in one.message
+    )
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -161,7 +173,11 @@ def test_what_does_not_fit_is_refused_before_anything_is_made(monkeypatch: pytes
     monkeypatch.setattr(views, "free_memory", lambda: 1_000_000)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(
-        InputError, match=r"views of 2,500 nodes .* 1 MB are free here: .* label a part of the graph; about \d00 of its nodes would fit"
+        InputError,
+        match=(
+            r"views of 2,500 nodes .* 1 MB are free here: .* label a part of the graph; about \d00 of its nodes"
+            r" would fit"
+        ),
     ):
         evaluate(graph, runs=1, budget=5)
     with pytest.raises(InputError, match="would fit"):

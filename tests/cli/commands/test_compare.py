@@ -28,7 +28,20 @@ def chunks(folder: Path) -> dict[str, int]:
 def test_a_table_goes_to_standard_output_and_files_to_the_folder(
     nodewise: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    command = ("compare", "karate", "--strategies", "random,centrality", "--budgets", "2,4", "--runs", "5", "--device", "cpu", "--out", "d")
+    command = (
+        "compare",
+        "karate",
+        "--strategies",
+        "random,centrality",
+        "--budgets",
+        "2,4",
+        "--runs",
+        "5",
+        "--device",
+        "cpu",
+        "--out",
+        "d",
+    )
     done = nodewise(*command)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -49,17 +62,38 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(
     clean_environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def command(runs: int) -> list[str]:
-        return ["compare", "karate", "--strategies", "random", "--budgets", "4", "--runs", str(runs), "--device", "cpu", "--out", "d"]
+        return [
+            "compare",
+            "karate",
+            "--strategies",
+            "random",
+            "--budgets",
+            "4",
+            "--runs",
+            str(runs),
+            "--device",
+            "cpu",
+            "--out",
+            "d",
+        ]
 
     process = subprocess.Popen(
-        [sys.executable, "-m", "nodewise", *command(100_000)], cwd=tmp_path, env=clean_environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )  # fmt: skip
+        [sys.executable, "-m", "nodewise", *command(100_000)],
+        cwd=tmp_path,
+        env=clean_environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     while process.poll() is None and len(chunks(tmp_path)) < 2:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
-    assert err.splitlines()[-1] == "nodewise compare: interrupted; what is finished lies in d, and the same command goes on from there"
+    assert (
+        err.splitlines()[-1]
+        == "nodewise compare: interrupted; what is finished lies in d, and the same command goes on from there"
+    )
     kept = chunks(tmp_path)
     assert len(kept) >= 2
     monkeypatch.chdir(tmp_path)
@@ -78,13 +112,22 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(
         (["--strategies", "random", "--closing-epochs", "x"], "--closing-epochs got 'x'"),
         (["--strategies", "random", "--budgets", "90"], "more than the pool's"),
         (["--strategies", "random", "--device", "tpu"], "unknown device"),
-        (["--strategies", "random,centrality", "--set", "mesure=degree"], "--set got 'mesure': say classifier.mesure or strategy.mesure"),
-        (["--strategies", "random,age", "--set", "strategy.measure=degree"], "no strategy here knows 'measure'; they know basef"),
+        (
+            ["--strategies", "random,centrality", "--set", "mesure=degree"],
+            "--set got 'mesure': say classifier.mesure or strategy.mesure",
+        ),
+        (
+            ["--strategies", "random,age", "--set", "strategy.measure=degree"],
+            "no strategy here knows 'measure'; they know basef",
+        ),
         (
             ["--strategies", "random,policy", "--set", "observed=training"],
             "a classifier's settings need --classifiers, as in --classifiers gcn",
         ),
-        (["--strategies", "random", "--set", "classifier.observed=training"], "name them by --classifiers, as in --classifiers gcn"),
+        (
+            ["--strategies", "random", "--set", "classifier.observed=training"],
+            "name them by --classifiers, as in --classifiers gcn",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_2(wrong: list[str], expected: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +137,16 @@ def test_bad_input_is_one_line_and_2(wrong: list[str], expected: str, capfd: pyt
 
 
 def test_settings_go_to_whoever_knows_them(capfd: pytest.CaptureFixture[str]) -> None:
-    options = ["--strategies", "random,centrality", "--classifiers", "views,gcn", "--set", "measure=pagerank", "--set", "hidden=4"]
+    options = [
+        "--strategies",
+        "random,centrality",
+        "--classifiers",
+        "views,gcn",
+        "--set",
+        "measure=pagerank",
+        "--set",
+        "hidden=4",
+    ]
     assert main(["compare", "karate", *options, "--budgets", "3", "--runs", "2", "--json", "-", "--quiet"]) == 0
     by_name = json.loads(capfd.readouterr().out)
     table = nw.compare(
@@ -106,7 +158,9 @@ def test_settings_go_to_whoever_knows_them(capfd: pytest.CaptureFixture[str]) ->
     )
     for one, other in zip(by_name["settings"], table.as_dict()["settings"], strict=True):
         assert one["classifier"] == other["classifier"]
-        assert [(row["name"], row["micro_f1"]) for row in one["results"]] == [(row["name"], row["micro_f1"]) for row in other["results"]]
+        assert [(row["name"], row["micro_f1"]) for row in one["results"]] == [
+            (row["name"], row["micro_f1"]) for row in other["results"]
+        ]
 
 
 def test_a_graph_without_labels_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,9 @@ def test_a_form_that_holds_everything_keeps_everything(
     assert read_graph(tmp_path / "back.npz").equals(graph)
 
 
-def test_what_an_edge_list_drops_is_told_beside_the_result(source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_an_edge_list_drops_is_told_beside_the_result(
+    source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["convert", str(source), str(tmp_path / "out.edges")]) == 0
     aside = capfd.readouterr().err
     assert "dropped: " in aside
@@ -145,7 +147,9 @@ def test_texts_of_nodes_with_edges_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("metric", "joined"), [("cosine", [0, 1]), ("euclidean", [0, 2])])
 def test_embeddings_by_either_metric(metric: str, joined: list[int], tmp_path: Path) -> None:
     np.save(tmp_path / "e.npy", np.array([[1, 0], [10, 0.1], [0.5, 0.8], [0, 20]], dtype=np.float32))
-    assert main(["convert", str(tmp_path / "e.npy"), str(tmp_path / "e.npz"), "--knn", "1", "--metric", metric, "-q"]) == 0
+    assert (
+        main(["convert", str(tmp_path / "e.npy"), str(tmp_path / "e.npz"), "--knn", "1", "--metric", metric, "-q"]) == 0
+    )
     assert joined in read_graph(tmp_path / "e.npz").edge_index.T.tolist()
 
 
@@ -153,7 +157,9 @@ def test_pictures_named_in_a_column(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     for name, colour in (("a", 10), ("b", 20), ("c", 240), ("d", 250)):
         image.new("L", (8, 8), colour).save(tmp_path / f"{name}.png")
-    (tmp_path / "photos.csv").write_text("file,kind\na.png,dark\nb.png,dark\nc.png,light\nd.png,light\n", encoding="utf-8")
+    (tmp_path / "photos.csv").write_text(
+        "file,kind\na.png,dark\nb.png,dark\nc.png,light\nd.png,light\n", encoding="utf-8"
+    )
     options = ["--knn", "1", "--images", "file", "--label", "kind", "--metric", "euclidean", "-q"]
     assert main(["convert", str(tmp_path / "photos.csv"), str(tmp_path / "photos.npz"), *options]) == 0
     graph = read_graph(tmp_path / "photos.npz")
@@ -170,7 +176,10 @@ def test_pictures_named_in_a_column(tmp_path: Path) -> None:
         (["little.npz", "out.npz", "--images", "file"], ["--images got 'file'", "--knn"]),
         (["texts.csv", "out.npz", "--text", "body"], ["--text got 'body'", "--knn", "--edges"]),
         (["texts.csv", "out.npz", "--label", "topic"], ["--label got 'topic'", "--edges"]),
-        (["texts.csv", "out.npz", "--knn", "2", "--edges", "e.csv"], ["--edges got 'e.csv'", "--knn got 2", "one of them"]),
+        (
+            ["texts.csv", "out.npz", "--knn", "2", "--edges", "e.csv"],
+            ["--edges got 'e.csv'", "--knn got 2", "one of them"],
+        ),
         (["texts.csv", "out.npz", "--knn", "2", "--text", "boddy"], ["'boddy'", "body"]),
         (["texts.csv", "out.npz", "--knn", "5", "--text", "body"], ["received 5", "from 1 to 4"]),
         (["little.npz", "out.npz", "--features", "uint"], ["'uint'", "did you mean 'unit'"]),
@@ -197,7 +206,9 @@ def test_bad_input_gets_one_line_and_2_and_writes_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["little.npz", "texts.csv"]
 
 
-def test_a_folder_that_does_not_exist_is_no_place_to_write(source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_does_not_exist_is_no_place_to_write(
+    source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["convert", str(source), str(tmp_path / "no" / "such" / "out.npz")]) == 2
     assert "cannot be written" in capfd.readouterr().err
 

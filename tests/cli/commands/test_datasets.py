@@ -27,7 +27,9 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_list_has_a_row_for_every_name_and_says_where_it_is(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_list_has_a_row_for_every_name_and_says_where_it_is(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["datasets", "--data-dir", str(folder)]) == 0
     out, err = capfd.readouterr()
     rows = {line.split()[0]: line.split() for line in out.splitlines()[1:]}
@@ -89,7 +91,11 @@ def test_details_of_the_users_own_are_read_from_its_file(folder: Path, capfd: py
     ],
 )
 def test_bad_input(
-    arguments: list[str], expected: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    arguments: list[str],
+    expected: list[str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a-file").touch()

@@ -38,12 +38,19 @@ def test_the_file_holds_what_python_gives(here: Path, capfd: pytest.CaptureFixtu
     expected = evaluate(preprocess(block_graph(), "unit"), Policy(seed=3), budget=4, runs=2, seed=9, device="cpu")
     assert record["micro_f1"]["values"] == expected.micro_f1.tolist()
     assert record["macro_f1"]["values"] == expected.macro_f1.tolist()
-    assert (record["strategy"], record["policy"], record["features"], record["budget"]) == ("policy", "p.safetensors", "unit", 4)
+    assert (record["strategy"], record["policy"], record["features"], record["budget"]) == (
+        "policy",
+        "p.safetensors",
+        "unit",
+        4,
+    )
     assert err == ""
     assert f"{expected.micro}" in out and f"{expected.macro}" in out
 
 
-def test_without_options_it_is_five_a_class_and_the_classifier_s_own_features(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_without_options_it_is_five_a_class_and_the_classifier_s_own_features(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["evaluate", "blocks.npz", "--strategy", "random", "--json", "r.json", *SHORT]) == 0
     record = json.loads((here / "r.json").read_text())
     assert (record["budget"], record["features"], record["seed"], record["classifier"]) == (15, "raw", 0, "views")
@@ -58,11 +65,15 @@ def test_unscaled_features_are_told_once_and_not_to_whoever_asked_for_a_preproce
     years = np.full((graph.num_nodes, 1), 2000.0, dtype=np.float32)
     x = np.hstack([graph.dense_features(), years])
     write_graph(
-        Graph.build(graph.edge_index, graph.num_nodes, x=x, y=graph.y, class_names=graph.class_names, name="years"), here / "years.npz"
+        Graph.build(graph.edge_index, graph.num_nodes, x=x, y=graph.y, class_names=graph.class_names, name="years"),
+        here / "years.npz",
     )
     loud = ["--runs", "2", "--device", "cpu"]
     said = "the features have very different scales"
-    for command in (["evaluate", "years.npz", "--strategy", "random"], ["compare", "years.npz", "--strategies", "random,centrality"]):
+    for command in (
+        ["evaluate", "years.npz", "--strategy", "random"],
+        ["compare", "years.npz", "--strategies", "random,centrality"],
+    ):
         assert main([*command, *loud]) == 0
         out, err = capfd.readouterr()
         assert "".join(err.split()).count("'years':" + "".join(said.split())) == 1 and said not in out
@@ -77,28 +88,79 @@ def test_unscaled_features_are_told_once_and_not_to_whoever_asked_for_a_preproce
 def test_closing_epochs_and_basef_are_options(here: Path) -> None:
     scores = {}
     for name, options in {
-        "plain": [], "again": ["--closing-epochs", "35"], "longer": ["--closing-epochs", "80"], "set": ["--set", "closing_epochs=80"],
+        "plain": [],
+        "again": ["--closing-epochs", "35"],
+        "longer": ["--closing-epochs", "80"],
+        "set": ["--set", "closing_epochs=80"],
         "converged": ["--closing-epochs", "converged"],
-    }.items():  # fmt: skip
-        command = ["evaluate", "blocks.npz", "--strategy", "random", "--classifier", "gcn", "--budget", "6", "--json", "r.json"]
+    }.items():
+        command = [
+            "evaluate",
+            "blocks.npz",
+            "--strategy",
+            "random",
+            "--classifier",
+            "gcn",
+            "--budget",
+            "6",
+            "--json",
+            "r.json",
+        ]
         assert main([*command, *options, *SHORT]) == 0
         scores[name] = json.loads((here / "r.json").read_text())["micro_f1"]["values"]
     assert scores["plain"] == scores["again"] != scores["longer"] and scores["longer"] == scores["set"]
-    expected = evaluate(block_graph(), "random", classifier=Gcn(closing_epochs=500, convergence=0.01), budget=6, runs=2, device="cpu")
+    expected = evaluate(
+        block_graph(), "random", classifier=Gcn(closing_epochs=500, convergence=0.01), budget=6, runs=2, device="cpu"
+    )
     assert scores["converged"] == expected.micro_f1.tolist()
-    age = ["evaluate", "blocks.npz", "--strategy", "age", "--set", "basef=0.5", "--classifier", "gcn", "--budget", "6", "--json", "r.json"]
+    age = [
+        "evaluate",
+        "blocks.npz",
+        "--strategy",
+        "age",
+        "--set",
+        "basef=0.5",
+        "--classifier",
+        "gcn",
+        "--budget",
+        "6",
+        "--json",
+        "r.json",
+    ]
     assert main([*age, *SHORT]) == 0
     theirs = evaluate(block_graph(), Age(basef=0.5), classifier="gcn", budget=6, runs=2, device="cpu")
     assert json.loads((here / "r.json").read_text())["micro_f1"]["values"] == theirs.micro_f1.tolist()
 
 
-def test_settings_change_the_classifier_that_a_policy_brings_along(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_settings_change_the_classifier_that_a_policy_brings_along(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     policy, scores = Policy(seed=1), []
-    policy.origin = {"training": {"classifier": {"name": "gcn", "settings": {**Gcn(hidden=8, observed="training").identity()}}}}
+    policy.origin = {
+        "training": {"classifier": {"name": "gcn", "settings": {**Gcn(hidden=8, observed="training").identity()}}}
+    }
     save_policy(policy, here / "mine.safetensors")
     for options, expected in (([], "training"), (["--set", "observed=updated"], "updated")):
-        assert main(["evaluate", "blocks.npz", "--policy", "mine.safetensors", *options, "--budget", "6", "--json", "r.json", *SHORT]) == 0
-        theirs = evaluate(block_graph(), policy, classifier=Gcn(hidden=8, observed=expected), budget=6, runs=2, device="cpu")
+        assert (
+            main(
+                [
+                    "evaluate",
+                    "blocks.npz",
+                    "--policy",
+                    "mine.safetensors",
+                    *options,
+                    "--budget",
+                    "6",
+                    "--json",
+                    "r.json",
+                    *SHORT,
+                ]
+            )
+            == 0
+        )
+        theirs = evaluate(
+            block_graph(), policy, classifier=Gcn(hidden=8, observed=expected), budget=6, runs=2, device="cpu"
+        )
         scores.append(json.loads((here / "r.json").read_text())["micro_f1"]["values"])
         assert scores[-1] == theirs.micro_f1.tolist()
     assert scores[0] != scores[1]
@@ -111,17 +173,25 @@ def test_settings_change_the_classifier_that_a_policy_brings_along(here: Path, c
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["small.npz", "--strategy", "random", "--budget", "21"], ["a budget of 21 queries is more than the pool's 20 nodes"]),
+        (
+            ["small.npz", "--strategy", "random", "--budget", "21"],
+            ["a budget of 21 queries is more than the pool's 20 nodes"],
+        ),
         (["bare.npz", "--strategy", "random", "--budget", "3"], ["'bare.npz' has no labels"]),
         (["bare.npz", "--strategy", "random"], ["'bare.npz' has no labels", "nodewise session new"]),
         (["small.npz", "--strategy", "random", "--runs", "0"], ["--runs", "0"]),
         (["small.npz", "--strategy", "random", "--device", "cuda:x"], ["unknown device 'cuda:x'"]),
         (["nowhere.npz", "--strategy", "random"], ["nowhere.npz"]),
         (["small.npz", "--strategy", "policy", "--policy", "small.npz"], ["small.npz", "policy file"]),
-        (["small.npz", "--strategy", "random", "--closing-epochs", "50"], ["--closing-epochs is the GCN's", "--classifier gcn"]),
+        (
+            ["small.npz", "--strategy", "random", "--closing-epochs", "50"],
+            ["--closing-epochs is the GCN's", "--classifier gcn"],
+        ),
     ],
 )
-def test_bad_input_gets_one_line_and_2(arguments: list[str], expected: list[str], here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_gets_one_line_and_2(
+    arguments: list[str], expected: list[str], here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["evaluate", *arguments, "--quiet", "--json", "r.json"]) == 2
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1

@@ -35,7 +35,18 @@ def test_a_policy_is_trained_shown_and_evaluated(
     assert "Micro-F1" in out
     result = json.loads(Path("result.json").read_text(encoding="utf-8"))
     known = {
-        key: result[key] for key in ("schema", "nodewise_version", "graph", "features", "strategy", "classifier", "budget", "runs", "seed")
+        key: result[key]
+        for key in (
+            "schema",
+            "nodewise_version",
+            "graph",
+            "features",
+            "strategy",
+            "classifier",
+            "budget",
+            "runs",
+            "seed",
+        )
     }
     assert known == {
         "schema": 1,
@@ -72,7 +83,11 @@ def test_a_policy_is_trained_shown_and_evaluated(
     ],
 )
 def test_bad_input_gets_one_line_and_2(
-    arguments: list[str], expected: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    arguments: list[str],
+    expected: list[str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2

@@ -44,7 +44,11 @@ def test_a_shipped_policy_is_shown(name: str, capfd: pytest.CaptureFixture[str])
 
 def test_what_a_policy_was_trained_with_is_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     policy = Policy()
-    policy.origin = {"training": {"classifier": {"name": "gcn", "settings": {**Gcn().identity(), "observed": "training", "hidden": 64}}}}
+    policy.origin = {
+        "training": {
+            "classifier": {"name": "gcn", "settings": {**Gcn().identity(), "observed": "training", "hidden": 64}}
+        }
+    }
     save_policy(policy, tmp_path / "mine.safetensors")
     assert main(["policy", "show", str(tmp_path / "mine.safetensors")]) == 0
     assert "trained with    gcn, observed training\n" in capfd.readouterr().out.replace(" \n", "\n")
@@ -60,11 +64,16 @@ def test_a_shipped_policy_is_played_with_the_papers_classifier(name: str) -> Non
     [
         ({}, ("gcn", {})),
         ({"training": {"classifier": {"name": "gcn", "settings": {"hidden": 8}}}}, ("gcn", {"hidden": 8})),
-        ({"training": {"classifier": {"name": "gcn", "settings": {"hidden": 8}}}, "played_with": {"name": "views"}}, ("views", {})),
+        (
+            {"training": {"classifier": {"name": "gcn", "settings": {"hidden": 8}}}, "played_with": {"name": "views"}},
+            ("views", {}),
+        ),
         ({"training": "nothing", "played_with": "name"}, ("gcn", {})),
     ],
 )
-def test_a_policy_is_played_as_it_was_trained_unless_it_says_otherwise(origin: dict[str, Any], classifier: tuple[str, Any]) -> None:
+def test_a_policy_is_played_as_it_was_trained_unless_it_says_otherwise(
+    origin: dict[str, Any], classifier: tuple[str, Any]
+) -> None:
     policy = Policy()
     policy.origin = origin
     assert policy.classifier == classifier

@@ -25,7 +25,19 @@ NUMBERS = ("--group-size", "8", "--ranks", "1-2", "--width", "3", "--memory-gb",
 
 def command(folder: Path, ending: str = "") -> list[str | Path]:
     submissions, comments, glove = write_month(folder / "in", ending)
-    return ["reddit", "build", "--submissions", submissions, "--comments", comments, "--glove", glove, "--out", folder / "out", *NUMBERS]
+    return [
+        "reddit",
+        "build",
+        "--submissions",
+        submissions,
+        "--comments",
+        comments,
+        "--glove",
+        glove,
+        "--out",
+        folder / "out",
+        *NUMBERS,
+    ]
 
 
 def test_builds_prints_every_step_and_can_be_used_by_name(nodewise: Run, tmp_path: Path) -> None:
@@ -55,15 +67,34 @@ def test_json_is_the_saved_report(nodewise: Run, tmp_path: Path) -> None:
 
 
 def test_every_option_reaches_the_build(nodewise: Run, tmp_path: Path) -> None:
-    options = ("--groups", "all", "--shared-users", "1", "--exclude-user", "ann", "--exclude-bots", "--prefix", "jan", "--keep-work")
+    options = (
+        "--groups",
+        "all",
+        "--shared-users",
+        "1",
+        "--exclude-user",
+        "ann",
+        "--exclude-bots",
+        "--prefix",
+        "jan",
+        "--keep-work",
+    )
     work = tmp_path / "work"
     done = nodewise(*command(tmp_path), *options, "--work", work, "--threads", "1", "--max-edges", "50")
     assert done.returncode == 0, done.stderr
     settings = json.loads((tmp_path / "out" / "jan-report.json").read_text())["settings"]
     assert settings == {
-        "group_size": 8, "first_rank": 1, "last_rank": 2, "shared_users": 1, "groups": None, "width": 3, "exclude_bots": True,
-        "exclude_users": ["ann"], "prefix": "jan", "max_edges": 50,
-    }  # fmt: skip
+        "group_size": 8,
+        "first_rank": 1,
+        "last_rank": 2,
+        "shared_users": 1,
+        "groups": None,
+        "width": 3,
+        "exclude_bots": True,
+        "exclude_users": ["ann"],
+        "prefix": "jan",
+        "max_edges": 50,
+    }
     assert (work / "work.duckdb").exists()
     assert read_graph(tmp_path / "out" / "jan1.npz").num_nodes == 5
 
@@ -93,9 +124,21 @@ def test_quoted_globs_folders_and_repetition(nodewise: Run, tmp_path: Path) -> N
     folder = tmp_path / "in"
     (folder / "RS_more").write_bytes(SUBMISSION_LINES[0])
     done = nodewise(
-        "reddit", "build", "--submissions", f"{folder}/RS_2*", "--submissions", folder / "RS_more", "--comments", folder, "--glove", folder,
-        "--out", tmp_path / "out", *NUMBERS, "--json",
-    )  # fmt: skip
+        "reddit",
+        "build",
+        "--submissions",
+        f"{folder}/RS_2*",
+        "--submissions",
+        folder / "RS_more",
+        "--comments",
+        folder,
+        "--glove",
+        folder,
+        "--out",
+        tmp_path / "out",
+        *NUMBERS,
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["selected"]["repeated"] == 1
 
@@ -104,10 +147,21 @@ def test_quoted_globs_folders_and_repetition(nodewise: Run, tmp_path: Path) -> N
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to another process there")
 def test_ctrl_c_keeps_what_was_read_and_the_next_run_goes_on(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     lines = [
-        b'{"id": "c%d", "link_id": "t3_p%d", "author": "u%d", "body": "%s"}' % (n, n % 9, n // 9 % 99, b"x" * 2000) for n in range(200_000)
+        b'{"id": "c%d", "link_id": "t3_p%d", "author": "u%d", "body": "%s"}' % (n, n % 9, n // 9 % 99, b"x" * 2000)
+        for n in range(200_000)
     ]
     submissions, comments, glove = write_month(tmp_path / "in", "", None, lines, GLOVE)
-    arguments = ["--submissions", submissions, "--comments", comments, "--glove", glove, "--out", tmp_path / "out", *NUMBERS]
+    arguments = [
+        "--submissions",
+        submissions,
+        "--comments",
+        comments,
+        "--glove",
+        glove,
+        "--out",
+        tmp_path / "out",
+        *NUMBERS,
+    ]
     line = [sys.executable, "-m", "nodewise", "reddit", "build", *map(str, arguments)]
     running = subprocess.Popen(line, env=clean_environment, stderr=subprocess.PIPE, text=True)
     while not list((tmp_path / "out" / ".reddit-work").glob("lines/comments*")) and running.poll() is None:

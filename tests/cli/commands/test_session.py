@@ -25,7 +25,19 @@ def run(capfd: pytest.CaptureFixture[str], *arguments: str | Path, code: int = 0
 @pytest.fixture
 def job(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Path:
     path = tmp_path / "job.nodewise"
-    run(capfd, "new", path, "karate", "--budget", "6", "--strategy", "age", "--classes", "Mr. Hi,Officer", "--hide-labels")
+    run(
+        capfd,
+        "new",
+        path,
+        "karate",
+        "--budget",
+        "6",
+        "--strategy",
+        "age",
+        "--classes",
+        "Mr. Hi,Officer",
+        "--hide-labels",
+    )
     return path
 
 
@@ -50,17 +62,29 @@ def test_a_whole_job(nodewise: Run, tmp_path: Path) -> None:
         assert told.returncode == 0, told.stderr
     assert "the budget is spent" in told.stderr
     finished = nodewise("session", "ask", "job")
-    assert finished.returncode == 1 and finished.stderr.count("\n") == 1 and "budget of 4 labels is spent" in finished.stderr
+    assert (
+        finished.returncode == 1
+        and finished.stderr.count("\n") == 1
+        and "budget of 4 labels is spent" in finished.stderr
+    )
     status = json.loads(nodewise("session", "status", "job", "--json").stdout)
-    assert status["told"] == 4 and status["left"] == 0 and status["done"] and status["audit"] == {"labelled": 2, "of": 2}
+    assert (
+        status["told"] == 4 and status["left"] == 0 and status["done"] and status["audit"] == {"labelled": 2, "of": 2}
+    )
     assert status["stop"]["audit"]["nodes"] == 2 and status["stop"]["words"]
     rows = list(csv.DictReader(io.StringIO(nodewise("session", "predict", "job").stdout)))
-    assert len(rows) == 34 and {row["from"] for row in rows} == {"", "told", "audit"} and rows[0]["predicted"] in classes
+    assert (
+        len(rows) == 34 and {row["from"] for row in rows} == {"", "told", "audit"} and rows[0]["predicted"] in classes
+    )
     for ending in ("csv", "json", "npz", "pt"):
         assert nodewise("session", "export", "job", f"out.{ending}").returncode == 0
     assert nodewise("session", "backup", "job", "copy").returncode == 0
     assert json.loads(nodewise("session", "status", "copy", "--json", "--brief").stdout)["told"] == 4
-    assert {file.name for file in tmp_path.iterdir()} - {"cache"} == {"job", "copy", *(f"out.{e}" for e in ("csv", "json", "npz", "pt"))}
+    assert {file.name for file in tmp_path.iterdir()} - {"cache"} == {
+        "job",
+        "copy",
+        *(f"out.{e}" for e in ("csv", "json", "npz", "pt")),
+    }
 
 
 def test_tell_skip_undo_and_change(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -80,8 +104,15 @@ def test_tell_skip_undo_and_change(job: Path, capfd: pytest.CaptureFixture[str])
     run(capfd, "class", job, "Neither")
     run(capfd, "budget", job, "9")
     status = json.loads(run(capfd, "status", job, "--json", "--brief")[0])
-    assert (status["told"], status["left"], status["skipped"]) == (1, 8, 1) and status["classes"] == ["Mr. Hi", "Officer", "Neither"]
-    assert run(capfd, "undo", job)[0] == "undone: budget 9 by me\n" and run(capfd, "undo", job)[0] == "undone: class Neither by me\n"
+    assert (status["told"], status["left"], status["skipped"]) == (1, 8, 1) and status["classes"] == [
+        "Mr. Hi",
+        "Officer",
+        "Neither",
+    ]
+    assert (
+        run(capfd, "undo", job)[0] == "undone: budget 9 by me\n"
+        and run(capfd, "undo", job)[0] == "undone: class Neither by me\n"
+    )
     text, _ = run(capfd, "status", job)
     assert "1 of 6 told" in text and "cross-validated" not in text
 
@@ -96,12 +127,16 @@ def test_classes_notes_bulk_answers_and_released_queries(job: Path, capfd: pytes
     out = run(capfd, "classes", job)[0]
     assert out.index("Captain") < out.index("Mr. Hi") and "wears a hat" in out and "look twice" in out
     listed = json.loads(run(capfd, "classes", job, "--json")[0])
-    assert [(each["number"], each["name"], each["labels"]) for each in listed["classes"]] == [(2, "Captain", 3), (1, "Mr. Hi", 0)]
+    assert [(each["number"], each["name"], each["labels"]) for each in listed["classes"]] == [
+        (2, "Captain", 3),
+        (1, "Mr. Hi", 0),
+    ]
     assert run(capfd, "merge", job, "Mr. Hi", "Captain")[0] == "Mr. Hi counts as Captain from now on\n"
     assert run(capfd, "undo", job)[0] == "undone: merge by me\n"
     run(capfd, "ask", job, "--annotator", "ada")
     assert (
-        run(capfd, "release", job, "ada")[0] == "ada: 1 query freed\n" and run(capfd, "release", job, "ada")[0] == "ada: 0 queries freed\n"
+        run(capfd, "release", job, "ada")[0] == "ada: 1 query freed\n"
+        and run(capfd, "release", job, "ada")[0] == "ada: 0 queries freed\n"
     )
     status = json.loads(run(capfd, "status", job, "--json", "--brief")[0])
     assert status["bulk"] == 3 and status["told"] == 0 and status["notes"] == 1 and status["open"] == {}
@@ -112,7 +147,11 @@ def test_people_who_agree_are_told_by_kappa(job: Path, capfd: pytest.CaptureFixt
         for node in ("0", "33"):
             run(capfd, "tell", job, node, "Mr. Hi" if node == "0" else "Officer", "--annotator", who)
     out = run(capfd, "status", job, "--brief")[0]
-    assert "100% of pairs of votes, Fleiss' kappa 1.00" in out and "ada and bob: kappa 1.00 on 2 nodes" in out and "Officer 1.00" in out
+    assert (
+        "100% of pairs of votes, Fleiss' kappa 1.00" in out
+        and "ada and bob: kappa 1.00 on 2 nodes" in out
+        and "Officer 1.00" in out
+    )
 
 
 def test_a_disagreement_is_settled_and_opinions_are_asked_for(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +165,9 @@ def test_a_disagreement_is_settled_and_opinions_are_asked_for(job: Path, capfd: 
     assert run(capfd, "class", job, "Oficer", "--new-class")[0] == "classes: Mr. Hi, Officer, Oficer\n"
 
 
-def test_formulas_in_an_export_are_harmless_unless_kept(job: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_formulas_in_an_export_are_harmless_unless_kept(
+    job: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     run(capfd, "tell", job, "0", "=1+1", "--new-class")
     for flag, cell in (((), "'=1+1"), (("--keep-formulas",), "=1+1")):
         run(capfd, "export", job, tmp_path / "out.csv", *flag)
@@ -159,10 +200,17 @@ def test_bad_input_is_one_line_and_2(
     job: Path, tmp_path: Path, arguments: list[str], expected: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("hello")
-    places = {"JOB": str(job), "OTHER": str(tmp_path / "other"), "TEXT": str(tmp_path / "text"), "out.xlsx": str(tmp_path / "out.xlsx")}
+    places = {
+        "JOB": str(job),
+        "OTHER": str(tmp_path / "other"),
+        "TEXT": str(tmp_path / "text"),
+        "out.xlsx": str(tmp_path / "out.xlsx"),
+    }
     before = job.read_bytes()
     out, err = run(capfd, *(places.get(part, part) for part in arguments), "--quiet", code=2)
-    assert out == "" and err.count("\n") == 1 and err.startswith(f"nodewise session {arguments[0]}: ") and expected in err
+    assert (
+        out == "" and err.count("\n") == 1 and err.startswith(f"nodewise session {arguments[0]}: ") and expected in err
+    )
     assert job.read_bytes() == before and not (tmp_path / "other").exists()
 
 
@@ -173,8 +221,15 @@ def test_nothing_to_undo_ends_with_1(job: Path, capfd: pytest.CaptureFixture[str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["tell JOB 3 Officer", "skip JOB 3", "status JOB --brief", "backup JOB COPY"])
-def test_what_needs_no_classifier_loads_no_torch(job: Path, tmp_path: Path, command: str, clean_environment: dict[str, str]) -> None:
+def test_what_needs_no_classifier_loads_no_torch(
+    job: Path, tmp_path: Path, command: str, clean_environment: dict[str, str]
+) -> None:
     arguments = [part.replace("JOB", str(job)).replace("COPY", str(tmp_path / "copy")) for part in command.split()]
-    code = f"import sys; from nodewise.cli import main; code = main({['session', *arguments]!r}); assert 'torch' not in sys.modules; sys.exit(code)"
-    done = subprocess.run([sys.executable, "-c", code], env=clean_environment, capture_output=True, text=True, check=False)
+    code = (
+        f"import sys; from nodewise.cli import main; code = main({['session', *arguments]!r}); assert 'torch' not in"
+        " sys.modules; sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=clean_environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr

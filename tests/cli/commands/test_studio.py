@@ -31,7 +31,9 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def started(folder: Path, environment: dict[str, str], *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command in a process of its own, and the address that it told."""
     command = [sys.executable, "-m", "nodewise", "studio", *arguments, "--no-browser"]
-    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         yield process, process.stdout.readline().strip()
@@ -49,7 +51,9 @@ def end(process: subprocess.Popen[str], how: signal.Signals = signal.SIGINT) -> 
 
 
 @pytest.mark.slow
-def test_the_address_is_told_and_ctrl_c_ends_it_with_everything_in_the_file(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+def test_the_address_is_told_and_ctrl_c_ends_it_with_everything_in_the_file(
+    tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
     job(tmp_path).close()
     with started(tmp_path, clean_environment, "job.nodewise", "--port", "0") as (process, address):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
@@ -85,7 +89,9 @@ def test_ctrl_c_in_the_middle_of_long_work_ends_it_quietly_and_whoever_waits_is_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["job.nodewise"]
 
 
-def test_without_a_session_the_sessions_of_this_folder_are_listed(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+def test_without_a_session_the_sessions_of_this_folder_are_listed(
+    tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
     job(tmp_path, "mine").close()
     with started(tmp_path, clean_environment, "--port", "0", "--quiet") as (process, address):
         found = httpx.get(f"{address}api/v1/studio", timeout=300).json()
@@ -95,13 +101,22 @@ def test_without_a_session_the_sessions_of_this_folder_are_listed(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_the_next_free_port_is_taken_unless_one_was_asked_for(nodewise: Run, tmp_path: Path, clean_environment: dict[str, str]) -> None:
+def test_the_next_free_port_is_taken_unless_one_was_asked_for(
+    nodewise: Run, tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
     with bind("127.0.0.1", 8080, exactly=False) as taken:
         port = taken.getsockname()[1]
         refused = nodewise("studio", "--port", str(port), "--no-browser")
-        assert refused.returncode == 2 and f"port {port} of 127.0.0.1 is taken" in refused.stderr and refused.stderr.count("\n") == 1
+        assert (
+            refused.returncode == 2
+            and f"port {port} of 127.0.0.1 is taken" in refused.stderr
+            and refused.stderr.count("\n") == 1
+        )
         with started(tmp_path, clean_environment) as (process, address):
-            assert int(address.rstrip("/").rsplit(":")[-1]) > 8080 and httpx.get(f"{address}api/v1/studio", timeout=300).status_code == 200
+            assert (
+                int(address.rstrip("/").rsplit(":")[-1]) > 8080
+                and httpx.get(f"{address}api/v1/studio", timeout=300).status_code == 200
+            )
             assert end(process)[0] == 0
 
 
@@ -142,16 +157,25 @@ def test_bad_input_is_one_line_and_2(nodewise: Run, arguments: list[str], said: 
 
 
 @pytest.mark.parametrize(
-    ("module", "package"), [("fastapi", "fastapi"), ("python_multipart", "python-multipart"), ("websockets", "websockets")]
+    ("module", "package"),
+    [("fastapi", "fastapi"), ("python_multipart", "python-multipart"), ("websockets", "websockets")],
 )
 def test_a_missing_extra_is_told_with_how_to_install_it(
     module: str, package: str, tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:
-    code = f"import sys; sys.modules[{module!r}] = None; from nodewise.cli import main; sys.exit(main(['studio', '--no-browser']))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=clean_environment, capture_output=True, text=True, check=False)
+    code = (
+        f"import sys; sys.modules[{module!r}] = None; from nodewise.cli import main; sys.exit(main(['studio',"
+        " '--no-browser']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=clean_environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     checkout = Path(__file__).parents[3]  # whoever works in one is told a command that works there
-    assert done.stderr == f"nodewise studio: this needs {package}, which is not installed: run pip install '.[studio]' in {checkout}\n"
+    assert (
+        done.stderr
+        == f"nodewise studio: this needs {package}, which is not installed: run pip install '.[studio]' in {checkout}\n"
+    )
 
 
 def test_the_browser_is_opened_at_the_address(tmp_path: Path, clean_environment: dict[str, str]) -> None:
@@ -160,7 +184,9 @@ def test_the_browser_is_opened_at_the_address(tmp_path: Path, clean_environment:
     opener.chmod(0o755)
     environment = {**clean_environment, "BROWSER": str(opener)}
     command = [sys.executable, "-m", "nodewise", "studio", "--port", "0"]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
@@ -177,7 +203,12 @@ def test_the_browser_is_opened_at_the_address(tmp_path: Path, clean_environment:
 
 
 def test_help_needs_nothing_heavy(clean_environment: dict[str, str]) -> None:
-    code = "import sys; from nodewise.cli import main; main(['studio', '--help']); print(*sorted({m.split('.')[0] for m in sys.modules}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment)
+    code = (
+        "import sys; from nodewise.cli import main; main(['studio', '--help']); print(*sorted({m.split('.')[0] for m in"
+        " sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment
+    )
     assert "--allow-host" in done.stdout
     assert not {"torch", "numpy", "fastapi", "uvicorn", "websockets"}.intersection(done.stdout.splitlines()[-1].split())

@@ -19,7 +19,21 @@ from nodewise.policy import load_policy
 from tests.small_graphs import random_graph
 
 SHORT = ["--episodes", "2", "--batch", "2", "--device", "cpu", "--quiet"]
-FORTY = ["train", "one.npz", "two.npz", "--out", "p.safetensors", "--budget", "2", "--episodes", "40", "--batch", "2", "--device", "cpu"]
+FORTY = [
+    "train",
+    "one.npz",
+    "two.npz",
+    "--out",
+    "p.safetensors",
+    "--budget",
+    "2",
+    "--episodes",
+    "40",
+    "--batch",
+    "2",
+    "--device",
+    "cpu",
+]
 
 
 @pytest.fixture
@@ -33,7 +47,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_option_reaches_the_policy_s_file(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    options = ["--budget", "3,4", "--features", "unit", "--architecture", "mlp", "--without", "degree, labelled", "--reward", "stepwise"]
+    options = [
+        "--budget",
+        "3,4",
+        "--features",
+        "unit",
+        "--architecture",
+        "mlp",
+        "--without",
+        "degree, labelled",
+        "--reward",
+        "stepwise",
+    ]
     options += ["--kl-scaling", "none"]
     assert main(["train", "one.npz", "two.npz", "--out", "p.safetensors", "--seed", "6", *options, *SHORT]) == 0
     assert capfd.readouterr().out.startswith("p.safetensors: the policy of episode 2, mean reward of 2 episodes ")
@@ -43,7 +68,14 @@ def test_every_option_reaches_the_policy_s_file(here: Path, capfd: pytest.Captur
     assert policy.settings.state.kl_scaling == "none"
     training = policy.origin["training"]
     told = {key: training[key] for key in ("episodes", "batch", "budgets", "seed", "reward", "features")}
-    assert told == {"episodes": 2, "batch": 2, "budgets": [3, 4], "seed": 6, "reward": "stepwise", "features": ["unit", "unit"]}
+    assert told == {
+        "episodes": 2,
+        "batch": 2,
+        "budgets": [3, 4],
+        "seed": 6,
+        "reward": "stepwise",
+        "features": ["unit", "unit"],
+    }
     assert len((here / "p.jsonl").read_text().splitlines()) == 2
 
 
@@ -82,9 +114,12 @@ def test_bad_input_gets_one_line_and_2_and_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("out", "said"), [("p.pt", "a policy file ends with .safetensors, got 'p.pt'"), ("no/p.safetensors", "make it first")]
+    ("out", "said"),
+    [("p.pt", "a policy file ends with .safetensors, got 'p.pt'"), ("no/p.safetensors", "make it first")],
 )
-def test_a_policy_needs_a_place_and_its_ending(out: str, said: str, here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_policy_needs_a_place_and_its_ending(
+    out: str, said: str, here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["train", "one.npz", "--out", out, *SHORT]) == 2
     assert said in capfd.readouterr().err
 
@@ -108,7 +143,10 @@ def test_ctrl_c_saves_ends_with_130_and_can_be_resumed(
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == "nodewise train: interrupted; the same command with --resume goes on from the last whole episode"
+    assert (
+        err.splitlines()[-1]
+        == "nodewise train: interrupted; the same command with --resume goes on from the last whole episode"
+    )
     assert {path.name for path in here.glob("p.*")} == {"p.checkpoint", "p.jsonl"}
     # without --resume nothing is overwritten
     assert main(FORTY) == 2

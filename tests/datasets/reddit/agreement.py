@@ -51,6 +51,6 @@ def compare(out: Path, expected: Expected, chosen: RedditSettings) -> None:
     assert report["selected"]["repeated"] == counts["repeated posts"]
     assert report["selected"]["anonymous"] == counts["anonymous"]
     assert report["comment_counts"]["repeated"] == counts["repeated comments"]
-    assert {fate: report["comment_counts"][fate] for fate in ("deleted", "excluded", "outside", "elsewhere", "used")} == {
-        fate: counts[fate] for fate in ("deleted", "excluded", "outside", "elsewhere", "used")
-    }
+    assert {
+        fate: report["comment_counts"][fate] for fate in ("deleted", "excluded", "outside", "elsewhere", "used")
+    } == {fate: counts[fate] for fate in ("deleted", "excluded", "outside", "elsewhere", "used")}

@@ -6,7 +6,24 @@ import json
 import random
 from dataclasses import dataclass, field
 
-VOCABULARY = ["Red", "red", "blue", "Don't", "Bob", "'s", "n't", "must", "Größe", "3", "well", "known", "the", "of", "A", "zap"]
+VOCABULARY = [
+    "Red",
+    "red",
+    "blue",
+    "Don't",
+    "Bob",
+    "'s",
+    "n't",
+    "must",
+    "Größe",
+    "3",
+    "well",
+    "known",
+    "the",
+    "of",
+    "A",
+    "zap",
+]
 UNKNOWN = ["Xyzzy", "plugh", "RED", "qux"]
 WIDTH = 5
 
@@ -45,7 +62,12 @@ def make_month(seed: int, shape: Shape | None = None) -> Month:
         month.comments.append(_line(rng, _comment(rng, shape, f"c{number:x}", on)))
     for lines, make in (
         (month.submissions, lambda: _post(rng, shape, rng.choice(ids) if ids else "a")),
-        (month.comments, lambda: _comment(rng, shape, f"c{rng.randrange(max(shape.comments, 1)):x}", rng.choice(ids) if ids else "a")),
+        (
+            month.comments,
+            lambda: _comment(
+                rng, shape, f"c{rng.randrange(max(shape.comments, 1)):x}", rng.choice(ids) if ids else "a"
+            ),
+        ),
     ):
         for _ in range(round(shape.dirt * len(lines))):  # lines with an id that another line has, with other content
             lines.insert(rng.randrange(len(lines) + 1), _line(rng, make()))
@@ -72,7 +94,9 @@ def _ids(rng: random.Random, count: int) -> list[str]:
 
 def _author(rng: random.Random, shape: Shape, record: dict[str, object]) -> None:
     if rng.random() >= shape.deleted:
-        record["author"] = rng.choice([f"user{rng.randrange(shape.users)}", f"User{rng.randrange(shape.users)}", "AutoModerator"])
+        record["author"] = rng.choice(
+            [f"user{rng.randrange(shape.users)}", f"User{rng.randrange(shape.users)}", "AutoModerator"]
+        )
         return
     kind = rng.choice(["deleted", "deleted", "missing", "null", "empty"])
     if kind != "missing":
@@ -88,9 +112,23 @@ def _text(rng: random.Random) -> str:
     parts = []
     for _ in range(rng.randrange(7)):
         word = rng.choice(
-            [*VOCABULARY[:4], *VOCABULARY[7:], *UNKNOWN, "Bob's", "mustn't", "well-known", "Don’t", "it's_red", "http://a.b/red?of=A"]
+            [
+                *VOCABULARY[:4],
+                *VOCABULARY[7:],
+                *UNKNOWN,
+                "Bob's",
+                "mustn't",
+                "well-known",
+                "Don’t",
+                "it's_red",
+                "http://a.b/red?of=A",
+            ]
         )
-        parts.append(rng.choice(["{}", "{},", "({})", "*{}*", "'{}'", "{}…", "&lt;{}&gt;", "{}&amp;", "{}\n", "{}\u0000"]).format(word))
+        parts.append(
+            rng.choice(
+                ["{}", "{},", "({})", "*{}*", "'{}'", "{}…", "&lt;{}&gt;", "{}&amp;", "{}\n", "{}\u0000"]
+            ).format(word)
+        )
     return " ".join(parts)
 
 
@@ -110,8 +148,21 @@ def _post(rng: random.Random, shape: Shape, identifier: str) -> dict[str, object
         post["subreddit"] = rng.choice([None, ""])
     kind = rng.choice(["missing", "empty", "deleted", "removed", "null", "text", "text", "text"])
     if kind != "missing":
-        post["selftext"] = {"empty": "", "deleted": "[deleted]", "removed": "[removed]", "null": None, "text": _text(rng)}[kind]
-    url = rng.choice([None, "", f"http://www.reddit.com/r/{subreddit}/comments/{identifier}/x/", "http://i.imgur.com/a.png?x=1&amp;y=2"])
+        post["selftext"] = {
+            "empty": "",
+            "deleted": "[deleted]",
+            "removed": "[removed]",
+            "null": None,
+            "text": _text(rng),
+        }[kind]
+    url = rng.choice(
+        [
+            None,
+            "",
+            f"http://www.reddit.com/r/{subreddit}/comments/{identifier}/x/",
+            "http://i.imgur.com/a.png?x=1&amp;y=2",
+        ]
+    )
     if url is not None or rng.random() > 0.5:
         post["url"] = url
     if rng.random() > 0.5:  # later years
@@ -148,7 +199,9 @@ def _shuffled(rng: random.Random, record: dict[str, object]) -> dict[str, object
 
 
 def _line(rng: random.Random, record: dict[str, object]) -> bytes:
-    line = json.dumps(record, ensure_ascii=rng.random() > 0.3, separators=rng.choice([(",", ":"), (", ", ": ")])).encode()
+    line = json.dumps(
+        record, ensure_ascii=rng.random() > 0.3, separators=rng.choice([(",", ":"), (", ", ": ")])
+    ).encode()
     chance = rng.random()
     if chance < 0.02:
         line = line.replace(b'"title":', b'"title_":1,"title":').replace(b"Red", b"\xffRed")  # bytes that are not UTF-8
@@ -159,10 +212,29 @@ def _line(rng: random.Random, record: dict[str, object]) -> bytes:
 
 def _dirt(rng: random.Random, lines: list[bytes]) -> bytes:
     whole = rng.choice(lines) if lines else b'{"id":'
-    return rng.choice([
-        whole[: rng.randrange(len(whole) + 1)].rstrip(b"} \r"), b"", b"   ", b"\r", b"null", b"[1, 2]", b"5", b'"text"', b"{}", b"}{", b"<html>",
-        b'{"id": null, "author": "user0"}', b'{"id": "", "created_utc": 1, "link_id": "t3_a"}', b'{"id": "q1", "created_utc": "yesterday", "title": "x"}',
-        b'{"id": "q2", "title": "x", "created_utc": null}', b'{"id": "q3", "link_id": "t1_a", "author": "user0"}',
-        b'{"id": "q4", "link_id": "t3_", "author": "user0"}', b'{"id": "q5", "title": "x", "created_utc": NaN}', b"\x00\x01", whole + whole,
-        b'{"id": "q6", "link_id": "t3_1", "author": "user0", "created_utc": 1388534400}', b'{"id": "q7", "created_utc": [1], "title": "x"}',
-    ])  # fmt: skip
+    return rng.choice(
+        [
+            whole[: rng.randrange(len(whole) + 1)].rstrip(b"} \r"),
+            b"",
+            b"   ",
+            b"\r",
+            b"null",
+            b"[1, 2]",
+            b"5",
+            b'"text"',
+            b"{}",
+            b"}{",
+            b"<html>",
+            b'{"id": null, "author": "user0"}',
+            b'{"id": "", "created_utc": 1, "link_id": "t3_a"}',
+            b'{"id": "q1", "created_utc": "yesterday", "title": "x"}',
+            b'{"id": "q2", "title": "x", "created_utc": null}',
+            b'{"id": "q3", "link_id": "t1_a", "author": "user0"}',
+            b'{"id": "q4", "link_id": "t3_", "author": "user0"}',
+            b'{"id": "q5", "title": "x", "created_utc": NaN}',
+            b"\x00\x01",
+            whole + whole,
+            b'{"id": "q6", "link_id": "t3_1", "author": "user0", "created_utc": 1388534400}',
+            b'{"id": "q7", "created_utc": [1], "title": "x"}',
+        ]
+    )

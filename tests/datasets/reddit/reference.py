@@ -94,7 +94,9 @@ def build_by_hand(submissions: list[bytes], comments: list[bytes], glove: bytes,
     return out
 
 
-def graph_of(posts: list[dict], edges: list[tuple[int, int]], vectors: dict[str, list[float]], width: int) -> ExpectedGraph:
+def graph_of(
+    posts: list[dict], edges: list[tuple[int, int]], vectors: dict[str, list[float]], width: int
+) -> ExpectedGraph:
     part = list(range(len(posts)))  # step 5
     for _ in posts:
         for one, other in edges:
@@ -129,7 +131,9 @@ def unique(records: list[dict], counts: dict[str, int], name: str) -> list[dict]
 
 def read_object(line: bytes) -> dict | None:
     try:
-        found, _ = json.JSONDecoder().raw_decode(line.decode("utf-8", errors="replace").strip())  # what follows the object is ignored
+        found, _ = json.JSONDecoder().raw_decode(
+            line.decode("utf-8", errors="replace").strip()
+        )  # what follows the object is ignored
     except ValueError:
         return None
     return found if isinstance(found, dict) and found.get("id") else None

@@ -47,7 +47,9 @@ def agrees(seed: int, shape: Shape, chosen: RedditSettings, chunk: int) -> bool:
             build_reddit(*save(month, folder), folder / "out", chosen, limits=limits)
             compare(folder / "out", expected, chosen)
             return True
-        with pytest.raises(InputError, match=r"no graph can be built|no (submissions|comments|posts)|none of the .* words?"):
+        with pytest.raises(
+            InputError, match=r"no graph can be built|no (submissions|comments|posts)|none of the .* words?"
+        ):
             build_reddit(*save(month, folder), folder / "out", chosen, limits=limits)
         assert not list((folder / "out").glob("*.npz"))
         return False
@@ -55,11 +57,18 @@ def agrees(seed: int, shape: Shape, chosen: RedditSettings, chunk: int) -> bool:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_agrees_with_the_reference_on_some_months(seed: int) -> None:
-    assert agrees(seed, Shape(posts=40, comments=200, users=3), RedditSettings(group_size=15, first_rank=1, last_rank=3, width=WIDTH), 1000)
+    assert agrees(
+        seed,
+        Shape(posts=40, comments=200, users=3),
+        RedditSettings(group_size=15, first_rank=1, last_rank=3, width=WIDTH),
+        1000,
+    )
 
 
 @pytest.mark.long
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32 - 1), shape=shapes, chosen=choices, chunk=st.sampled_from([4000, 20_000, 10**6]))
-def test_agrees_with_the_reference_on_hundreds_of_months(seed: int, shape: Shape, chosen: RedditSettings, chunk: int) -> None:
+def test_agrees_with_the_reference_on_hundreds_of_months(
+    seed: int, shape: Shape, chosen: RedditSettings, chunk: int
+) -> None:
     event("graphs" if agrees(seed, shape, chosen, chunk) else "no graph")

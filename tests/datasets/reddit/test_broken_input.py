@@ -66,13 +66,20 @@ def test_an_empty_month(tmp_path: Path, ending: str) -> None:
 
 
 def test_a_file_with_nothing_of_use(tmp_path: Path) -> None:
-    said = r"no submissions: none of the 3 lines of RS_2014-01 can be used \(3 not JSON\); RS_2014-01 line 1: not JSON: 'a,b'"
+    said = (
+        r"no submissions: none of the 3 lines of RS_2014-01 can be used \(3 not JSON\); RS_2014-01 line 1: not JSON:"
+        r" 'a,b'"
+    )
     refused(write_month(tmp_path / "in", "", [b"a,b", b"1,2", b"3,4"]), tmp_path / "out", said)
 
 
 def test_submissions_and_comments_exchanged(tmp_path: Path) -> None:
     submissions, comments, glove = write_month(tmp_path / "in")
-    refused((comments, submissions, glove), tmp_path / "out", "no submissions: none of the 15 lines .* a comment, not a post")
+    refused(
+        (comments, submissions, glove),
+        tmp_path / "out",
+        "no submissions: none of the 15 lines .* a comment, not a post",
+    )
 
 
 def test_the_same_file_as_both(tmp_path: Path) -> None:
@@ -87,7 +94,10 @@ def test_all_posts_deleted(tmp_path: Path) -> None:
 
 def test_comments_of_another_month(tmp_path: Path) -> None:
     lines = [line.replace(b"t3_p", b"t3_x") for line in COMMENT_LINES]
-    said = "no graph can be built: group 1: no two of its 6 chosen posts share 2 users. Check that the comments belong to the submissions"
+    said = (
+        "no graph can be built: group 1: no two of its 6 chosen posts share 2 users. Check that the comments belong to"
+        " the submissions"
+    )
     refused(write_month(tmp_path / "in", "", None, lines), tmp_path / "out", said)
 
 
@@ -97,14 +107,23 @@ def test_ranks_that_no_group_has(tmp_path: Path) -> None:
 
 
 def test_vectors_of_another_width(tmp_path: Path) -> None:
-    refused(write_month(tmp_path / "in"), tmp_path / "out", "glove.txt has vectors of 3 numbers .* but 300 are asked for", RedditSettings())
+    refused(
+        write_month(tmp_path / "in"),
+        tmp_path / "out",
+        "glove.txt has vectors of 3 numbers .* but 300 are asked for",
+        RedditSettings(),
+    )
     assert not (tmp_path / "out").exists()
     mixed = write_month(tmp_path / "in", glove=b"A 1 0 0\nred 0 1\n")
     refused(mixed, tmp_path / "out", "glove.txt line 2 has 2 numbers, the lines before it 3")
 
 
 @pytest.mark.parametrize(
-    ("glove", "said"), [(b"Rot 1 2 3\nKatze 4 5 6\n", "none of the 7 different words of the chosen posts is in glove.txt"), (b"", "empty")]
+    ("glove", "said"),
+    [
+        (b"Rot 1 2 3\nKatze 4 5 6\n", "none of the 7 different words of the chosen posts is in glove.txt"),
+        (b"", "empty"),
+    ],
 )
 def test_no_words_known(tmp_path: Path, glove: bytes, said: str) -> None:
     refused(write_month(tmp_path / "in", glove=glove), tmp_path / "out", said)

@@ -14,7 +14,16 @@ from nodewise.datasets.reddit import BuildReport, Limits, RedditSettings, build_
 from nodewise.graph import read_graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Note, Progress, Warned
-from tests.datasets.reddit.small_month import COMMENT_LINES, GLOVE, PACK, POSTS, SETTINGS, SUBMISSION_LINES, write_month, zipped
+from tests.datasets.reddit.small_month import (
+    COMMENT_LINES,
+    GLOVE,
+    PACK,
+    POSTS,
+    SETTINGS,
+    SUBMISSION_LINES,
+    write_month,
+    zipped,
+)
 
 LIMITS = Limits(memory_gb=1, threads=2)
 
@@ -35,7 +44,12 @@ def test_the_graph_of_the_small_month(tmp_path: Path) -> None:
     assert graph.y.tolist() == [0, 0, 0, 1]
     assert graph.attributes["title"].tolist() == ["A red cat", "red red", "!!!", "Blue dog"]
     assert graph.attributes["text"].tolist() == ["purrs & sleeps", "", "", ""]
-    assert graph.attributes["link"].tolist() == ["https://redd.it/p1", "https://redd.it/p2", "https://redd.it/p3", "http://dogs.org/1.png"]
+    assert graph.attributes["link"].tolist() == [
+        "https://redd.it/p1",
+        "https://redd.it/p2",
+        "https://redd.it/p3",
+        "http://dogs.org/1.png",
+    ]
     np.testing.assert_allclose(graph.x, [[1 / 3, 1 / 3, 1 / 3], [0, 1, 0], [0, 0, 0], [2, 2, 2]], rtol=1e-6)
     (group,) = report.groups
     assert (group.nodes, group.edges, group.homophily, group.mean_degree, group.max_degree) == (4, 3, 2 / 3, 1.5, 2)
@@ -55,16 +69,34 @@ def test_the_report_tells_every_step(tmp_path: Path) -> None:
     assert steps["3 posts in subreddits of rank 1–2"] == 6
     assert steps["4 edges"] == 3
     assert steps["5 nodes in largest components"] == 4
-    assert saved["comment_counts"] == {"repeated": 0, "deleted": 3, "excluded": 0, "outside": 1, "elsewhere": 4, "used": 7}
+    assert saved["comment_counts"] == {
+        "repeated": 0,
+        "deleted": 3,
+        "excluded": 0,
+        "outside": 1,
+        "elsewhere": 4,
+        "used": 7,
+    }
     assert saved["groups"][0]["classes"] == [
         {"rank": 1, "subreddit": "cats", "posts": 4, "nodes": 3},
         {"rank": 2, "subreddit": "dogs", "posts": 2, "nodes": 1},
     ]
     graphs, classes = report.tables()[1:]
     assert dict(zip(graphs.columns, graphs.rows[0], strict=True)) == {
-        "graph": "reddit1", "from": "1970-01-01", "to": "1970-01-01", "posts": 7, "chosen": 6, "users": 6, "nodes": 4, "edges": 3, "classes": 2,
-        "homophily": 0.667, "degree": 1.5, "max": 2, "no words": 1,
-    }  # fmt: skip
+        "graph": "reddit1",
+        "from": "1970-01-01",
+        "to": "1970-01-01",
+        "posts": 7,
+        "chosen": 6,
+        "users": 6,
+        "nodes": 4,
+        "edges": 3,
+        "classes": 2,
+        "homophily": 0.667,
+        "degree": 1.5,
+        "max": 2,
+        "no words": 1,
+    }
     assert classes.rows == (("reddit1", 1, "cats", 4, 3), ("reddit1", 2, "dogs", 2, 1))
 
 
@@ -87,7 +119,12 @@ def test_several_files_folders_and_globs(tmp_path: Path) -> None:
     (folder / "glove.a.txt").write_bytes(b"\n".join(GLOVE.splitlines()[:2]))
     (folder / "glove.b.txt.gz").write_bytes(gzip.compress(b"\n".join(GLOVE.splitlines()[2:])))
     build_reddit(
-        folder, str(folder / "RC_*"), [str(folder / "glove.a*"), folder / "glove.b.txt.gz"], tmp_path / "out", SETTINGS, limits=LIMITS
+        folder,
+        str(folder / "RC_*"),
+        [str(folder / "glove.a*"), folder / "glove.b.txt.gz"],
+        tmp_path / "out",
+        SETTINGS,
+        limits=LIMITS,
     )
     assert (tmp_path / "out" / "reddit1.npz").read_bytes() == (tmp_path / "one" / "out" / "reddit1.npz").read_bytes()
 
@@ -106,7 +143,14 @@ def test_folders_that_look_like_patterns_and_files_of_the_same_name(tmp_path: Pa
 
 def test_vectors_from_a_zip(tmp_path: Path) -> None:
     submissions, comments, _ = write_month(tmp_path / "in")
-    build_reddit(submissions, comments, zipped(tmp_path / "glove.zip", glove_840B_3d=GLOVE), tmp_path / "out", SETTINGS, limits=LIMITS)
+    build_reddit(
+        submissions,
+        comments,
+        zipped(tmp_path / "glove.zip", glove_840B_3d=GLOVE),
+        tmp_path / "out",
+        SETTINGS,
+        limits=LIMITS,
+    )
     assert read_graph(tmp_path / "out" / "reddit1.npz").num_features == 3
 
 
@@ -135,7 +179,9 @@ def test_another_number_of_shared_users(tmp_path: Path) -> None:
 
 def test_groups_ranks_and_what_is_said_of_them(tmp_path: Path) -> None:
     heard: list[Event] = []
-    report = build(tmp_path, RedditSettings(group_size=3, first_rank=1, last_rank=3, width=3, groups=None), reporter=heard.append)
+    report = build(
+        tmp_path, RedditSettings(group_size=3, first_rank=1, last_rank=3, width=3, groups=None), reporter=heard.append
+    )
     warned = [event.message for event in heard if isinstance(event, Warned)]
     assert "1 post after the last full group of 3 left out" in warned
     assert "group 1: it has 1 subreddit: of the ranks 1 to 3, only 1 of 3 exist" in warned
@@ -154,7 +200,9 @@ def test_groups_ranks_and_what_is_said_of_them(tmp_path: Path) -> None:
 def test_a_month_smaller_than_a_group_is_kept_as_one_and_said(tmp_path: Path) -> None:
     report = build(tmp_path, RedditSettings(group_size=100, first_rank=1, last_rank=2, width=3))
     assert report.graphs == ("reddit1",)
-    assert report.notes == ("there are only 7 posts, less than one group of 100: they are kept as one incomplete group",)
+    assert report.notes == (
+        "there are only 7 posts, less than one group of 100: they are kept as one incomplete group",
+    )
 
 
 def test_fewer_groups_than_asked_for_is_said(tmp_path: Path) -> None:
@@ -187,22 +235,33 @@ def test_a_kept_work_folder_saves_reading_again(tmp_path: Path) -> None:
         heard.clear()
         settings = RedditSettings(group_size=8, first_rank=1, last_rank=2, width=3, shared_users=shared)
         out = tmp_path / f"out{shared}"
-        build_reddit(*paths, out, settings, limits=LIMITS, work=tmp_path / "work", keep_work=True, reporter=heard.append)
-        read = {event.task for event in heard if isinstance(event, Progress)} & {"read submissions (MB)", "read comments (MB)"}
+        build_reddit(
+            *paths, out, settings, limits=LIMITS, work=tmp_path / "work", keep_work=True, reporter=heard.append
+        )
+        read = {event.task for event in heard if isinstance(event, Progress)} & {
+            "read submissions (MB)",
+            "read comments (MB)",
+        }
         assert read == tasks
     assert read_graph(tmp_path / "out1" / "reddit1.npz").num_nodes == 5
     assert (tmp_path / "work" / "work.duckdb").exists()
 
 
 def test_a_bot_with_a_hundred_thousand_comments(tmp_path: Path) -> None:
-    """Each post has five of the bot's comments; besides it, posts 10 n and 10 n + 1 share a user. So these are joined, and no others."""
+    """Each post has five of the bot's comments; besides it, posts 10 n and 10 n + 1 share a user. So these are joined,
+    and no others.
+    """
     posts = 20_000
     submissions = [
         b'{"id": "%d", "author": "author%d", "created_utc": %d, "subreddit": "s%d", "title": "red"}' % (n, n, n, n % 2)
         for n in range(posts)
     ]
-    comments = [b'{"id": "b%d", "link_id": "t3_%d", "author": "AutoModerator"}' % (n, n % posts) for n in range(5 * posts)]
-    comments += [b'{"id": "u%d", "link_id": "t3_%d", "author": "user%d"}' % (n, n, n // 10) for n in range(posts) if n % 10 < 2]
+    comments = [
+        b'{"id": "b%d", "link_id": "t3_%d", "author": "AutoModerator"}' % (n, n % posts) for n in range(5 * posts)
+    ]
+    comments += [
+        b'{"id": "u%d", "link_id": "t3_%d", "author": "user%d"}' % (n, n, n // 10) for n in range(posts) if n % 10 < 2
+    ]
     comments += [b'{"id": "v%d", "link_id": "t3_%d", "author": "linker"}' % (n, n) for n in range(0, 100, 10)]
     paths = write_month(tmp_path / "in", "", submissions, comments)
     settings = RedditSettings(group_size=posts, first_rank=1, last_rank=2, width=3)
@@ -223,6 +282,8 @@ def test_too_many_edges_are_refused_with_the_names_of_those_behind_them(tmp_path
     ]
     paths = write_month(tmp_path / "in", comments=comments)
     settings = RedditSettings(group_size=8, first_rank=1, last_rank=2, width=3, max_edges=5)
-    with pytest.raises(InputError, match=r"group 1: more than 5 pairs .* Most active: spam1 \(6 posts\), spam2 \(6 posts\)"):
+    with pytest.raises(
+        InputError, match=r"group 1: more than 5 pairs .* Most active: spam1 \(6 posts\), spam2 \(6 posts\)"
+    ):
         build_reddit(*paths, tmp_path / "out", settings, limits=LIMITS)
     assert not list((tmp_path / "out").glob("*.npz"))

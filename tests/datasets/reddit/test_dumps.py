@@ -35,7 +35,9 @@ def test_chunks_are_the_lines_of_the_file_cut_at_newlines(
         assert chunk.data.count(b"\n", 0, size - 1) == chunk.lines - 1  # not one line more than needed
 
 
-def test_chunks_do_not_depend_on_the_pieces_that_a_decompressor_happens_to_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_do_not_depend_on_the_pieces_that_a_decompressor_happens_to_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "RC"
     path.write_bytes(b"".join(b"%d\n" % (number**5) for number in range(2000)))
     whole = [chunk.data for chunk in read_chunks(path, 700)]

@@ -21,13 +21,21 @@ def arrays(members: set[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 def by_hand(members: set[tuple[int, int]], shared: int) -> list[list[int]]:
     users = {post: {user for other, user in members if other == post} for post in range(10)}
-    return [[one, other] for one, other in itertools.combinations(range(10), 2) if len(users[one] & users[other]) >= shared]
+    return [
+        [one, other] for one, other in itertools.combinations(range(10), 2) if len(users[one] & users[other]) >= shared
+    ]
 
 
 @settings(max_examples=500)
-@given(members=pairs, shared=st.integers(1, 4), busy=st.sampled_from([1, 2, 3, 1000]), block=st.sampled_from([1, 5, 10**6]))
-def test_joins_exactly_the_posts_that_share_enough_users(members: set[tuple[int, int]], shared: int, busy: int, block: int) -> None:
-    assert shared_user_edges(*arrays(members), 10, shared, busy=busy, block=block).T.tolist() == by_hand(members, shared)
+@given(
+    members=pairs, shared=st.integers(1, 4), busy=st.sampled_from([1, 2, 3, 1000]), block=st.sampled_from([1, 5, 10**6])
+)
+def test_joins_exactly_the_posts_that_share_enough_users(
+    members: set[tuple[int, int]], shared: int, busy: int, block: int
+) -> None:
+    assert shared_user_edges(*arrays(members), 10, shared, busy=busy, block=block).T.tolist() == by_hand(
+        members, shared
+    )
 
 
 @pytest.mark.parametrize("busy", [1, 2, 1000])
@@ -47,7 +55,9 @@ def test_a_user_with_a_hundred_thousand_posts_costs_little_memory() -> None:
     posts = 100_000  # a plain product would have 10^10 entries
     few = np.arange(0, posts, 10)
     post = np.concatenate([np.arange(posts), few, few + 1])
-    user = np.concatenate([np.zeros(posts, dtype=np.int64), few + 1, few + 1])  # besides the bot, 10 n and 10 n + 1 share one user
+    user = np.concatenate(
+        [np.zeros(posts, dtype=np.int64), few + 1, few + 1]
+    )  # besides the bot, 10 n and 10 n + 1 share one user
     tracemalloc.start()
     edges = shared_user_edges(post, user, posts)
     _, peak = tracemalloc.get_traced_memory()

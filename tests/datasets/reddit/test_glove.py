@@ -66,7 +66,10 @@ def test_no_needed_word_gives_an_array_without_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([b"cat 1 2 3"], r"glove.txt has vectors of 3 numbers \(line 1 has 4 fields\), but 2 are asked for: .* ask for width 3"),
+        (
+            [b"cat 1 2 3"],
+            r"glove.txt has vectors of 3 numbers \(line 1 has 4 fields\), but 2 are asked for: .* ask for width 3",
+        ),
         ([b". . . 1"], "has vectors of 1 numbers"),
         ([b"1000 2"], "has vectors of 1 numbers"),
         ([], "glove.txt is empty"),

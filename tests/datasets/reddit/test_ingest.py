@@ -70,7 +70,12 @@ def test_empty_lines_are_counted_too(work: Work, tmp_path: Path, chunk: int) -> 
 
 @pytest.mark.parametrize("blank", [[], [b""]])
 def test_a_line_is_read_the_same_whatever_its_neighbours_are(work: Work, tmp_path: Path, blank: list[bytes]) -> None:
-    odd = [comment(0) + comment(1), comment(2) + b" rubbish", comment(3)[:-1] + b",}", b'{"id": "c4", "id": "c5", "link_id": "t3_p"}']
+    odd = [
+        comment(0) + comment(1),
+        comment(2) + b" rubbish",
+        comment(3)[:-1] + b",}",
+        b'{"id": "c4", "id": "c5", "link_id": "t3_p"}',
+    ]
     found = read(work, write(tmp_path / "RC", [*blank, *odd, *blank]))
     assert [row[1] for row in table(work)] == ["c0", "c2", "c3", "c4"]
     assert found.lines == found.rows + 2 * len(blank)
@@ -111,13 +116,18 @@ def test_rejected_lines_are_warned_of(work: Work, tmp_path: Path) -> None:
 
 def test_a_large_file_of_something_else_is_told_early(work: Work, tmp_path: Path) -> None:
     path = write(tmp_path / "RC", [b"2014-01-01,some,table"] * 30_000)
-    with pytest.raises(InputError, match=r"RC does not hold comments: none of its first [\d,]+ lines can be used; RC line 1: not JSON"):
+    with pytest.raises(
+        InputError, match=r"RC does not hold comments: none of its first [\d,]+ lines can be used; RC line 1: not JSON"
+    ):
         read(work, path, chunk=300_000)
 
 
 def test_submissions_are_brought_into_one_form(work: Work, tmp_path: Path) -> None:
     lines = [
-        b'{"id": "a", "created_utc": "10", "author": "[deleted]", "title": "t", "selftext": "[removed]", "media": {"id": "z"}}',
+        (
+            b'{"id": "a", "created_utc": "10", "author": "[deleted]", "title": "t", "selftext": "[removed]", "media":'
+            b' {"id": "z"}}'
+        ),
         b'{"id": "b", "created_utc": 10.5, "subreddit": "", "selftext": null, "url": "u"}',
         b'{"id": "c", "created_utc": 11, "author": "", "subreddit": "s", "selftext": "text"}',
         b'{"id": "d", "created_utc": 12, "author": "x", "title": null}',
@@ -131,10 +141,16 @@ def test_submissions_are_brought_into_one_form(work: Work, tmp_path: Path) -> No
     ]
 
 
-def test_a_sum_that_does_not_add_up_is_never_passed_over(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sum_that_does_not_add_up_is_never_passed_over(
+    work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ingest, "second_opinion", lambda record, line: dict.fromkeys(record.fields) | {"id": "x"})
     monkeypatch.setattr(
-        ingest, "_parsed", lambda fields: f"(SELECT {', '.join(f'NULL::VARCHAR AS {name}' for name in fields)} FROM range(0) WHERE ? <> '')"
+        ingest,
+        "_parsed",
+        lambda fields: (
+            f"(SELECT {', '.join(f'NULL::VARCHAR AS {name}' for name in fields)} FROM range(0) WHERE ? <> '')"
+        ),
     )
     with pytest.raises(NodewiseError, match="1 lines were read, but 0 rows and 0 rejected lines came of them"):
         read(work, write(tmp_path / "RC", [comment(0)]))

@@ -82,12 +82,23 @@ def test_code_is_refused_and_not_run(protocol: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "thing",
     [
-        [1, 2], {"a": 1}, "text", 7, None, (np.arange(3),), datetime.date(2020, 1, 1), np.float64(1), np.array(["a", "b"]),
-        np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]), np.array([None]), np.array([1 + 2j]), np.array(["2020-01-01"], dtype="datetime64[D]"),
+        [1, 2],
+        {"a": 1},
+        "text",
+        7,
+        None,
+        (np.arange(3),),
+        datetime.date(2020, 1, 1),
+        np.float64(1),
+        np.array(["a", "b"]),
+        np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]),
+        np.array([None]),
+        np.array([1 + 2j]),
+        np.array(["2020-01-01"], dtype="datetime64[D]"),
         np.ma.array([1, 2], mask=[0, 1]),
     ],
     ids=lambda thing: type(thing).__name__ + str(getattr(thing, "dtype", "")),
-)  # fmt: skip
+)
 def test_whatever_is_not_a_plain_array_is_refused(thing: object, protocol: int) -> None:
     with pytest.raises(PickleRefusedError):
         read_pickled_array(pickle.dumps(thing, protocol=protocol))
@@ -95,12 +106,20 @@ def test_whatever_is_not_a_plain_array_is_refused(thing: object, protocol: int) 
 
 def altered(change: str) -> bytes:
     """A pickle of two numbers with one thing changed, as no numpy writes it."""
-    shape = {"huge": b"\x8a\x0a" + (10**20).to_bytes(10, "little"), "negative": b"J" + struct.pack("<i", -2)}.get(change, b"K\x02")
+    shape = {"huge": b"\x8a\x0a" + (10**20).to_bytes(10, "little"), "negative": b"J" + struct.pack("<i", -2)}.get(
+        change, b"K\x02"
+    )
     kind = {"object": b"X\x02\x00\x00\x00O8", "long": b"X\x03\x00\x00\x00f16"}.get(change, b"X\x02\x00\x00\x00f8")
     data = b"C\x10" + np.arange(2.0).tobytes()
-    function = {"system": b"cposix\nsystem\n", "builtin": b"cbuiltins\neval\n"}.get(change, b"cnumpy.core.multiarray\n_reconstruct\n")
+    function = {"system": b"cposix\nsystem\n", "builtin": b"cbuiltins\neval\n"}.get(
+        change, b"cnumpy.core.multiarray\n_reconstruct\n"
+    )
     start = b"\x80\x03" + function + b"cnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01" + shape + b"\x85"
-    dtype = b"cnumpy\ndtype\n" + kind + b"K\x00K\x01\x87R(K\x03X\x01\x00\x00\x00<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    dtype = (
+        b"cnumpy\ndtype\n"
+        + kind
+        + b"K\x00K\x01\x87R(K\x03X\x01\x00\x00\x00<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    )
     end = {"trailing": b"tb.more", "endless": b"tb"}.get(change, b"tb.")
     return start + dtype + b"\x89" + data + end
 

@@ -29,7 +29,13 @@ def test_the_reason_why_a_line_is_no_post(line: bytes, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b'{"id": "a"}', b'{"id": "a", "link_id": "t1_b"}', b'{"id": "a", "link_id": "t3_"}', b'{"id": "a", "link_id": null}']
+    "line",
+    [
+        b'{"id": "a"}',
+        b'{"id": "a", "link_id": "t1_b"}',
+        b'{"id": "a", "link_id": "t3_"}',
+        b'{"id": "a", "link_id": null}',
+    ],
 )
 def test_a_comment_must_name_its_post(line: bytes) -> None:
     assert second_opinion(COMMENTS, line) == "no link_id that names a post"
@@ -40,12 +46,21 @@ def test_a_line_that_python_can_read_is_read() -> None:
     found = second_opinion(SUBMISSIONS, line)
     assert isinstance(found, dict)
     assert found == {
-        "id": "a", "created_utc": "5.0", "author": None, "subreddit": None, "title": "x \ufffd \ufffd", "selftext": None, "url": None, "link_id": None,
-    }  # fmt: skip
+        "id": "a",
+        "created_utc": "5.0",
+        "author": None,
+        "subreddit": None,
+        "title": "x \ufffd \ufffd",
+        "selftext": None,
+        "url": None,
+        "link_id": None,
+    }
 
 
 def test_what_follows_the_object_is_ignored_and_the_first_of_two_fields_counts() -> None:
-    found = second_opinion(COMMENTS, b' {"id": "a", "id": "b", "link_id": "t3_c"}{"id": "d", "link_id": "t3_e"} rubbish')
+    found = second_opinion(
+        COMMENTS, b' {"id": "a", "id": "b", "link_id": "t3_c"}{"id": "d", "link_id": "t3_e"} rubbish'
+    )
     assert found == {"id": "a", "link_id": "t3_c", "author": None}
 
 

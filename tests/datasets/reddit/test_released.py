@@ -48,9 +48,17 @@ def test_the_case_study_as_released_is_the_graph_that_is_known(data_folder: Path
     sample = data_folder.parent / "reference" / "reddit-release"
     if not sample.is_dir():
         pytest.skip("needs a sample of the authors' release")
-    found, known = read_released(sample, "reddit1401-graphforvis"), read_graph(data_folder / "reddit1401-graphforvis.npz")
+    found, known = (
+        read_released(sample, "reddit1401-graphforvis"),
+        read_graph(data_folder / "reddit1401-graphforvis.npz"),
+    )
     assert differences(found, known) == []
-    assert (found.num_nodes, found.num_edges, found.num_features, found.class_names) == (85, 156, 300, ("2", "3", "5", "7"))
+    assert (found.num_nodes, found.num_edges, found.num_features, found.class_names) == (
+        85,
+        156,
+        300,
+        ("2", "3", "5", "7"),
+    )
 
 
 def test_a_folder_and_its_edge_list_are_read(small: Graph, tmp_path: Path) -> None:
@@ -94,7 +102,9 @@ def test_a_download_that_fails_leaves_nothing(
         files["graph2.x.pkl"] = b"cposix\nsystem\n(S'touch ran'\ntR."
     source.files = {f"graph2/{file}": content for file, content in files.items()}
     source.cut = {"graph2/graph2.x.pkl"} if broken == "cut" else set()
-    with pytest.raises(DownloadError, match=r"reddit2 could not be downloaded from the paper's authors .*put reddit2\.npz"):
+    with pytest.raises(
+        DownloadError, match=r"reddit2 could not be downloaded from the paper's authors .*put reddit2\.npz"
+    ):
         load_graph("reddit2", data_dir=tmp_path / "data")
     assert files_below(tmp_path) == []
 
@@ -102,11 +112,19 @@ def test_a_download_that_fails_leaves_nothing(
 @pytest.mark.parametrize(
     ("ending", "content", "told"),
     [
-        (".x.pkl", b"cposix\nsystem\n(S'touch ran'\ntR.", "x.pkl is not a pickled array of numbers: it asks for posix.system.*Nothing of it was executed"),
+        (
+            ".x.pkl",
+            b"cposix\nsystem\n(S'touch ran'\ntR.",
+            "x.pkl is not a pickled array of numbers: it asks for posix.system.*Nothing of it was executed",
+        ),
         (".y.pkl", pickle.dumps([1, 2]), "y.pkl is not a pickled array of numbers: it has the instruction EMPTY_LIST"),
         (".y.pkl", pickle.dumps(np.zeros(60)), "holds 60 values of float64, but 60 are needed .labels: whole numbers"),
         (".y.pkl", pickle.dumps(np.zeros(59, dtype=np.int64)), "holds 59 values of int64, but 60 are needed"),
-        (".x.pkl", pickle.dumps(np.zeros((59, 5))), "holds 59 × 5 values of float64, but 60 × any are needed.*belong together"),
+        (
+            ".x.pkl",
+            pickle.dumps(np.zeros((59, 5))),
+            "holds 59 × 5 values of float64, but 60 × any are needed.*belong together",
+        ),
         (".x.pkl", b"version https://git-lfs.github.com/spec/v1", "is not a pickled array of numbers"),
         (".edgelist", b"0 1\n1 2\n", "does not begin with the number of nodes, but with '0 1'"),
         (".edgelist", b"60\n0 1\n1 60\n", "line 3 is '1 60': an edge is two node numbers from 0 to 59"),
@@ -115,8 +133,10 @@ def test_a_download_that_fails_leaves_nothing(
         (".edgelist", b"60\n" + b"9" * 5000 + b" 2\n", "line 2 is '999"),
         (".edgelist", b"\xff\xfe\n", "does not begin with the number of nodes"),
     ],
-)  # fmt: skip
-def test_what_is_no_such_file_is_refused_in_a_sentence(ending: str, content: bytes, told: str, small: Graph, tmp_path: Path) -> None:
+)
+def test_what_is_no_such_file_is_refused_in_a_sentence(
+    ending: str, content: bytes, told: str, small: Graph, tmp_path: Path
+) -> None:
     folder = write(tmp_path / "graph2", as_released(small, "graph2") | {f"graph2{ending}": content})
     with pytest.raises(GraphError, match=told):
         read_released(folder)
@@ -124,5 +144,7 @@ def test_what_is_no_such_file_is_refused_in_a_sentence(ending: str, content: byt
 
 
 def test_a_folder_without_such_files_is_told(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match="does not hold one graph of the authors' Reddit release: give the folder with NAME.edgelist"):
+    with pytest.raises(
+        GraphError, match="does not hold one graph of the authors' Reddit release: give the folder with NAME.edgelist"
+    ):
         read_released(tmp_path)

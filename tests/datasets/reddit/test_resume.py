@@ -1,4 +1,6 @@
-"""A build that is killed at any moment, started again, gives the same bytes as one that was not, and never shows half a result."""
+"""A build that is killed at any moment, started again, gives the same bytes as one that was not, and never shows half a
+result.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from tests.datasets.reddit.month import WIDTH, Shape, make_month
 SETTINGS = RedditSettings(group_size=20, first_rank=1, last_rank=3, width=WIDTH)
 LIMITS = Limits(memory_gb=1, threads=1, chunk_bytes=20_000)
 
-# Dies, without any farewell, at the n-th statement given to DuckDB, the n-th file renamed, or the n-th event, whichever is asked for.
+# Dies, without any farewell, at the n-th statement given to DuckDB, the n-th file renamed, or the n-th event, whichever
+# is asked for.
 DYING = """
 import os, sys
 from pathlib import Path

@@ -13,13 +13,17 @@ from nodewise.datasets.reddit.work import Work
 @pytest.fixture
 def work(tmp_path: Path) -> Iterator[Work]:
     work = Work(tmp_path / "work", Limits(memory_gb=1, threads=2))
-    work.con.execute("CREATE TABLE submissions (seq BIGINT, id VARCHAR, created DOUBLE, author VARCHAR, subreddit VARCHAR)")
+    work.con.execute(
+        "CREATE TABLE submissions (seq BIGINT, id VARCHAR, created DOUBLE, author VARCHAR, subreddit VARCHAR)"
+    )
     yield work
     work.close()
 
 
 def fill(work: Work, rows: list[tuple[str, float, str | None, str | None]]) -> None:
-    work.con.executemany("INSERT INTO submissions VALUES (?, ?, ?, ?, ?)", [(seq, *row) for seq, row in enumerate(rows)])
+    work.con.executemany(
+        "INSERT INTO submissions VALUES (?, ?, ?, ?, ?)", [(seq, *row) for seq, row in enumerate(rows)]
+    )
 
 
 def chosen(work: Work) -> list[tuple[object, ...]]:
@@ -60,7 +64,14 @@ def test_fewer_groups_on_request_and_an_incomplete_one_when_it_is_the_only_one(w
 
 
 def test_repeated_anonymous_and_homeless_posts(work: Work) -> None:
-    rows = [("a", 1, None, "s"), ("a", 2, "u", "s"), ("b", 3, "u", None), ("c", 4, "u", "s"), ("c", 0, "u", "s"), ("c", 9, None, "s")]
+    rows = [
+        ("a", 1, None, "s"),
+        ("a", 2, "u", "s"),
+        ("b", 3, "u", None),
+        ("c", 4, "u", "s"),
+        ("c", 0, "u", "s"),
+        ("c", 9, None, "s"),
+    ]
     fill(work, rows)
     found = select_posts(work, RedditSettings(group_size=2, first_rank=1))
     assert (found.repeated, found.anonymous, found.placed, found.homeless) == (3, 1, 2, 1)

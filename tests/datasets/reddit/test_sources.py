@@ -11,7 +11,15 @@ from nodewise.ground.errors import InputError
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("RS_2014-02.zst", "RS_2014-01.bz2", "RC_2014-01", "RC_2014-02.xz", "notes.txt", ".RS_hidden", "RS_2014-01.sha256"):
+    for name in (
+        "RS_2014-02.zst",
+        "RS_2014-01.bz2",
+        "RC_2014-01",
+        "RC_2014-02.xz",
+        "notes.txt",
+        ".RS_hidden",
+        "RS_2014-01.sha256",
+    ):
         (tmp_path / name).write_bytes(b"x")
     return tmp_path
 
@@ -59,7 +67,13 @@ def test_a_folder_of_vectors_gives_those_of_the_width(tmp_path: Path) -> None:
 
 def test_the_fingerprint_sees_every_change(folder: Path) -> None:
     one, two = folder / "RC_2014-01", folder / "RC_2014-02.xz"
-    keys = {fingerprint([one, two]), fingerprint([two, one]), fingerprint([one]), fingerprint([one, two], 1), fingerprint([one, two], 2)}
+    keys = {
+        fingerprint([one, two]),
+        fingerprint([two, one]),
+        fingerprint([one]),
+        fingerprint([one, two], 1),
+        fingerprint([one, two], 2),
+    }
     before = fingerprint([one, two])
     os.utime(one, ns=(1, 1))
     keys.add(fingerprint([one, two]))

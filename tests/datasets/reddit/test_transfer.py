@@ -18,12 +18,17 @@ GROUP = 160  # posts in each of three groups
 
 
 def month(seed: int = 0) -> tuple[list[bytes], list[bytes], bytes]:
-    """Three groups of posts; most users keep to a subreddit, but some wander, which makes one graph of them; so do half of the words."""
+    """Three groups of posts; most users keep to a subreddit, but some wander, which makes one graph of them; so do half
+    of the words.
+    """
     rng = np.random.default_rng(seed)
     posts, comments = [], []
     for place in range(3 * GROUP):
         topic = int(rng.integers(4))
-        words = [f"{SUBREDDITS[topic]}{rng.integers(3)}" if rng.random() < 0.5 else f"word{rng.integers(20)}" for _ in range(6)]
+        words = [
+            f"{SUBREDDITS[topic]}{rng.integers(3)}" if rng.random() < 0.5 else f"word{rng.integers(20)}"
+            for _ in range(6)
+        ]
         names = [f"{SUBREDDITS[topic]}-{user}" for user in rng.choice(16, 5, replace=False)]
         names += [f"wanderer-{user}" for user in rng.choice(20, 2, replace=False)]
         posts.append(
@@ -37,7 +42,8 @@ def month(seed: int = 0) -> tuple[list[bytes], list[bytes], bytes]:
             }
         )
         comments += [
-            {"id": f"c{place}-{i}", "link_id": f"t3_p{place}", "parent_id": f"t3_p{place}", "author": n} for i, n in enumerate(names[1:])
+            {"id": f"c{place}-{i}", "link_id": f"t3_p{place}", "parent_id": f"t3_p{place}", "author": n}
+            for i, n in enumerate(names[1:])
         ]
     vocabulary = [f"{name}{i}" for name in SUBREDDITS for i in range(3)] + [f"word{i}" for i in range(20)]
     glove = "".join(f"{word} {' '.join(f'{v:.4f}' for v in rng.normal(size=16))}\n" for word in vocabulary)
@@ -55,7 +61,10 @@ def test_a_policy_trained_on_two_built_graphs_transfers_to_a_third(
     for command in (
         f"{build} --group-size {GROUP} --ranks 1-4 --width 16",
         f"train reddit1 reddit2 --data-dir {graphs} --episodes 12 --budget 8 --out {policy} --device cpu",
-        f"evaluate reddit3 --data-dir {graphs} --strategy policy --policy {policy} --budget 12 --runs 10 --device cpu --json {result}",
+        (
+            f"evaluate reddit3 --data-dir {graphs} --strategy policy --policy {policy} --budget 12 --runs 10 --device"
+            f" cpu --json {result}"
+        ),
     ):
         done = nodewise(*command.split())
         assert done.returncode == 0, done.stderr

@@ -65,7 +65,10 @@ def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
     code = "import duckdb, sys; con = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
     (tmp_path / "w").mkdir()
     other = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "w" / "work.duckdb")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, str(tmp_path / "w" / "work.duckdb")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert other.stdout is not None

@@ -35,5 +35,7 @@ def untrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         save_policy(Policy(training.settings((5,), ("raw",)).policy, seed=seed), folder / f"{name}.safetensors")
     for place, source in enumerate(AGE_SOURCES):
         found = {"weights": [0.1 * place, 0.5, 1.0], "basef": 0.9 + 0.01 * place}
-        (folder / f"age-{source}.json").write_text(json.dumps({"budgets": {str(budget): found for budget in age_budgets(source)}}))
+        (folder / f"age-{source}.json").write_text(
+            json.dumps({"budgets": {str(budget): found for budget in age_budgets(source)}})
+        )
     return folder

@@ -20,9 +20,19 @@ def trainings(row: Row) -> list[str]:
 
 def test_every_experiment_is_there() -> None:
     assert set(EXPERIMENTS) == {
-        "datasets", "same-domain", "cross-domain", "cross-domain-cora-pubmed", "cross-domain-citeseer-pubmed", "policy-architecture",
-        "state-features", "budgets", "training-budget", "budgets-cora", "training-graphs", "case-study",
-    }  # fmt: skip
+        "datasets",
+        "same-domain",
+        "cross-domain",
+        "cross-domain-cora-pubmed",
+        "cross-domain-citeseer-pubmed",
+        "policy-architecture",
+        "state-features",
+        "budgets",
+        "training-budget",
+        "budgets-cora",
+        "training-graphs",
+        "case-study",
+    }
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS, ids=[f"{name}-{part.title}" for name, part in PARTS])
@@ -58,7 +68,9 @@ def test_no_graph_is_tested_that_its_policy_was_trained_on() -> None:
 
 def test_age_takes_its_weights_from_the_graphs_that_gpa_was_trained_on() -> None:
     for name, part in PARTS:
-        sources = {TRAININGS[training].sources for row in part.rows if row.label == "GPA" for training in trainings(row)}
+        sources = {
+            TRAININGS[training].sources for row in part.rows if row.label == "GPA" for training in trainings(row)
+        }
         for row in part.rows:
             if row.age_sources:
                 assert sources == {row.age_sources}, name
@@ -72,9 +84,17 @@ def test_every_training_is_needed_and_every_one_needed_is_listed() -> None:
 
 def test_trainings_are_the_papers() -> None:
     for training in TRAININGS.values():
-        assert training.episodes == paper_statement("policy.episodes") and training.batch == paper_statement("policy.batch")
-    settings = find_training("cora+citeseer").settings((default_budget("cora"), default_budget("citeseer")), ("raw", "row+center"))
-    assert settings.budgets == (35, 30) and settings.policy.state.features == PAPER_STATE_FEATURES and settings.policy.hidden == 8
+        assert training.episodes == paper_statement("policy.episodes") and training.batch == paper_statement(
+            "policy.batch"
+        )
+    settings = find_training("cora+citeseer").settings(
+        (default_budget("cora"), default_budget("citeseer")), ("raw", "row+center")
+    )
+    assert (
+        settings.budgets == (35, 30)
+        and settings.policy.state.features == PAPER_STATE_FEATURES
+        and settings.policy.hidden == 8
+    )
     assert find_training("cora+citeseer-mlp").settings((35, 30), ()).policy.architecture == "mlp"
     without = find_training("reddit1+2-without-kl").settings((50, 50), ()).policy.state.features
     assert without == ("entropy", "degree", "labelled")
@@ -85,7 +105,10 @@ def test_budgets_are_the_papers() -> None:
     assert list(EXPERIMENTS["budgets"].parts[0].budgets) == paper_statement("budgets.tested")
     assert list(EXPERIMENTS["budgets-cora"].parts[0].budgets) == paper_statement("budgets-cora.tested")
     rows = {row.label: row for row in EXPERIMENTS["budgets-cora"].parts[0].rows}
-    assert dict(rows["GPA"].training or ())[7] == "reddit1+2-budget10" and dict(rows["GPA"].training or ())[35] == "reddit1+2"
+    assert (
+        dict(rows["GPA"].training or ())[7] == "reddit1+2-budget10"
+        and dict(rows["GPA"].training or ())[35] == "reddit1+2"
+    )
     assert len(EXPERIMENTS["training-graphs"].parts[0].graphs) == paper_statement("training-graphs.rest")
 
 

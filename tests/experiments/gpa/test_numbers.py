@@ -52,15 +52,25 @@ from nodewise.ground.errors import UnknownNameError
     ],
 )
 def test_scores_are_those_of_the_page(table: str, method: str, graph: str, micro: float, macro: float) -> None:
-    assert (paper_table(table).score(method, graph), paper_table(table).score(method, graph, "macro_f1")) == (micro, macro)
+    assert (paper_table(table).score(method, graph), paper_table(table).score(method, graph, "macro_f1")) == (
+        micro,
+        macro,
+    )
 
 
 def test_every_cell_of_every_table_is_there() -> None:
-    sizes = {name: sum(len(metrics) for graphs in t.scores.values() for metrics in graphs.values()) for name, t in paper_tables().items()}
+    sizes = {
+        name: sum(len(metrics) for graphs in t.scores.values() for metrics in graphs.values())
+        for name, t in paper_tables().items()
+    }
     assert sizes == {
-        "same-domain": 7 * 3 * 2, "cross-domain": 4 * 8 * 2, "policy-architecture": 2 * 8 * 2, "state-features": 5 * 3 * 2,
-        "cross-domain-cora-pubmed": 4 * 8 * 2, "cross-domain-citeseer-pubmed": 4 * 8 * 2,
-    }  # fmt: skip
+        "same-domain": 7 * 3 * 2,
+        "cross-domain": 4 * 8 * 2,
+        "policy-architecture": 2 * 8 * 2,
+        "state-features": 5 * 3 * 2,
+        "cross-domain-cora-pubmed": 4 * 8 * 2,
+        "cross-domain-citeseer-pubmed": 4 * 8 * 2,
+    }
     assert sorted(table.number for table in paper_tables().values()) == [1, 2, 3, 4, 6, 7]
 
 
@@ -88,10 +98,21 @@ def test_gpa_is_the_best_everywhere_but_on_citeseers_macro_f1() -> None:
 
 
 def test_statements_of_the_text() -> None:
-    assert [paper_statement(f"case-study.{name}") for name in ("gpa", "centrality", "age", "random")] == [90.41, 84.13, 86.35, 84.74]
+    assert [paper_statement(f"case-study.{name}") for name in ("gpa", "centrality", "age", "random")] == [
+        90.41,
+        84.13,
+        86.35,
+        84.74,
+    ]
     assert (paper_statement("budgets.random-at-100"), paper_statement("budgets.gpa-as-random-at-100")) == (90.0, 30)
     assert (paper_statement("budgets.age-at-100"), paper_statement("budgets.gpa-as-age-at-100")) == (91.7, 50)
-    assert paper_statement("budgets.tested") == [10, 20, 30, 50, 100] and paper_statement("budgets-cora.tested") == [7, 14, 21, 35, 70]
+    assert paper_statement("budgets.tested") == [10, 20, 30, 50, 100] and paper_statement("budgets-cora.tested") == [
+        7,
+        14,
+        21,
+        35,
+        70,
+    ]
     assert all(one.place and one.what for one in paper_statements().values())
     with pytest.raises(UnknownNameError, match="did you mean"):
         paper_statement("budgets.random-at-10")

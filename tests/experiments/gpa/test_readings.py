@@ -18,14 +18,21 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 
 def result(name: str, micro: float, macro: float = 50.0, paper: dict[str, float] | None = None) -> dict[str, Any]:
-    return {"name": name, "micro_f1": {"mean": micro, "ci95": 0.5}, "macro_f1": {"mean": macro, "ci95": 0.5}, "paper": paper}
+    return {
+        "name": name,
+        "micro_f1": {"mean": micro, "ci95": 0.5},
+        "macro_f1": {"mean": macro, "ci95": 0.5},
+        "paper": paper,
+    }
 
 
 def lead(second: str, difference: float, p: float | None) -> dict[str, Any]:
     return {"first": "GPA", "second": second, "difference": difference, "corrected_p": p}
 
 
-def setting(graph: str, features: str = "raw", budget: int = 5, gpa: float = 71.04, p: float | None = 0.01) -> dict[str, Any]:
+def setting(
+    graph: str, features: str = "raw", budget: int = 5, gpa: float = 71.04, p: float | None = 0.01
+) -> dict[str, Any]:
     results = [
         result("AGE", 70.0, 60.0, {"micro_f1": 70.5, "macro_f1": 63.0}),
         result("AGE, fixed weights", 66.0, 55.0, {"micro_f1": 70.5, "macro_f1": 63.0}),
@@ -86,10 +93,15 @@ def test_placeholders_by_hand(reading: str, filled: str | None) -> None:
 @pytest.mark.parametrize(
     "reading",
     [
-        "{score citeseer | GPA}", "{score cora | nobody}", "{score three:cora | GPA}", "{gap reddit1 | GPA}", "{gap cora | k-center}", "{score}",
+        "{score citeseer | GPA}",
+        "{score cora | nobody}",
+        "{score three:cora | GPA}",
+        "{gap reddit1 | GPA}",
+        "{gap cora | k-center}",
+        "{score}",
         "{p cora | GPA}",
     ],
-)  # fmt: skip
+)
 def test_what_no_result_gives_is_told(reading: str) -> None:
     with pytest.raises(InputError, match=re.escape(f"the reading of one has {reading}")):
         fill_reading(reading, "one", RECORDS)
@@ -102,10 +114,15 @@ def test_no_difference_is_drawn_on_structural_features() -> None:
 
 def test_every_printed_cell_counts_once() -> None:
     again = record("again", setting("cora"))  # the same runs beside the same numbers, in another table
-    other = record("other", setting("cora", gpa=71.05))  # other runs beside them, such as a GPU's: the paper's number is one all the same
+    other = record(
+        "other", setting("cora", gpa=71.05)
+    )  # other runs beside them, such as a GPU's: the paper's number is one all the same
     cells = compared_cells([RECORDS["one"], again, other])
     assert {(c.experiment, c.graph, c.method, c.metric) for c in cells} == {
-        ("one", graph, method, metric) for graph in ("cora", "pubmed") for method in ("AGE", "GPA") for metric in ("micro_f1", "macro_f1")
+        ("one", graph, method, metric)
+        for graph in ("cora", "pubmed")
+        for method in ("AGE", "GPA")
+        for metric in ("micro_f1", "macro_f1")
     }
     assert [row[:4] for row in far_table([RECORDS["one"]]).rows] == [
         ("one", "cora", "AGE", "Macro-F1"),

@@ -40,7 +40,10 @@ def test_a_table_stands_beside_the_papers(tmp_path: Path, small_data: Path, untr
     assert setting["features"] == "row+center" and setting["budget"] == 15
     ours = setting["results"][0]["micro_f1"]
     text = (tmp_path / "policy-architecture.md").read_text()
-    assert f"| pubmed | GCN | {'**' if ours['mean'] >= setting['results'][1]['micro_f1']['mean'] else ''}{ours['mean']:.2f} ±" in text
+    assert (
+        "| pubmed | GCN |"
+        f" {'**' if ours['mean'] >= setting['results'][1]['micro_f1']['mean'] else ''}{ours['mean']:.2f} ±" in text
+    )
     assert "| 77.80 |" in text and f"{ours['mean'] - 77.80:+.2f}" in text
     assert len(setting["leads"]) == 1 and graph.num_nodes == 260
 
@@ -56,7 +59,10 @@ def test_scores_are_those_of_evaluate(tmp_path: Path, small_data: Path, untraine
     result = next(r for r in setting["results"] if r["name"] == "without degree")
     assert result["micro_f1"]["mean"] == pytest.approx(alone.micro_f1.mean())
     assert result["macro_f1"] == pytest.approx({"mean": alone.macro.mean, "ci95": alone.macro.half_width})
-    assert [r["name"] for r in setting["results"]] == ["all features", *(f"without {n}" for n in ("entropy", "degree", "kl", "indicator"))]
+    assert [r["name"] for r in setting["results"]] == [
+        "all features",
+        *(f"without {n}" for n in ("entropy", "degree", "kl", "indicator")),
+    ]
 
 
 @pytest.mark.slow
@@ -111,14 +117,18 @@ def test_what_is_missing_is_told_with_the_command_that_makes_it(tmp_path: Path, 
 
     empty = tmp_path / "empty"
     empty.mkdir()
-    record = reproduce("training-graphs", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu", reporter=listen)
+    record = reproduce(
+        "training-graphs", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu", reporter=listen
+    )
     assert {r["name"] for s in record["parts"][0]["settings"] for r in s["results"]} == {"random"}
     assert any(f"nodewise reproduce trainings --only reddit1+2+3 --policies {empty}" in line for line in told)
     assert "Left out:" in (tmp_path / "training-graphs.md").read_text()
     reproduce("case-study", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu", reporter=listen)
     assert any("--only age-cora,age-citeseer" in line for line in told)
     assert any("pretrain_cora+citeseer.pkl" in line for line in told)
-    with pytest.raises(InputError, match="nothing of 'state-features' can be played.*trainings --only reddit1\\+2-without-kl"):
+    with pytest.raises(
+        InputError, match="nothing of 'state-features' can be played.*trainings --only reddit1\\+2-without-kl"
+    ):
         reproduce("state-features", tmp_path, runs=2, policies=empty, data_dir=small_data, device="cpu")
 
 
@@ -133,7 +143,9 @@ def test_a_shipped_policy_serves_where_it_was_trained_as_the_experiment_says(tmp
 
 
 @pytest.mark.slow
-def test_a_graph_that_is_not_there_is_left_out(tmp_path: Path, small_data: Path, untrained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_that_is_not_there_is_left_out(
+    tmp_path: Path, small_data: Path, untrained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(released, "ADDRESS", "http://127.0.0.1:9/nobody/listens")
     folder = tmp_path / "data"
     folder.mkdir()
@@ -142,11 +154,15 @@ def test_a_graph_that_is_not_there_is_left_out(tmp_path: Path, small_data: Path,
     record = play("state-features", tmp_path, folder, untrained)
     part, again = record["parts"]
     assert [s["graph"] for s in part["settings"]] == [s["graph"] for s in again["settings"]] == ["reddit3", "reddit5"]
-    assert [one["what"] for one in part["missing"]] == ["reddit4"] and "reddit4 could not be downloaded" in part["missing"][0]["why"]
+    assert [one["what"] for one in part["missing"]] == ["reddit4"] and "reddit4 could not be downloaded" in part[
+        "missing"
+    ][0]["why"]
 
 
 def test_ages_parameters_are_the_mean_over_the_sources(tmp_path: Path, untrained: Path) -> None:
-    def settings(sources: tuple[str, ...], fixed: bool, budget: int | None = None, folder: Path = untrained) -> AgeSettings | None:
+    def settings(
+        sources: tuple[str, ...], fixed: bool, budget: int | None = None, folder: Path = untrained
+    ) -> AgeSettings | None:
         return age_settings(sources, fixed, budget, folder)
 
     assert settings(("cora", "pubmed"), True) == AgeSettings({"weights": (0.1, 0.5, 1.0)}, True)
@@ -176,8 +192,13 @@ def test_age_is_played_with_what_was_found_for_its_budget(tmp_path: Path, small_
     graph = read_graph(small_data / "cora.npz")
     setting = next(one for one in part["settings"] if one["budget"] == 14)
     alone = evaluate(graph, Age(basef=0.1), classifier="gcn", budget=14, runs=1, device="cpu", features="raw")
-    assert next(r for r in setting["results"] if r["name"] == "AGE")["micro_f1"]["mean"] == pytest.approx(alone.micro.mean)
-    assert "AGE with 14 labels: basef 0.1, found on reddit1 and reddit2" in (tmp_path / "out" / "budgets-cora.md").read_text()
+    assert next(r for r in setting["results"] if r["name"] == "AGE")["micro_f1"]["mean"] == pytest.approx(
+        alone.micro.mean
+    )
+    assert (
+        "AGE with 14 labels: basef 0.1, found on reddit1 and reddit2"
+        in (tmp_path / "out" / "budgets-cora.md").read_text()
+    )
 
 
 @pytest.mark.slow
@@ -219,7 +240,14 @@ def test_every_experiment_runs(name: str, tmp_path: Path, small_data: Path, untr
 @pytest.mark.slow
 def test_the_table_of_real_graphs_explains_every_difference(tmp_path: Path, data_folder: Path) -> None:
     record = reproduce("datasets", tmp_path, data_dir=data_folder)
-    assert [row["graph"] for row in record["rows"]] == ["cora", "citeseer", "pubmed", "coauthor-physics", "coauthor-cs", "reddit"]
+    assert [row["graph"] for row in record["rows"]] == [
+        "cora",
+        "citeseer",
+        "pubmed",
+        "coauthor-physics",
+        "coauthor-cs",
+        "reddit",
+    ]
     for row in record["rows"]:
         different = [name for name in row["ours"] if row["ours"][name] != row["paper"][name]]
         explained = [reason.split(":")[0] for reason in row["reasons"]]

@@ -31,13 +31,18 @@ def test_a_training_leaves_a_policy_and_its_log(tiny: Training, tmp_path: Path, 
     assert [source["name"] for source in policy.origin["source_graphs"]] == ["reddit1", "reddit3"]
     assert policy.origin["training"]["budgets"] == [3, 3] and policy.origin["training"]["features"] == ["raw", "raw"]
     log = json.loads((tmp_path / "tiny.json").read_text())
-    assert [len(values) for values in log["rewards"].values()] == [12, 12] and list(log["rewards"]) == ["reddit1", "reddit3"]
+    assert [len(values) for values in log["rewards"].values()] == [12, 12] and list(log["rewards"]) == [
+        "reddit1",
+        "reddit3",
+    ]
     before = (tmp_path / "tiny.safetensors").stat().st_mtime_ns
     assert train_missing(["tiny"], tmp_path, device="cpu", data_dir=small_data) == []
     assert (tmp_path / "tiny.safetensors").stat().st_mtime_ns == before
 
 
-def test_when_the_time_is_up_the_next_call_goes_on_to_the_same_end(tiny: Training, tmp_path: Path, small_data: Path) -> None:
+def test_when_the_time_is_up_the_next_call_goes_on_to_the_same_end(
+    tiny: Training, tmp_path: Path, small_data: Path
+) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     train_missing(["tiny"], whole, device="cpu", data_dir=small_data)
     calls = 0
@@ -67,7 +72,10 @@ def test_ages_weights_are_searched_in_pieces(tmp_path: Path, small_data: Path) -
     assert record["graph"] == "reddit1" and list(record["budgets"]) == ["10", "20", "30", "50", "100"]
     for budget, found in record["budgets"].items():
         assert sum(found["weights"]) == pytest.approx(1) and 0 < found["weights_score"] <= 100
-        assert found["basef_scores"][str(found["basef"])] == max(found["basef_scores"].values()) and len(found["basef_scores"]) == 5
+        assert (
+            found["basef_scores"][str(found["basef"])] == max(found["basef_scores"].values())
+            and len(found["basef_scores"]) == 5
+        )
         fixed, changing = (age_settings(("reddit1",), kind, int(budget), tmp_path) for kind in (True, False))
         assert fixed is not None and fixed.searched and fixed.settings == {"weights": tuple(found["weights"])}
         assert changing is not None and changing.searched and changing.settings == {"basef": found["basef"]}
@@ -76,7 +84,10 @@ def test_ages_weights_are_searched_in_pieces(tmp_path: Path, small_data: Path) -
 @pytest.mark.slow
 def test_several_at_once_and_no_time_begin_nothing(tmp_path: Path, small_data: Path) -> None:
     found = train_missing(["reddit1", "reddit1+2"], tmp_path, device="cpu", data_dir=small_data, jobs=2, minutes=0)
-    assert {(one.name, one.finished, one.detail) for one in found} == {("reddit1", False, "not begun"), ("reddit1+2", False, "not begun")}
+    assert {(one.name, one.finished, one.detail) for one in found} == {
+        ("reddit1", False, "not begun"),
+        ("reddit1+2", False, "not begun"),
+    }
 
 
 def test_without_a_folder_nothing_is_written_into_the_package(

@@ -33,7 +33,9 @@ COLUMNS: dict[Any, Sequence[Any]] = {
 }
 
 
-@pytest.mark.parametrize("frame", [COLUMNS, Frame(COLUMNS), Frame(COLUMNS, range(4))], ids=["dict", "no index", "index"])
+@pytest.mark.parametrize(
+    "frame", [COLUMNS, Frame(COLUMNS), Frame(COLUMNS, range(4))], ids=["dict", "no index", "index"]
+)
 def test_numbers_are_standardised_and_the_label_is_found(frame: Any) -> None:
     graph = Graph.from_dataframe(frame, k=1, metric="euclidean")
     assert graph.class_names == ("money", "pet")
@@ -50,7 +52,12 @@ def test_numbers_are_standardised_and_the_label_is_found(frame: Any) -> None:
 def test_the_index_names_the_nodes_where_it_says_something() -> None:
     assert Graph.from_dataframe(Frame(COLUMNS, list("wxyz")), k=1).node_names == ("w", "x", "y", "z")
     assert Graph.from_dataframe(Frame(COLUMNS, [1, 1, 2, 3]), k=1).node_names is None
-    assert Graph.from_dataframe(Frame({"id": list("abcd"), **COLUMNS}, list("wxyz")), k=1).node_names == ("a", "b", "c", "d")
+    assert Graph.from_dataframe(Frame({"id": list("abcd"), **COLUMNS}, list("wxyz")), k=1).node_names == (
+        "a",
+        "b",
+        "c",
+        "d",
+    )
 
 
 def test_texts_with_an_encoder_of_ones_own() -> None:
@@ -79,7 +86,9 @@ def test_what_is_no_table_is_refused() -> None:
 
 def test_with_pandas() -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    frame = pandas.DataFrame({"size": [1, 2, 8, 9], "label": pandas.array([1, None, 2, 2], dtype="Int64")}, index=list("wxyz"))
+    frame = pandas.DataFrame(
+        {"size": [1, 2, 8, 9], "label": pandas.array([1, None, 2, 2], dtype="Int64")}, index=list("wxyz")
+    )
     graph = Graph.from_dataframe(frame, k=1, metric="euclidean")
     assert (graph.node_names, graph.class_names) == (("w", "x", "y", "z"), ("1", "2"))
     assert graph.y is not None
@@ -93,7 +102,9 @@ class Vectorizer:
     """An object with a method, as of scikit-learn or sentence-transformers."""
 
     def __init__(self, method: str) -> None:
-        setattr(self, method, lambda texts: np.array([["cat" in text, "stocks" in text] for text in texts], dtype=float))
+        setattr(
+            self, method, lambda texts: np.array([["cat" in text, "stocks" in text] for text in texts], dtype=float)
+        )
 
 
 @pytest.mark.parametrize("method", ["encode", "fit_transform"])
@@ -113,7 +124,10 @@ def test_texts_without_an_encoder_become_tfidf() -> None:
 @pytest.mark.parametrize(
     ("encoder", "message"),
     [
-        (lambda texts: np.zeros(len(texts)), r"one row of numbers for each of the 4 texts, received an array of shape \[4\]"),
+        (
+            lambda texts: np.zeros(len(texts)),
+            r"one row of numbers for each of the 4 texts, received an array of shape \[4\]",
+        ),
         (lambda texts: np.zeros((2, 3)), r"received an array of shape \[2, 3\]"),
         (lambda texts: [["a"]] * 4, r"received an array of shape \[4, 1\] of <U1"),
         ("tfidf", "an encoder is a function from a list of texts"),

@@ -35,7 +35,12 @@ def test_nodes_carry_names_labels_and_attributes() -> None:
 
 def test_reads_a_well_known_graph() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph(), label="club")
-    assert (graph.num_nodes, graph.num_edges, graph.class_names, graph.node_names) == (34, 78, ("Mr. Hi", "Officer"), None)
+    assert (graph.num_nodes, graph.num_edges, graph.class_names, graph.node_names) == (
+        34,
+        78,
+        ("Mr. Hi", "Officer"),
+        None,
+    )
     assert graph.homophily == pytest.approx(67 / 78)
 
 
@@ -48,7 +53,9 @@ def test_directed_parallel_and_looping_edges_become_one() -> None:
 
 def test_features_from_numbers_or_rows() -> None:
     other = nx.path_graph(2)
-    nx.set_node_attributes(other, {0: {"age": 3, "tall": True, "row": [1, 2], "y": 5}, 1: {"age": 4, "row": (3, 4), "y": 2}})
+    nx.set_node_attributes(
+        other, {0: {"age": 3, "tall": True, "row": [1, 2], "y": 5}, 1: {"age": 4, "row": (3, 4), "y": 2}}
+    )
     graph = Graph.from_networkx(other, features=["age", "tall"])
     assert graph.dense_features().tolist() == [[3, 1], [4, 0]]
     assert graph.class_names == ("2", "5")

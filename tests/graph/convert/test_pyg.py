@@ -23,7 +23,12 @@ def test_there_and_back_keeps_everything(graph: Graph) -> None:
 
 def test_data_is_what_models_expect() -> None:
     graph = Graph.build(
-        [[0, 1], [1, 2]], 4, x=np.eye(4), y=[0, 1, -1, 0], extra={"train_mask": np.array([True, False, False, True])}, name="g"
+        [[0, 1], [1, 2]],
+        4,
+        x=np.eye(4),
+        y=[0, 1, -1, 0],
+        extra={"train_mask": np.array([True, False, False, True])},
+        name="g",
     )
     data = graph.to_pyg()
     assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 2, 0, 1]]
@@ -79,7 +84,10 @@ def test_labels_of_one_column_are_read() -> None:
     ("data", "message"),
     [
         (Data(x=torch.ones(2, 1)), "neither edge_index nor adj_t, only 'x': set data.edge_index"),
-        (Data(edge_index=torch.tensor([[0], [1]]), y=torch.eye(2)), "y has 2 columns, one label a node is needed: .*argmax"),
+        (
+            Data(edge_index=torch.tensor([[0], [1]]), y=torch.eye(2)),
+            "y has 2 columns, one label a node is needed: .*argmax",
+        ),
         (Data(edge_index=torch.tensor([[0], [5]]), x=torch.ones(2, 1)), "leads to a node that does not exist"),
         (HeteroData(), "one kind of nodes, received HeteroData: pass dataset"),
         ("cora", "received str"),

@@ -29,7 +29,8 @@ def _text(name: str, *parts: str | Callable[[], str]) -> Maker:
 def _npz(**fields: Any) -> Maker:
     def make(folder: Path) -> Path:
         np.savez_compressed(
-            folder / "a.npz", **{"edge_index": np.array([[0], [1]]), **{k: v() if callable(v) else v for k, v in fields.items()}}
+            folder / "a.npz",
+            **{"edge_index": np.array([[0], [1]]), **{k: v() if callable(v) else v for k, v in fields.items()}},
         )
         return folder / "a.npz"
 
@@ -111,7 +112,9 @@ def _picture(folder: Path) -> Path:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", 40_000, 40_000, 8, 2, 0, 0, 0)
-    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b"")
+    data = (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b"")
+    )
     for i in range(3):
         (folder / "p" / f"{i}.png").write_bytes(data)
     return folder / "p"
@@ -119,26 +122,51 @@ def _picture(folder: Path) -> Path:
 
 HOSTILE: dict[str, tuple[Maker, str]] = {
     "an edge list that claims 10^15 nodes": (
-        _text("a.edges", "# nodewise edge list: 100000000000000 nodes, 1 edges\n0\t1\n"), "claims 100,000,000,000,000 nodes, more than a file of"),
+        _text("a.edges", "# nodewise edge list: 100000000000000 nodes, 1 edges\n0\t1\n"),
+        "claims 100,000,000,000,000 nodes, more than a file of",
+    ),
     "an npz that claims 10^15 nodes": (_npz(num_nodes=10**15), "claims 1,000,000,000,000,000 nodes"),
     "an npz that claims 10^12 columns": (
-        _npz(x_data=np.ones(1), x_indices=np.array([0]), x_indptr=np.array([0, 1, 1]), x_shape=np.array([2, 10**12])), "columns of features"),
+        _npz(x_data=np.ones(1), x_indices=np.array([0]), x_indptr=np.array([0, 1, 1]), x_shape=np.array([2, 10**12])),
+        "columns of features",
+    ),
     "an npz of 1 MB that expands to 256 MB": (_bomb, "bytes and would take 268,4"),
     "an npz of zeros": (_npz(x=lambda: np.zeros((2, 3 * 10**7), dtype=np.float32)), "belong into a sparse matrix"),
     "an npz of ten million empty names": (_npz(node_names=lambda: np.zeros(10**7, dtype="U1")), "would take"),
-    "an npz with a field that claims 16 TB": (_claims, "it claims 2,000,000,000,000 values of float64, and holds 8 bytes"),
-    "an npz with deep JSON": (_npz(node_names=lambda: np.frombuffer(b"[" * 10**6, dtype=np.uint8)), "do not form a graph"),
+    "an npz with a field that claims 16 TB": (
+        _claims,
+        "it claims 2,000,000,000,000 values of float64, and holds 8 bytes",
+    ),
+    "an npz with deep JSON": (
+        _npz(node_names=lambda: np.frombuffer(b"[" * 10**6, dtype=np.uint8)),
+        "do not form a graph",
+    ),
     "an npy that claims 8 TB": (_npy, "it claims 1,000,000,000,000 values"),
     "a folder that claims a billion columns": (_graph_json, "claims 1,000,000,000 columns of features"),
     "20 MB of commas": (_text("a.csv", lambda: "," * 20_000_000), "about 20,000,001 columns in its first row"),
-    "20 MB of commas as a table": (_text("nodes.csv", lambda: "," * 20_000_000), "about 20,000,001 columns in its first row"),
-    "20 MB of commas after a heading": (_text("nodes.csv", "id,b\n", lambda: "," * 20_000_000), "20000001 cells where the first row has 2"),
-    "a quotation mark that never ends": (_text("nodes.csv", 'id,"b\n', lambda: "x\n" * 5_000_000), "cut off within quotes"),
+    "20 MB of commas as a table": (
+        _text("nodes.csv", lambda: "," * 20_000_000),
+        "about 20,000,001 columns in its first row",
+    ),
+    "20 MB of commas after a heading": (
+        _text("nodes.csv", "id,b\n", lambda: "," * 20_000_000),
+        "20000001 cells where the first row has 2",
+    ),
+    "a quotation mark that never ends": (
+        _text("nodes.csv", 'id,"b\n', lambda: "x\n" * 5_000_000),
+        "cut off within quotes",
+    ),
     "GraphML of 20k keys x 20k nodes": (_graphml(20_000, 20_000, "string"), "20,000 attributes for 20,000 nodes"),
-    "GraphML of 20k defaults x 20k nodes": (_graphml(20_000, 20_000, "double", "5"), "20,000 attributes for 20,000 nodes"),
-    "GraphML of 5 million elements in each other": (_text("a.graphml", "<graphml>", lambda: "<a>" * 5_000_000), "more than 100 deep"),
+    "GraphML of 20k defaults x 20k nodes": (
+        _graphml(20_000, 20_000, "double", "5"),
+        "20,000 attributes for 20,000 nodes",
+    ),
+    "GraphML of 5 million elements in each other": (
+        _text("a.graphml", "<graphml>", lambda: "<a>" * 5_000_000),
+        "more than 100 deep",
+    ),
     "pictures that claim 1.6 billion pixels": (_picture, "pixels|cannot be read as a picture"),
-}  # fmt: skip
+}
 """What is refused, and how: name -> (maker, a part of the sentence); an empty sentence: it is read."""
 
 
@@ -158,17 +186,29 @@ LARGE: dict[str, Maker] = {
     "edges between short ids": _text("a.edges", _ids(400_000, "{0:x} {1:x}\n")),
     "nodes alone on a line": _text("a.edges", "0 1\n", _ids(600_000, "{0:x}\n")),
     "a table of short texts": _text("nodes.csv", "id,a,b,c\n", _ids(200_000, "{0:x},{0:o},{1:x},{1:o}\n")),
-    "a table of digits": _text("nodes.csv", _header(500), lambda: "".join(f"{i}" + ",1,7" * 250 + "\n" for i in range(4000))),
-    "a wide table": _text("nodes.csv", _header(40_000), lambda: "".join(f"{i}" + "," * 40_000 + "\n" for i in range(60))),
+    "a table of digits": _text(
+        "nodes.csv", _header(500), lambda: "".join(f"{i}" + ",1,7" * 250 + "\n" for i in range(4000))
+    ),
+    "a wide table": _text(
+        "nodes.csv", _header(40_000), lambda: "".join(f"{i}" + "," * 40_000 + "\n" for i in range(60))
+    ),
     "a table of categories": _text(
         "things.csv", _header(600), lambda: "".join("x" + f",{chr(97 + i % 26)}" * 600 + "\n" for i in range(3000))
     ),
     "sparse GraphML of numbers": _graphml(20_000, 20_000, "double"),
-    "GraphML of nodes alone": _text("a.graphml", "<graphml><graph>", _ids(300_000, '<node id="{0:x}"/>'), "</graph></graphml>"),
-    "GraphML of keys alone": _text("a.graphml", "<graphml>", _ids(150_000, '<key id="{0:x}"/>'), '<graph><node id="a"/></graph></graphml>'),
+    "GraphML of nodes alone": _text(
+        "a.graphml", "<graphml><graph>", _ids(300_000, '<node id="{0:x}"/>'), "</graph></graphml>"
+    ),
+    "GraphML of keys alone": _text(
+        "a.graphml", "<graphml>", _ids(150_000, '<key id="{0:x}"/>'), '<graph><node id="a"/></graph></graphml>'
+    ),
     "an npz of names": _npz(node_names=lambda: np.array([f"{i:x}" for i in range(400_000)])),
-    "an npz of many edges": _npz(edge_index=lambda: np.random.default_rng(0).integers(0, 2**20, (2, 2_000_000), dtype=np.int32)),
-    "an npz that expands as far as it may": _npz(edge_index=lambda: _edges(5_000_000), noise=lambda: np.random.default_rng(0).bytes(2**20)),
+    "an npz of many edges": _npz(
+        edge_index=lambda: np.random.default_rng(0).integers(0, 2**20, (2, 2_000_000), dtype=np.int32)
+    ),
+    "an npz that expands as far as it may": _npz(
+        edge_index=lambda: _edges(5_000_000), noise=lambda: np.random.default_rng(0).bytes(2**20)
+    ),
     "an npz of features that are mostly zeros": _npz(
         x=lambda: np.zeros((2, 2**24), dtype=bool), noise=lambda: np.random.default_rng(0).bytes(2**20)
     ),

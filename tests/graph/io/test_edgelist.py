@@ -68,12 +68,18 @@ def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
     [
         ("# nothing\n", "holds no edges: an edge list has one on each line"),
         ("a\nb\n", "holds no edges"),
-        ("id,label,age,size\n1,a,2,3\n", r"line 1: 'id', .* is no edge but a row of a table.*nodes\.csv and edges\.csv.*--knn"),
+        (
+            "id,label,age,size\n1,a,2,3\n",
+            r"line 1: 'id', .* is no edge but a row of a table.*nodes\.csv and edges\.csv.*--knn",
+        ),
         ("id,text\n1,hello\n", "line 1: 'id', 'text' is no edge but a row of a table"),
         ("a,b,c,d\n", "'a', 'b', 'c', 'd' is no edge but a row of a table"),
         ("source,target\n", "holds no edges"),
         ("a,b\nc,\n,d\n", "line 3: an end of the edge is missing"),
-        ("# nodewise edge list: 3 nodes, 2 edges\n0\t1\n", "holds 1 edges, its first line says 2: the file was cut off"),
+        (
+            "# nodewise edge list: 3 nodes, 2 edges\n0\t1\n",
+            "holds 1 edges, its first line says 2: the file was cut off",
+        ),
         ("# nodewise edge list: 3 nodes, 1 edges\n0\t7\n", "line 2: '0', '7' are not the ids of two of the 3 nodes"),
         ("# nodewise edge list: 3 nodes, 1 edges\n0\n", "line 2: '0' are not the ids"),
         ("# nodewise edge list: 2 nodes, 1 edges\n# names: [1\na\tb\n", "names at the top are damaged"),

@@ -45,7 +45,9 @@ def test_edge_lists_keep_edges_and_names(tmp_path_factory: pytest.TempPathFactor
     dropped = write_graph(graph, path)
     again = read_graph(path)
     assert again.equals(Graph.build(graph.edge_index, graph.num_nodes, node_names=graph.node_names, name="graph"))
-    assert len(dropped) == (graph.x is not None) + (graph.y is not None) + bool(graph.class_names) + bool(graph.attributes)
+    assert len(dropped) == (graph.x is not None) + (graph.y is not None) + bool(graph.class_names) + bool(
+        graph.attributes
+    )
 
 
 @given(graph=graphs(), chain=st.lists(st.sampled_from(WHOLE), min_size=2, max_size=4))
@@ -102,7 +104,9 @@ def test_home_folder_and_strings_are_understood(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("name", ["graph.json", "graph.npy", "graph.pkl"])
 def test_unknown_endings_name_the_known_ones(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"x")
-    with pytest.raises(GraphError, match=r"ending '\.\w+' is not known\. Known forms: \.npz .*\.graphml .*\.edges.*a folder"):
+    with pytest.raises(
+        GraphError, match=r"ending '\.\w+' is not known\. Known forms: \.npz .*\.graphml .*\.edges.*a folder"
+    ):
         read_graph(tmp_path / name)
     with pytest.raises(GraphError, match="cannot be written"):
         write_graph(Graph.build([[0], [1]]), tmp_path / name)

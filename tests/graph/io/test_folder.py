@@ -20,7 +20,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_files_are_plain_tables(tmp_path: Path) -> None:
-    graph = Graph.build([[0], [2]], 3, x=sp.csr_matrix([[0, 0.1], [0, 0], [7, 0]]), y=["x", "", "y"], node_names=["a", "b,c", "d"])
+    graph = Graph.build(
+        [[0], [2]], 3, x=sp.csr_matrix([[0, 0.1], [0, 0], [7, 0]]), y=["x", "", "y"], node_names=["a", "b,c", "d"]
+    )
     write_graph(graph, tmp_path / "out")
     assert (tmp_path / "out" / "nodes.csv").read_text() == 'id,label\na,x\n"b,c",\nd,y\n'
     assert (tmp_path / "out" / "edges.csv").read_text() == "source,target\na,d\n"
@@ -29,7 +31,12 @@ def test_files_are_plain_tables(tmp_path: Path) -> None:
 
 def test_reads_a_folder_without_graph_json(folder: Path) -> None:
     graph = read_folder(folder)
-    assert (graph.name, graph.node_names, graph.class_names, graph.num_edges) == (folder.name, ("a", "b", "c"), ("x", "y"), 1)
+    assert (graph.name, graph.node_names, graph.class_names, graph.num_edges) == (
+        folder.name,
+        ("a", "b", "c"),
+        ("x", "y"),
+        1,
+    )
 
 
 def test_reads_features_of_named_columns(folder: Path) -> None:
@@ -40,7 +47,9 @@ def test_reads_features_of_named_columns(folder: Path) -> None:
 
 
 def test_attributes_may_be_called_id_or_label(tmp_path: Path) -> None:
-    graph = Graph.build([[0], [1]], attributes={"label": ["a", "b"], "id": ["", "x"], "attribute:z": ["", ""], "label ": ["1", "2"]})
+    graph = Graph.build(
+        [[0], [1]], attributes={"label": ["a", "b"], "id": ["", "x"], "attribute:z": ["", ""], "label ": ["1", "2"]}
+    )
     write_graph(graph, tmp_path / "out")
     assert read_graph(tmp_path / "out").equals(graph)
 
@@ -67,7 +76,11 @@ def test_features_of_a_graph_that_was_there_before_go(tmp_path: Path) -> None:
         ("features.csv", "node,column,value\nz,0,1\n", "line 2: 'z' is no node's id"),
         ("features.csv", "node,column,value\na,0,1\na,1,much\n", "line 3: the value 'much' is no finite number"),
         ("features.csv", "node,column,value\na,0,1\na,0,2\n", "two values for node 0, column 0: keep one"),
-        ("features.csv", "node,w1,w2,w3\na,0,1,1\n", "must have three columns.*wide table of numbers belongs into nodes.csv"),
+        (
+            "features.csv",
+            "node,w1,w2,w3\na,0,1,1\n",
+            "must have three columns.*wide table of numbers belongs into nodes.csv",
+        ),
         ("graph.json", "{", r"graph\.json: what it says of the graph cannot be understood"),
         ("graph.json", "[]", r"graph\.json: what it says of the graph cannot be understood"),
         ("graph.json", "\xff", "cannot be read"),
@@ -90,5 +103,7 @@ def test_column_outside_the_features_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", ["nodes.csv", "edges.csv"])
 def test_missing_files_are_named(folder: Path, missing: str) -> None:
     (folder / missing).unlink()
-    with pytest.raises(GraphError, match=f"folder without {missing}: a graph as a folder holds nodes.csv and edges.csv"):
+    with pytest.raises(
+        GraphError, match=f"folder without {missing}: a graph as a folder holds nodes.csv and edges.csv"
+    ):
         read_graph(folder)

@@ -21,7 +21,12 @@ def test_writes_non_zero_features_only(tmp_path: Path) -> None:
 
 def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
     graph = Graph.build(
-        [[0, 1], [1, 2]], 4, x=np.eye(4, 2), y=["a", "b", "", ""], node_names=["p", "q<>", "r\n", "s"], attributes={"title": list("wxyz")}
+        [[0, 1], [1, 2]],
+        4,
+        x=np.eye(4, 2),
+        y=["a", "b", "", ""],
+        node_names=["p", "q<>", "r\n", "s"],
+        attributes={"title": list("wxyz")},
     )
     write_graphml(graph, tmp_path / "a.graphml")
     other = nx.read_graphml(tmp_path / "a.graphml")
@@ -46,10 +51,11 @@ def test_reads_what_networkx_writes(tmp_path: Path) -> None:
 
 def test_reads_defaults_prefixes_and_hyperedges(tmp_path: Path) -> None:
     (tmp_path / "a.graphml").write_text(
-        '<g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns"><g:key id="d0" for="node" attr.name="color" attr.type="string">'
-        '<g:default>yellow</g:default></g:key><g:key id="d1" for="all" attr.name="n" attr.type="int"/><g:graph edgedefault="directed">'
-        '<g:node id="n0"><g:data key="d0">green</g:data><g:data key="d1">x</g:data></g:node><g:node id="n1"/><g:edge source="n0" target="n1"/>'
-        '<g:edge source="n1" target="n0"/><g:hyperedge/></g:graph></g:graphml>'
+        '<g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns"><g:key id="d0" for="node" attr.name="color"'
+        ' attr.type="string"><g:default>yellow</g:default></g:key><g:key id="d1" for="all" attr.name="n"'
+        ' attr.type="int"/><g:graph edgedefault="directed"><g:node id="n0"><g:data key="d0">green</g:data><g:data'
+        ' key="d1">x</g:data></g:node><g:node id="n1"/><g:edge source="n0" target="n1"/><g:edge source="n1"'
+        ' target="n0"/><g:hyperedge/></g:graph></g:graphml>'
     )
     graph = read_graphml(tmp_path / "a.graphml")
     assert graph.attributes["color"].tolist() == ["green", "yellow"]
@@ -89,7 +95,10 @@ NODES = '<graphml><graph><node id="a"/><node id="b"/>{}</graph></graphml>'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (NODES.format('<edge source="a" target="z"/>'), "edge from 'a' to 'z' leads to 'z', a node that does not exist: add it or remove"),
+        (
+            NODES.format('<edge source="a" target="z"/>'),
+            "edge from 'a' to 'z' leads to 'z', a node that does not exist: add it or remove",
+        ),
         (NODES.format('<node id="a"/>'), "node id 'a' occurs twice"),
         (NODES.format("<node/>"), "line 1: <node> has no 'id'; every node needs one"),
         (NODES.format('<edge source="a"/>'), "<edge> has no 'target'"),
@@ -109,7 +118,10 @@ def test_refusals_say_what_to_do(tmp_path: Path, text: str, message: str) -> Non
 def test_damaged_features_of_our_own_are_refused(tmp_path: Path) -> None:
     write_graphml(Graph.build([[0], [1]], x=[[1.5], [0.0]]), tmp_path / "a.graphml")
     text = (tmp_path / "a.graphml").read_text()
-    for broken in (text.replace(">1.5<", ">much<"), text.replace('key="x0">1.5', 'key="x9">1.5').replace('<key id="x0"', '<key id="x9"')):
+    for broken in (
+        text.replace(">1.5<", ">much<"),
+        text.replace('key="x0">1.5', 'key="x9">1.5').replace('<key id="x0"', '<key id="x9"'),
+    ):
         (tmp_path / "a.graphml").write_text(broken)
         with pytest.raises(GraphError, match="no number or no column"):
             read_graphml(tmp_path / "a.graphml")

@@ -63,9 +63,10 @@ def test_the_word_in_a_text_is_harmless(tmp_path: Path) -> None:
 
 def test_other_programs_nested_data_is_passed_through(tmp_path: Path) -> None:
     (tmp_path / "a.graphml").write_text(
-        '<graphml xmlns:y="y"><key id="d6" for="node" yfiles.type="nodegraphics"/><key id="e" for="edge"/><graph><data key="g">note</data>'
-        '<node id="n0"><data key="d6"><y:ShapeNode><y:NodeLabel>Ann</y:NodeLabel></y:ShapeNode></data><graph><node id="n0::n1"/></graph></node>'
-        '<edge source="n0" target="n0::n1"><data key="e">1</data></edge></graph></graphml>'
+        '<graphml xmlns:y="y"><key id="d6" for="node" yfiles.type="nodegraphics"/><key id="e" for="edge"/><graph><data'
+        ' key="g">note</data><node id="n0"><data'
+        ' key="d6"><y:ShapeNode><y:NodeLabel>Ann</y:NodeLabel></y:ShapeNode></data><graph><node'
+        ' id="n0::n1"/></graph></node><edge source="n0" target="n0::n1"><data key="e">1</data></edge></graph></graphml>'
     )
     document = parse(tmp_path / "a.graphml")
     assert document.nodes == ["n0", "n0::n1"]

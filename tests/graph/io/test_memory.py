@@ -1,4 +1,6 @@
-"""What reading a file takes, measured in children of limited memory: never more than the bound that `nodewise.graph.io.files` tells."""
+"""What reading a file takes, measured in children of limited memory: never more than the bound that
+`nodewise.graph.io.files` tells.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ def peak():
 def read(path):
     if path.name == "nodes.csv":
         return Graph.from_csv(path)
-    return graph_from_things(path, knn=1) if path.suffix == ".npy" or path.name in ("p", "things.csv") else read_graph(path)
+    things = path.suffix == ".npy" or path.name in ("p", "things.csv")
+    return graph_from_things(path, knn=1) if things else read_graph(path)
 
 read(Path(sys.argv[1]))  # whatever is imported on the way
 for path in map(Path, sys.argv[2:]):
@@ -52,7 +55,9 @@ for path in map(Path, sys.argv[2:]):
 
 
 def read_each(makers: Mapping[str, Maker], folder: Path) -> dict[str, dict[str, Any]]:
-    """For each case: bytes that reading took at its peak and may take, the sentence of a refusal, the nodes that were read."""
+    """For each case: bytes that reading took at its peak and may take, the sentence of a refusal, the nodes that were
+    read.
+    """
     (folder / "nodes.csv").write_text("id,size\na,1\nb,2\n")
     paths = {}
     for number, (case, make) in enumerate(makers.items()):

@@ -1,4 +1,6 @@
-"""Tables of nodes and edges: CSV files as people have them, one list of what column names mean, and one rule for labels, by every way in."""
+"""Tables of nodes and edges: CSV files as people have them, one list of what column names mean, and one rule for
+labels, by every way in.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def write(folder: Path, nodes: str, edges: str) -> tuple[Path, Path]:
 
 
 def test_finds_columns_by_their_usual_names(tmp_path: Path) -> None:
-    graph = Graph.from_csv(*write(tmp_path, "ID;Class;Title\n007;red;Bond\nb;;Bee\nc;blue;\n", "From;To;Weight\n007;b;3\nc;b;1\nb;c;1\n"))
+    graph = Graph.from_csv(
+        *write(tmp_path, "ID;Class;Title\n007;red;Bond\nb;;Bee\nc;blue;\n", "From;To;Weight\n007;b;3\nc;b;1\nb;c;1\n")
+    )
     assert graph.node_names == ("007", "b", "c")
     assert graph.edge_index.tolist() == [[0, 1], [1, 2]]
     assert graph.class_names == ("blue", "red")
@@ -133,13 +137,23 @@ def test_first_column_is_the_id_where_none_is_called_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "edges", "columns", "message"),
     [
-        ("id,label\na,x\n", "source,target\n", {"label": "lable"}, r"people\.csv has no column 'lable'.*did you mean 'label'"),
+        (
+            "id,label\na,x\n",
+            "source,target\n",
+            {"label": "lable"},
+            r"people\.csv has no column 'lable'.*did you mean 'label'",
+        ),
         ("id\na\n", "source,target\n", {"id": "node"}, "has no column 'node'"),
         ("id\na\n", "source,target\n", {"source": "sauce"}, r"links\.csv has no column 'sauce'.*did you mean 'source'"),
         ("id\na\n", "source,target\n", {"target": "x"}, "has no column 'x'"),
         ("id\na\n", "source,target\n", {"text": "body"}, "has no column 'body'"),
         ("id\na\n", "source,target\n", {"features": ["age"]}, "has no column 'age'"),
-        ("id,age\na,1\nb,?\n", "source,target\n", {"features": ["age"]}, r"line 3: column 'age' was to be a feature but holds '\?'"),
+        (
+            "id,age\na,1\nb,?\n",
+            "source,target\n",
+            {"features": ["age"]},
+            r"line 3: column 'age' was to be a feature but holds '\?'",
+        ),
         ("id\na\na\n", "source,target\n", {}, "line 3: the id 'a' in column 'id' was on line 2 already"),
         ("id,x\na,1\n ,2\n", "source,target\n", {}, "line 3: the id in column 'id' is empty"),
         ("id\n", "source,target\n", {}, "names columns but holds no nodes"),
@@ -154,7 +168,9 @@ def test_first_column_is_the_id_where_none_is_called_so(tmp_path: Path) -> None:
         ("id,text\na,!\nb,?\n", "source,target\n", {"text": "text"}, "none of the 2 texts holds a word"),
     ],
 )
-def test_refusals_say_where_and_what_to_do(tmp_path: Path, nodes: str, edges: str, columns: dict[str, str], message: str) -> None:
+def test_refusals_say_where_and_what_to_do(
+    tmp_path: Path, nodes: str, edges: str, columns: dict[str, str], message: str
+) -> None:
     with pytest.raises(GraphError, match=message):
         Graph.from_csv(*write(tmp_path, nodes, edges), **columns)
 
@@ -163,7 +179,11 @@ def test_refusals_say_where_and_what_to_do(tmp_path: Path, nodes: str, edges: st
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_reads_what_people_have(tmp_path: Path, delimiter: str, ending: str, mark: bytes) -> None:
-    text = ending.join([delimiter.join(row) for row in (["id", "note"], ["007", '"a, b; c\nd ""e"""'], ["ä", ""])]) + ending + ending
+    text = (
+        ending.join([delimiter.join(row) for row in (["id", "note"], ["007", '"a, b; c\nd ""e"""'], ["ä", ""])])
+        + ending
+        + ending
+    )
     (tmp_path / "a.csv").write_bytes(mark + text.encode())
     table = read_table(tmp_path / "a.csv")
     assert table.columns == {"id": ["007", "ä"], "note": ['a, b; c\nd "e"', ""]}
@@ -220,7 +240,11 @@ def test_comments_are_passed_over_outside_quotes(tmp_path: Path) -> None:
     assert list(read_rows(tmp_path / "a.csv", comments="#%")) == [(3, ["x\n# y", "1"]), (5, ["2", "3"])]
 
 
-@given(st.lists(st.sampled_from(ODD) | st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.sampled_from(ODD) | st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1, max_size=4
+    )
+)
 def test_cells_are_read_back_by_any_reader(texts: list[str]) -> None:
     line = ",".join(map(cell, texts)) + "\n"
     assert next(csv.reader(io.StringIO(line, newline=""), strict=True)) == texts
@@ -296,7 +320,9 @@ def _others(rows: int = 12) -> Columns:
 
 @every_way
 @pytest.mark.parametrize("name", [*LABEL, " Category "])
-def test_a_column_of_a_labels_name_is_the_label_and_never_a_feature(way: Callable[..., Graph], name: str, tmp_path: Path) -> None:
+def test_a_column_of_a_labels_name_is_the_label_and_never_a_feature(
+    way: Callable[..., Graph], name: str, tmp_path: Path
+) -> None:
     if way is by_networkx and name not in LABEL:
         pytest.skip("attributes of networkx are called exactly as they are")
     graph = way(tmp_path, {name: [str(1 + i % 3) for i in range(12)], **_others()})
@@ -307,7 +333,11 @@ def test_a_column_of_a_labels_name_is_the_label_and_never_a_feature(way: Callabl
 
 @every_way
 def test_a_second_column_of_a_labels_name_is_no_feature_either(way: Callable[..., Graph], tmp_path: Path) -> None:
-    columns = {"label": [str(1 + i % 3) for i in range(12)], "category": [str(5 + i % 3) for i in range(12)], **_others()}
+    columns = {
+        "label": [str(1 + i % 3) for i in range(12)],
+        "category": [str(5 + i % 3) for i in range(12)],
+        **_others(),
+    }
     graph = way(tmp_path, columns)
     assert graph.class_names == ("1", "2", "3")
     assert graph.num_features == way(tmp_path, _others()).num_features
@@ -332,11 +362,15 @@ def test_codes_with_leading_zeros_are_no_numbers(way: Callable[..., Graph], tmp_
 
 @every_way
 def test_words_for_missing_values_are_no_classes(way: Callable[..., Graph], tmp_path: Path) -> None:
-    graph = way(tmp_path, {"label": ["a", "nan", "NA", "null", "None", "b", "", " ", "N/A", "<NA>", "a", "b"], **_others()})
+    graph = way(
+        tmp_path, {"label": ["a", "nan", "NA", "null", "None", "b", "", " ", "N/A", "<NA>", "a", "b"], **_others()}
+    )
     assert graph.class_names == ("a", "b")
     assert graph.y is not None
     assert graph.y.tolist() == [0, -1, -1, -1, -1, 1, -1, -1, -1, -1, 0, 1]
-    assert any("6 labels said 'nan', 'NA', 'null', 'None', 'N/A', '<NA>': taken as unlabelled" in note for note in graph.notes)
+    assert any(
+        "6 labels said 'nan', 'NA', 'null', 'None', 'N/A', '<NA>': taken as unlabelled" in note for note in graph.notes
+    )
 
 
 @every_way
@@ -349,12 +383,20 @@ def test_words_for_missing_values_are_no_classes(way: Callable[..., Graph], tmp_
         (["\u00a0a", "a\tb", "Ka\u0308se", "no\u00a0break"], ("Käse", "a", "a b", "no\u00a0break")),
     ],
 )
-def test_classes_are_spelled_in_one_way(way: Callable[..., Graph], cells: list[str], classes: tuple[str, ...], tmp_path: Path) -> None:
+def test_classes_are_spelled_in_one_way(
+    way: Callable[..., Graph], cells: list[str], classes: tuple[str, ...], tmp_path: Path
+) -> None:
     assert way(tmp_path, {"label": cells * 3, **_others()}).class_names == classes
 
 
 def test_numbers_of_any_type_become_the_same_classes() -> None:
-    given: list[Any] = [[1, 2, -1], [1.0, 2.0, np.nan], ["1.0", "2.0", ""], ["1", "2", None], np.array([1.0, 2.0, None], dtype=object)]
+    given: list[Any] = [
+        [1, 2, -1],
+        [1.0, 2.0, np.nan],
+        ["1.0", "2.0", ""],
+        ["1", "2", None],
+        np.array([1.0, 2.0, None], dtype=object),
+    ]
     for y in given:
         graph = Graph.build([[0], [1]], 3, y=y)
         assert graph.class_names == ("1", "2")
@@ -386,7 +428,13 @@ def test_the_studio_proposes_the_same_label(name: str, tmp_path: Path) -> None:
 
 def test_meanings() -> None:
     assert [meaning(name) for name in (" ID ", "Category", "body", "headline", "url", "photo", "age")] == [
-        "id", "label", "text", "title", "link", "picture", None,
-    ]  # fmt: skip
+        "id",
+        "label",
+        "text",
+        "title",
+        "link",
+        "picture",
+        None,
+    ]
     every = [*LABEL, *ID, *TITLE, *TEXT, *LINK, *PICTURE]
     assert len(set(every)) == len(every)

@@ -14,11 +14,20 @@ def test_numbers_are_standardised_and_categories_get_a_column_each():
 
 
 def test_columns_that_say_nothing_are_left_out_and_told():
-    columns = {"row": list("012345"), "same": ["1"] * 6, "who": list("abcdef"), "zero": ["0", "0.0"] * 3, "n": list("123456")}
+    columns = {
+        "row": list("012345"),
+        "same": ["1"] * 6,
+        "who": list("abcdef"),
+        "zero": ["0", "0.0"] * 3,
+        "n": list("123456"),
+    }
     x, notes = column_features(columns)
     assert x.shape == (6, 2)
     assert not x[:, 0].any()
-    assert notes[:2] == ["column 'row' counts the rows and is left out", "column 'same' has the same value everywhere and is left out"]
+    assert notes[:2] == [
+        "column 'row' counts the rows and is left out",
+        "column 'same' has the same value everywhere and is left out",
+    ]
     assert notes[2].startswith("column 'who' has 6 different texts and is no feature")
 
 

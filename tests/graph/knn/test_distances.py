@@ -38,7 +38,8 @@ def test_scores_are_off_by_no_more_than_the_slack(table, metric):
     slack = distances.slack(0, 60)[:, None]
     real = -truth(table, metric)
     if metric == "euclidean":
-        # -d²/2 of rows scaled so that the longest, centred if dense, is 1; a score lacks the part that is the same along a row.
+        # -d²/2 of rows scaled so that the longest, centred if dense, is 1; a score lacks the part that is the same
+        # along a row.
         x = (table.toarray() if sp.issparse(table) else table).astype(np.float64)
         scale = np.linalg.norm(x - (0 if sp.issparse(table) else x.mean(axis=0)), axis=1).max()
         real = real / scale**2 / 2

@@ -97,7 +97,8 @@ def test_embeddings_with_pickled_objects_or_of_another_form_are_refused(tmp_path
 def write_table(path, rows=12):
     lines = ["name,size,colour,weight,label"]
     lines += [
-        f"item {i},{i // 6 + 0.01 * i},{'red' if i < 6 else 'blue'},{i % 3},{'low' if i < 6 else 'high' if i < 11 else ''}"
+        "item"
+        f" {i},{i // 6 + 0.01 * i},{'red' if i < 6 else 'blue'},{i % 3},{'low' if i < 6 else 'high' if i < 11 else ''}"
         for i in range(rows)
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
@@ -166,7 +167,9 @@ def test_folder_of_pictures(tmp_path):
 
 def test_column_of_pictures_is_relative_to_the_table(tmp_path):
     pictures(tmp_path)
-    (tmp_path / "list.csv").write_text("file,note\n" + "\n".join(f"{'dark' if i < 4 else 'bright'}/{i}.png,n{i}" for i in range(8)))
+    (tmp_path / "list.csv").write_text(
+        "file,note\n" + "\n".join(f"{'dark' if i < 4 else 'bright'}/{i}.png,n{i}" for i in range(8))
+    )
     graph = graph_from_things(tmp_path / "list.csv", knn=2, images="file", metric="euclidean")
     assert edges(graph) == edges(
         knn_from_images([tmp_path / ("dark" if i < 4 else "bright") / f"{i}.png" for i in range(8)], 2, "euclidean")
@@ -178,7 +181,10 @@ def test_column_of_pictures_is_relative_to_the_table(tmp_path):
 def test_things_by_their_ending(tmp_path):
     (tmp_path / "news.txt").write_text("\n".join(TEXTS), encoding="utf-8")
     (tmp_path / "news.tsv").write_text("body\tlabel\n" + "\n".join(f"{text}\tx" for text in TEXTS))
-    lines, table = graph_from_things(tmp_path / "news.txt", knn=1), graph_from_things(tmp_path / "news.tsv", knn=1, text="body")
+    lines, table = (
+        graph_from_things(tmp_path / "news.txt", knn=1),
+        graph_from_things(tmp_path / "news.tsv", knn=1, text="body"),
+    )
     assert edges(lines) == edges(table)
     assert table.attributes["text"].tolist() == TEXTS
     np.save(tmp_path / "e.npy", np.eye(5) + 1)

@@ -48,7 +48,13 @@ tables = st.tuples(st.integers(2, 20), st.integers(1, 4)).flatmap(
 
 
 @settings(deadline=None, max_examples=150)
-@given(x=tables, k=st.integers(1, 19), metric=st.sampled_from(["cosine", "euclidean"]), sparse=st.booleans(), small=st.booleans())
+@given(
+    x=tables,
+    k=st.integers(1, 19),
+    metric=st.sampled_from(["cosine", "euclidean"]),
+    sparse=st.booleans(),
+    small=st.booleans(),
+)
 def test_are_those_of_the_definition(x, k, metric, sparse, small):
     k = min(k, len(x) - 1)
     with pytest.MonkeyPatch.context() as patch:
@@ -64,7 +70,11 @@ def test_agree_with_scikit_learn_on_many_rows(metric):
     from sklearn.neighbors import NearestNeighbors
 
     x = np.random.default_rng(1).normal(size=(3000, 20)).astype(np.float32)
-    theirs = NearestNeighbors(n_neighbors=8, metric=metric, algorithm="brute").fit(x.astype(np.float64)).kneighbors(return_distance=False)
+    theirs = (
+        NearestNeighbors(n_neighbors=8, metric=metric, algorithm="brute")
+        .fit(x.astype(np.float64))
+        .kneighbors(return_distance=False)
+    )
     assert pairs(x, 8, metric) == {(i, int(j)) for i, row in enumerate(theirs) for j in row}
 
 

@@ -47,5 +47,7 @@ def test_agrees_with_scikit_learn() -> None:
 
 
 def test_texts_without_words_are_refused() -> None:
-    with pytest.raises(GraphError, match="none of the 2 texts holds a word.*check that the text column is the right one"):
+    with pytest.raises(
+        GraphError, match="none of the 2 texts holds a word.*check that the text column is the right one"
+    ):
         text_features(["", "?!"])

@@ -43,7 +43,9 @@ def test_labels_that_speak_for_the_class_are_named_and_are_of_the_class(tmp_path
             if (said := re.match(r"for (\S+) speaks? (.*)", line)) is None:
                 continue
             assert said[1] == query.guess
-            for kind, listed in re.findall(r"(its labelled neighbours?|the similar nodes?) ((?:paper \d+(?:, | and )?)+)", said[2]):
+            for kind, listed in re.findall(
+                r"(its labelled neighbours?|the similar nodes?) ((?:paper \d+(?:, | and )?)+)", said[2]
+            ):
                 kinds.add(kind.rstrip("s"))
                 for name in re.findall(r"paper (\d+)", listed):
                     assert truth.class_names[truth.y[int(name)]] == query.guess and int(name) in session.labels
@@ -88,13 +90,17 @@ def test_a_label_at_a_hub_decides_more_than_one_far_away(tmp_path: Path) -> None
     assert learner.reach(0) > learner.reach(21) > 0  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("label", "classes"), [("sport", ["sports"]), ("SPAM", ["spam"]), ("Genetic algorithm", ["Genetic Algorithms"])])
+@pytest.mark.parametrize(
+    ("label", "classes"), [("sport", ["sports"]), ("SPAM", ["spam"]), ("Genetic algorithm", ["Genetic Algorithms"])]
+)
 def test_these_are_probably_misspelt(label: str, classes: list[str]) -> None:
     found = probable_typo(label, classes)
     assert found is not None and repr(classes[0]) in str(found) and "--new-class" in str(found)
 
 
-@pytest.mark.parametrize(("label", "classes"), [("7", ["1", "2"]), ("year 2", ["year 1"]), ("weather", ["sports", "politics"]), ("x", [])])
+@pytest.mark.parametrize(
+    ("label", "classes"), [("7", ["1", "2"]), ("year 2", ["year 1"]), ("weather", ["sports", "politics"]), ("x", [])]
+)
 def test_these_are_classes_of_their_own(label: str, classes: list[str]) -> None:
     assert probable_typo(label, classes) is None
 

@@ -11,11 +11,18 @@ from nodewise.session.asking.selection import diverse_batch, stored_classifier
 from nodewise.session.files.creation import SessionSettings
 
 
-def pick(scores: list[float], count: int, edges: dict[int, list[int]], predicted: list[int], **more: object) -> list[int]:
+def pick(
+    scores: list[float], count: int, edges: dict[int, list[int]], predicted: list[int], **more: object
+) -> list[int]:
     allowed = np.array(more.pop("allowed", [True] * len(scores)))
     return diverse_batch(
-        np.array(scores), allowed, count, lambda node: np.array(edges.get(node, []), dtype=np.int64), np.array(predicted), **more  # type: ignore[arg-type]
-    )  # fmt: skip
+        np.array(scores),
+        allowed,
+        count,
+        lambda node: np.array(edges.get(node, []), dtype=np.int64),
+        np.array(predicted),
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def test_neighbours_are_passed_over_while_others_are_left() -> None:
@@ -43,7 +50,9 @@ def test_what_may_not_be_asked_is_never_picked() -> None:
 
 def test_a_session_of_before_a_setting_was_thought_of_is_opened_with_its_classifier_by_name() -> None:
     then = {key: value for key, value in Gcn(hidden=8).identity().items() if key != "observed"}
-    settings = SessionSettings(budget=5, classes=("a", "b"), strategy="random", policy=None, classifier="gcn", classifier_settings=then)
+    settings = SessionSettings(
+        budget=5, classes=("a", "b"), strategy="random", policy=None, classifier="gcn", classifier_settings=then
+    )
     assert stored_classifier(settings, "gcn") == stored_classifier(settings) == Gcn(hidden=8)
     with pytest.raises(SessionError, match="was begun with the classifier 'gcn'"):
         stored_classifier(settings, Gcn(hidden=8, observed="training"))

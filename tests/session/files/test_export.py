@@ -1,4 +1,6 @@
-"""Every form of the export, read back; nothing is written over what the session reads; cells that a spreadsheet would run."""
+"""Every form of the export, read back; nothing is written over what the session reads; cells that a spreadsheet would
+run.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from tests.small_graphs import block_graph
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    graph = replace(unlabelled(block_graph(60)), node_names=tuple(f'n"{i},\n=1+1' if i == 4 else f"n{i}" for i in range(60)))
+    graph = replace(
+        unlabelled(block_graph(60)), node_names=tuple(f'n"{i},\n=1+1' if i == 4 else f"n{i}" for i in range(60))
+    )
     session = small_job(tmp_path / "job", graph=graph, audit=2)
     session.tell([4, 5, 6], ["a", "b", "neu, ü"])
     session.tell(5, "b", "ada")
@@ -48,7 +52,12 @@ def test_json(session: Session, tmp_path: Path) -> None:
     record = json.loads((tmp_path / "out.json").read_text())
     assert record["schema"] == 1 and record["classes"] == ["a", "b", "neu, ü"] and len(record["predictions"]) == 60
     first = next(entry for entry in record["labels"] if entry["node"] == 5)
-    assert first["votes"] == {"me": "b", "ada": "b"} and first["label"] == "b" and not first["audit"] and first["from"] == "told"
+    assert (
+        first["votes"] == {"me": "b", "ada": "b"}
+        and first["label"] == "b"
+        and not first["audit"]
+        and first["from"] == "told"
+    )
 
 
 def test_npz_is_a_graph(session: Session, tmp_path: Path) -> None:
@@ -56,11 +65,15 @@ def test_npz_is_a_graph(session: Session, tmp_path: Path) -> None:
     graph = read_graph(tmp_path / "out.npz")
     assert graph.class_names == ("a", "b", "neu, ü") and graph.y is not None
     assert {int(n): graph.class_names[graph.y[n]] for n in np.flatnonzero(graph.y >= 0)} == session.labels
-    assert np.array_equal(graph.extra["predicted"], session.predict().best) and graph.num_edges == session.graph.num_edges
+    assert (
+        np.array_equal(graph.extra["predicted"], session.predict().best) and graph.num_edges == session.graph.num_edges
+    )
 
 
 @pytest.mark.parametrize("ending", ["npz", "pt"])
-def test_a_class_that_somebody_tells_while_predictions_are_made_is_not_in_the_export(session: Session, tmp_path: Path, ending: str) -> None:
+def test_a_class_that_somebody_tells_while_predictions_are_made_is_not_in_the_export(
+    session: Session, tmp_path: Path, ending: str
+) -> None:
     made = session.predict()
     session.predict = lambda *_: made  # type: ignore[method-assign]  # as they were a moment ago
     with Session.open(session.path) as other:
@@ -85,7 +98,9 @@ def test_pt_is_plain_tensors_that_pytorch_geometric_takes(session: Session, tmp_
         and not data.has_self_loops()
         and data.is_undirected()
     )
-    assert data.train_mask.nonzero()[:, 0].tolist() == [4, 5, 6] and data.test_mask.nonzero()[:, 0].tolist() == [session.rules().audit[0]]
+    assert data.train_mask.nonzero()[:, 0].tolist() == [4, 5, 6] and data.test_mask.nonzero()[:, 0].tolist() == [
+        session.rules().audit[0]
+    ]
     assert data.y[5] == 1 and data.y[7] == -1 and torch.equal(data.predicted, torch.from_numpy(session.predict().best))
 
 
@@ -98,7 +113,9 @@ def test_pt_keeps_sparse_features_sparse_for_a_layer_that_takes_them(tmp_path: P
     session.tell([1, 2, 3], ["a", "b", "a"])
     session.export(tmp_path / "out.pt")
     data = Data.from_dict(torch.load(tmp_path / "out.pt", weights_only=True))
-    assert data.x.is_sparse and data.num_node_features == 500 and (tmp_path / "out.pt").stat().st_size < 60 * 500 * 4 / 2
+    assert (
+        data.x.is_sparse and data.num_node_features == 500 and (tmp_path / "out.pt").stat().st_size < 60 * 500 * 4 / 2
+    )
     assert np.array_equal(data.x.to_dense().numpy(), session.graph.dense_features())
     assert GCNConv(500, 4)(data.x, data.edge_index).shape == (60, 4)
 
@@ -115,12 +132,18 @@ def test_before_the_first_label_there_are_no_predictions(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("lead", ["same", "hard link", "symbolic link", "dots", "relative"])
-def test_no_output_overwrites_the_sessions_graph_by_whatever_path(lead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_output_overwrites_the_sessions_graph_by_whatever_path(
+    lead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = tmp_path / "mine.npz"
     write_graph(unlabelled(block_graph(60)), graph)
-    session = small_job(tmp_path / "job", graph=unlabelled(block_graph(60)), source=graph, embed_limit=100, features="raw")
+    session = small_job(
+        tmp_path / "job", graph=unlabelled(block_graph(60)), source=graph, embed_limit=100, features="raw"
+    )
     session.tell(1, "a")
-    out = {"same": graph, "dots": tmp_path / "x" / ".." / "mine.npz", "relative": Path("mine.npz")}.get(lead, tmp_path / "other.npz")
+    out = {"same": graph, "dots": tmp_path / "x" / ".." / "mine.npz", "relative": Path("mine.npz")}.get(
+        lead, tmp_path / "other.npz"
+    )
     (tmp_path / "x").mkdir()
     monkeypatch.chdir(tmp_path)
     if lead == "hard link":
@@ -137,7 +160,11 @@ def test_no_output_overwrites_the_sessions_graph_by_whatever_path(lead: str, tmp
 def test_no_output_overwrites_the_session_its_journal_or_a_folder_of_tables(tmp_path: Path) -> None:
     write_graph(unlabelled(block_graph(60)), tmp_path / "tables")
     session = small_job(
-        tmp_path / "job.csv", graph=unlabelled(block_graph(60)), source=tmp_path / "tables", embed_limit=100, features="raw"
+        tmp_path / "job.csv",
+        graph=unlabelled(block_graph(60)),
+        source=tmp_path / "tables",
+        embed_limit=100,
+        features="raw",
     )
     os.link(tmp_path / "job.csv", tmp_path / "link.csv")
     for path, told in [
@@ -173,8 +200,14 @@ def test_a_graph_that_is_a_folder_a_pair_of_tables_or_a_pipe_is_checked_as_well(
     os.mkfifo(tmp_path / "pipe.npz")
     (tmp_path / "empty").mkdir()
     for number, (graph, told) in enumerate(
-        [("tables", "has changed"), ("tables/nodes.csv", "has changed"), ("pipe.npz", "not an ordinary file"), ("empty", "has changed"), ("a\0b", "is not at")]
-    ):  # fmt: skip
+        [
+            ("tables", "has changed"),
+            ("tables/nodes.csv", "has changed"),
+            ("pipe.npz", "not an ordinary file"),
+            ("empty", "has changed"),
+            ("a\0b", "is not at"),
+        ]
+    ):
         stored_elsewhere(tmp_path / f"job{number}", tmp_path / graph)
         with pytest.raises(SessionFileError, match=told):
             Session.open(tmp_path / f"job{number}")
@@ -182,10 +215,21 @@ def test_a_graph_that_is_a_folder_a_pair_of_tables_or_a_pipe_is_checked_as_well(
 
 @pytest.mark.parametrize(
     "change",
-    [{"settings": []}, {"settings": {"budget": [1]}}, {"settings": {"budget": 5, "strategy": ["age"]}}, {"settings": {"budget": 5, "classes": "ab"}},
-     {"settings": {"budget": 5, "release_after": "long"}}, {"settings": {"budget": 5, "use_labels": "yes"}}, {"settings": {"budget": 5, "policy": 3}},
-     {"settings": {"budget": 5, "frob": 3}}, {"graph": []}, {"graph": "inside"}, {"graph": {"where": "file"}}, {"graph": {"where": "file", "path": 5}}],
-)  # fmt: skip
+    [
+        {"settings": []},
+        {"settings": {"budget": [1]}},
+        {"settings": {"budget": 5, "strategy": ["age"]}},
+        {"settings": {"budget": 5, "classes": "ab"}},
+        {"settings": {"budget": 5, "release_after": "long"}},
+        {"settings": {"budget": 5, "use_labels": "yes"}},
+        {"settings": {"budget": 5, "policy": 3}},
+        {"settings": {"budget": 5, "frob": 3}},
+        {"graph": []},
+        {"graph": "inside"},
+        {"graph": {"where": "file"}},
+        {"graph": {"where": "file", "path": 5}},
+    ],
+)
 def test_settings_of_other_types_are_refused_in_words(change: dict[str, object], tmp_path: Path) -> None:
     stored_elsewhere(tmp_path / "job", tmp_path / "none.npz")
     import sqlite3
@@ -212,7 +256,9 @@ def test_numbers_and_other_text_stay(text: str) -> None:
 
 
 def test_names_labels_and_headings_of_an_export_run_nothing_unless_it_is_wanted(tmp_path: Path) -> None:
-    graph = replace(unlabelled(block_graph(60)), node_names=tuple("=HYPERLINK(1)" if i == 4 else f"n{i}" for i in range(60)))
+    graph = replace(
+        unlabelled(block_graph(60)), node_names=tuple("=HYPERLINK(1)" if i == 4 else f"n{i}" for i in range(60))
+    )
     session = small_job(tmp_path / "job", graph=graph, classes=["@a", "b"])
     session.tell([4, 5], ["@a", "b"])
     cells = []

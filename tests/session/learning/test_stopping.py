@@ -32,7 +32,10 @@ def test_wilsons_interval_by_hand() -> None:
 def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(0)
     for share in (0.5, 0.8, 0.95):
-        hits = [found.low <= share <= found.high for found in (wilson(int(right), 40) for right in rng.binomial(40, share, 2000))]
+        hits = [
+            found.low <= share <= found.high
+            for found in (wilson(int(right), 40) for right in rng.binomial(40, share, 2000))
+        ]
         assert np.mean(hits) > 0.92
 
 
@@ -55,21 +58,34 @@ def test_the_report_of_a_whole_job(classifier: str, tmp_path: Path) -> None:
         session.tell(node, graph.class_names[graph.y[node]])
     before = session.predict()
     report = session.stop_report()
-    assert report.labels == 20 and len(report.curve) <= 8 and report.curve[-1].labels == 20 and report.curve[0].changed is None
+    assert (
+        report.labels == 20
+        and len(report.curve) <= 8
+        and report.curve[-1].labels == 20
+        and report.curve[0].changed is None
+    )
     truth = [before.names[node] == label for node, label in session.audit_labels.items()]
     assert report.audit is not None and report.audit.mean == pytest.approx(np.mean(truth)) and report.audit.nodes == 30
-    judged, other = (report.left_out, report.cross_validated) if classifier == "views" else (report.cross_validated, report.left_out)
+    judged, other = (
+        (report.left_out, report.cross_validated)
+        if classifier == "views"
+        else (report.cross_validated, report.left_out)
+    )
     assert judged is not None and judged.nodes == 20 and other is None
     assert report.change_rate is not None and report.next_change is not None and report.next_gain is not None
     assert 0 <= report.next_gain <= report.next_change <= 1
-    assert any("biased, since they were chosen" in line for line in report.words) and any("(unbiased)" in line for line in report.words)
+    assert any("biased, since they were chosen" in line for line in report.words) and any(
+        "(unbiased)" in line for line in report.words
+    )
     assert np.array_equal(session.predict().probabilities, before.probabilities)  # the report has changed nothing
     assert "ask" in session._learners and session._learners.get("ask", ()).count == 20
     assert report.as_dict()["curve"][-1]["labels"] == 20
 
 
 def test_the_bias_that_is_told_beside_the_estimate_is_the_measured_one(tmp_path: Path) -> None:
-    record = json.loads((Path(__file__).parents[3] / "benchmarks" / "results" / "calibration.json").read_text(encoding="utf-8"))
+    record = json.loads(
+        (Path(__file__).parents[3] / "benchmarks" / "results" / "calibration.json").read_text(encoding="utf-8")
+    )
     points = [row["leave_one_out_minus_true_points"][0] for row in record["rows"] if row["strategy"] == "gain"]
     bias = left_out_bias()
     assert (bias.low, bias.high, bias.graphs) == (min(points), max(points), len(points)) and bias.mean == pytest.approx(
@@ -79,14 +95,19 @@ def test_the_bias_that_is_told_beside_the_estimate_is_the_measured_one(tmp_path:
     session.tell(list(range(8)), ["ab"[node % 2] for node in range(8)])
     report = session.stop_report()
     assert report.left_out_bias == bias and report.as_dict()["left_out_bias"]["graphs"] == bias.graphs
-    assert any(f"on {bias.graphs} public graphs" in line and f"{bias.low:+.0f} to {bias.high:+.0f}" in line for line in report.words)
+    assert any(
+        f"on {bias.graphs} public graphs" in line and f"{bias.low:+.0f} to {bias.high:+.0f}" in line
+        for line in report.words
+    )
 
 
 def test_the_report_says_what_it_lacks(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job")
     session.tell([1, 2], ["a", "b"])
     report = session.stop_report()
-    assert report.left_out is None and report.cross_validated is None and report.audit is None and report.next_gain is None
+    assert (
+        report.left_out is None and report.cross_validated is None and report.audit is None and report.next_gain is None
+    )
     assert any("make a session with an audit" in line for line in report.words)
 
 
@@ -119,18 +140,27 @@ def test_cross_validation_leaves_every_label_out_once(tmp_path: Path) -> None:
 
 
 def test_labels_left_out_are_predicted_by_all_the_others(tmp_path: Path) -> None:
-    """Each label's prediction is what a job without it predicts, but for weights and temperature, which hardly differ."""
+    """Each label's prediction is what a job without it predicts, but for weights and temperature, which hardly
+    differ.
+    """
     graph = block_graph(120, signal=4.0)
     assert graph.y is not None
     names = [graph.class_names[number] for number in graph.y]
-    session = small_job(tmp_path / "job", graph=replace(graph, y=None, class_names=()), classes=list(graph.class_names), budget=60)
+    session = small_job(
+        tmp_path / "job", graph=replace(graph, y=None, class_names=()), classes=list(graph.class_names), budget=60
+    )
     session.tell(list(range(24)), names[:24])
     session.tell_bulk(list(range(24, 34)), names[24])
     report = session.stop_report()
     assert report.left_out is not None and report.left_out.nodes == 24  # bulk labels train and are not judged
     right = 0
     for node in range(24):
-        other = small_job(tmp_path / str(node), graph=replace(graph, y=None, class_names=()), classes=list(graph.class_names), budget=60)
+        other = small_job(
+            tmp_path / str(node),
+            graph=replace(graph, y=None, class_names=()),
+            classes=list(graph.class_names),
+            budget=60,
+        )
         other.tell([one for one in range(24) if one != node], [names[one] for one in range(24) if one != node])
         other.tell_bulk(list(range(24, 34)), names[24])
         right += other.predict().names[node] == names[node]

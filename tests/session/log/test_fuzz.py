@@ -10,7 +10,14 @@ from benchmarks.fuzz import FORGED, OTHER, SESSION, Originals, play
 
 pytestmark = pytest.mark.slow
 
-CASES = {**dict.fromkeys(SESSION, 60), "journal": 60, **dict.fromkeys(FORGED, 120), **dict.fromkeys(OTHER, 25), "tables": 60, "chunk": 120}
+CASES = {
+    **dict.fromkeys(SESSION, 60),
+    "journal": 60,
+    **dict.fromkeys(FORGED, 120),
+    **dict.fromkeys(OTHER, 25),
+    "tables": 60,
+    "chunk": 120,
+}
 
 
 @pytest.fixture(scope="module")

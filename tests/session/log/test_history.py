@@ -33,12 +33,17 @@ def undo(event: int) -> tuple[str, str, dict[str, Any]]:
 
 
 def rules(**changes: Any) -> Rules:
-    return Rules(**{"budget": 10, "redundancy": 1, "release_after": 100.0, "audit": (), "given": frozenset(), **changes})
+    return Rules(
+        **{"budget": 10, "redundancy": 1, "release_after": 100.0, "audit": (), "given": frozenset(), **changes}
+    )
 
 
 def test_order_is_that_of_the_first_vote_that_counts() -> None:
     assert list(read_history(log(told(4, "a"), told(2, "b"), told(4, "c"))).labels.items()) == [(4, "c"), (2, "b")]
-    assert list(read_history(log(told(4, "a"), told(2, "b"), told(4, "c"), undo(1))).labels.items()) == [(2, "b"), (4, "c")]
+    assert list(read_history(log(told(4, "a"), told(2, "b"), told(4, "c"), undo(1))).labels.items()) == [
+        (2, "b"),
+        (4, "c"),
+    ]
     assert read_history(log(told(4, "a"), undo(1))).labels == {}
 
 
@@ -50,19 +55,34 @@ entries = st.one_of(
     st.builds(lambda name: ("class", "me", {"name": name}), st.sampled_from("abcde")),
     st.builds(lambda budget: ("budget", "me", {"budget": budget}), st.integers(1, 9)),
     st.builds(undo, st.integers(1, 12)),
-    st.builds(lambda node, who, number: ("tell", who, {"node": node, "label": f"n{number}", "class": number}), nodes, people, numbers),
+    st.builds(
+        lambda node, who, number: ("tell", who, {"node": node, "label": f"n{number}", "class": number}),
+        nodes,
+        people,
+        numbers,
+    ),
     st.builds(lambda node, who: ("tell", who, {"node": node, "label": "a", "overrule": True}), nodes, people),
     st.builds(
-        lambda chosen, who, number: ("bulk", who, {"nodes": chosen, "labels": ["a"] * len(chosen), "classes": [number] * len(chosen)}),
-        st.lists(nodes, min_size=1, max_size=3), people, numbers,
+        lambda chosen, who, number: (
+            "bulk",
+            who,
+            {"nodes": chosen, "labels": ["a"] * len(chosen), "classes": [number] * len(chosen)},
+        ),
+        st.lists(nodes, min_size=1, max_size=3),
+        people,
+        numbers,
     ),
-    st.builds(lambda number, name: ("rename", "me", {"class": number, "name": name}), numbers, st.sampled_from("abxyz")),
+    st.builds(
+        lambda number, name: ("rename", "me", {"class": number, "name": name}), numbers, st.sampled_from("abxyz")
+    ),
     st.builds(lambda number, into: ("merge", "me", {"class": number, "into": into}), numbers, numbers),
-    st.builds(lambda number: ("describe", "me", {"class": number, "text": "what it is"}), st.one_of(st.none(), numbers)),
+    st.builds(
+        lambda number: ("describe", "me", {"class": number, "text": "what it is"}), st.one_of(st.none(), numbers)
+    ),
     st.builds(lambda order: ("order", "me", {"classes": order}), st.lists(numbers, max_size=4)),
     st.builds(lambda node, who: ("note", who, {"node": node, "text": "odd"}), nodes, people),
     st.builds(lambda who: ("release", "me", {"annotator": who}), people),
-)  # fmt: skip
+)
 
 
 def spelt_out(history: History) -> list[object]:
@@ -71,17 +91,37 @@ def spelt_out(history: History) -> list[object]:
     votes = [(node, list(by.items())) for node, by in history.votes.items()]
     classes = history.classes
     return [
-        history.last, ballots, votes, list(history.numbers.items()), list(history.labels.items()), sorted(history.overruled.items()),
-        list(history.skipped.items()), list(history.asked), sorted(history.released.items()), list(classes), classes.in_order, classes.next_number,
-        sorted(classes.merged.items()), sorted(classes.aliases.items()), sorted(classes.first_names.items()), history.guideline,
-        sorted(history.notes.items()), history.budget, list(history.changes), history.bulk, [query.event for query in history.open_queries(2)],
-    ]  # fmt: skip
+        history.last,
+        ballots,
+        votes,
+        list(history.numbers.items()),
+        list(history.labels.items()),
+        sorted(history.overruled.items()),
+        list(history.skipped.items()),
+        list(history.asked),
+        sorted(history.released.items()),
+        list(classes),
+        classes.in_order,
+        classes.next_number,
+        sorted(classes.merged.items()),
+        sorted(classes.aliases.items()),
+        sorted(classes.first_names.items()),
+        history.guideline,
+        sorted(history.notes.items()),
+        history.budget,
+        list(history.changes),
+        history.bulk,
+        [query.event for query in history.open_queries(2)],
+    ]
 
 
 @given(st.lists(entries, max_size=25), st.data())
 def test_carried_on_the_history_is_what_it_is_read_at_once(listed: list[tuple[Any, ...]], data: st.DataObject) -> None:
     events = log(
-        *(undo(1 + each[2]["event"] % number) if each[0] == "undo" else each for number, each in enumerate([told(0, "a"), *listed]))
+        *(
+            undo(1 + each[2]["event"] % number) if each[0] == "undo" else each
+            for number, each in enumerate([told(0, "a"), *listed])
+        )
     )
     seen, history = 0, read_history([])
     while seen < len(events):
@@ -90,7 +130,9 @@ def test_carried_on_the_history_is_what_it_is_read_at_once(listed: list[tuple[An
         following = extend_history(history, events[:seen])
         assert spelt_out(history) == before  # the earlier one is left as it was
         history = following
-        assert set(history.numbers) == set(history.ballots) and set(history.numbers.values()) <= set(history.classes.numbers)
+        assert set(history.numbers) == set(history.ballots) and set(history.numbers.values()) <= set(
+            history.classes.numbers
+        )
         assert spelt_out(history) == spelt_out(read_history(events[:seen]))
 
 
@@ -117,9 +159,10 @@ def test_a_query_is_open_until_its_annotator_answers_or_the_node_has_its_votes()
     events = log(asked(1, "ada"), asked(2, "bob"), told(2, "x", "eve"), ("skip", "ada", {"node": 1}))
     assert [(q.annotator, q.node) for q in read_history(events).open_queries(1)] == []
     assert [(q.annotator, q.node) for q in read_history(events).open_queries(2)] == [("bob", 2)]
-    assert [(q.annotator, q.node) for q in read_history([*events, Event(5, 5.0, "me", "undo", {"event": 4})]).open_queries(1)] == [
-        ("ada", 1)
-    ]
+    assert [
+        (q.annotator, q.node)
+        for q in read_history([*events, Event(5, 5.0, "me", "undo", {"event": 4})]).open_queries(1)
+    ] == [("ada", 1)]
 
 
 def test_a_plan_gives_open_queries_again_and_counts_those_of_others() -> None:
@@ -146,7 +189,9 @@ def test_the_audit_keeps_pace_with_the_budget() -> None:
     spent = read_history(log(*(told(n, "a") for n in range(10)), told(50, "a")))
     plan = plan_queries(spent, rules(audit=audit), "me", 9, 0)
     assert list(plan.audit) == [51, 52, 53] and plan.fresh == 0 and not rules(audit=audit).done(spent, range(60))
-    finished = read_history(log(*(told(n, "a") for n in range(10)), *(told(n, "a") for n in audit[:3]), ("skip", "me", {"node": 53})))
+    finished = read_history(
+        log(*(told(n, "a") for n in range(10)), *(told(n, "a") for n in audit[:3]), ("skip", "me", {"node": 53}))
+    )
     assert rules(audit=audit).done(finished, range(60)) and list(rules(audit=audit).audited(finished)) == [50, 51, 52]
 
 

@@ -37,7 +37,11 @@ def path(tmp_path: Path) -> Path:
 
 def writer(path: Path, name: str, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, str(WRITER), str(path), name, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        [sys.executable, str(WRITER), str(path), name, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
 
 
@@ -259,7 +263,9 @@ def test_a_read_only_folder_is_told_and_nothing_lost() -> None:
     try:
         folder.chmod(0o777)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # threads of other tests are no concern of a child that only writes a file
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # threads of other tests are no concern of a child that only writes a file
             child = os.fork()
         if child == 0:  # permissions say nothing to the superuser, so somebody else tries
             code = 1

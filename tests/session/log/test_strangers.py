@@ -1,4 +1,6 @@
-"""Files from strangers, and files that change under an open session: nothing is done that they ask for, nothing is acknowledged and lost."""
+"""Files from strangers, and files that change under an open session: nothing is done that they ask for, nothing is
+acknowledged and lost.
+"""
 
 from __future__ import annotations
 
@@ -63,8 +65,14 @@ def linked(journal: Path, victim: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
 @pytest.mark.parametrize(
-    "lay", [linked, lambda beside, victim: os.link(victim, beside), lambda beside, victim: os.mkfifo(beside), lambda beside, victim: beside.mkdir()]
-)  # fmt: skip
+    "lay",
+    [
+        linked,
+        lambda beside, victim: os.link(victim, beside),
+        lambda beside, victim: os.mkfifo(beside),
+        lambda beside, victim: beside.mkdir(),
+    ],
+)
 def test_what_lies_beside_is_refused_unless_it_is_an_ordinary_journal(
     ending: str, lay: Callable[[Path, Path], None], path: Path, tmp_path: Path
 ) -> None:
@@ -119,7 +127,8 @@ def test_a_view_in_place_of_a_table_computes_nothing(path: Path) -> None:
     stranger = sqlite3.connect(path)
     stranger.executescript("""
         DROP TABLE session;
-        CREATE VIEW session AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) AS settings FROM n;
+        CREATE VIEW session AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+            SELECT max(i) AS settings FROM n;
     """)
     stranger.close()
     with pytest.raises(SessionFileError, match="its schema is not that of a session"):
@@ -162,7 +171,9 @@ def restore(copy: Path, path: Path) -> None:
         target.truncate()
 
 
-def test_a_backup_copied_back_under_an_open_session_is_told_and_nothing_more_is_written(path: Path, tmp_path: Path) -> None:
+def test_a_backup_copied_back_under_an_open_session_is_told_and_nothing_more_is_written(
+    path: Path, tmp_path: Path
+) -> None:
     with Log.open(path) as log:
         log.backup(tmp_path / "older")
         log.append([tell(50)])
@@ -221,12 +232,17 @@ def test_a_file_that_was_moved_away_takes_no_more_labels(put: bool, path: Path, 
 
 
 def test_opening_a_session_again_takes_no_lock_from_a_write_of_the_same_process(path: Path) -> None:
-    writing = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0.1, isolation_level=None).execute('BEGIN IMMEDIATE')"
+    writing = (
+        "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0.1, isolation_level=None).execute('BEGIN"
+        " IMMEDIATE')"
+    )
     with Log.open(path) as log:
 
         def decide() -> list[Draft]:
             Log.open(path).close()  # as another thread may
-            done = subprocess.run([sys.executable, "-c", writing, str(path)], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [sys.executable, "-c", writing, str(path)], capture_output=True, text=True, check=False
+            )
             assert "database is locked" in done.stderr
             return [tell(50)]
 
@@ -266,7 +282,9 @@ def rewritten(path: Path, statement: str, values: tuple[object, ...]) -> None:
     stranger.close()
 
 
-@pytest.mark.parametrize("settings", ["[1, 2]", "7", "null", '"text"', "[" * 100_000, "{" + '"a":{' * 50_000, "9" * 5000, b"\0\1"])
+@pytest.mark.parametrize(
+    "settings", ["[1, 2]", "7", "null", '"text"', "[" * 100_000, "{" + '"a":{' * 50_000, "9" * 5000, b"\0\1"]
+)
 def test_settings_that_are_no_record_are_refused_in_words(settings: str | bytes, path: Path) -> None:
     rewritten(path, "UPDATE session SET settings = ?", (settings,))
     with pytest.raises(SessionFileError, match="damaged"):
@@ -274,8 +292,17 @@ def test_settings_that_are_no_record_are_refused_in_words(settings: str | bytes,
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("at", "noon"), ("annotator", b"\1"), ("kind", b"\1"), ("body", b"\1"), ("body", "[" * 100_000), ("id", -3), ("chain", "x")]
-)  # fmt: skip
+    ("column", "value"),
+    [
+        ("at", "noon"),
+        ("annotator", b"\1"),
+        ("kind", b"\1"),
+        ("body", b"\1"),
+        ("body", "[" * 100_000),
+        ("id", -3),
+        ("chain", "x"),
+    ],
+)
 def test_rows_of_other_types_are_refused_in_words(column: str, value: object, path: Path) -> None:
     rewritten(path, f"UPDATE events SET {column} = ? WHERE id = 7", (value,))
     with pytest.raises(SessionFileError, match="damaged"):

@@ -89,7 +89,12 @@ def test_everything_that_is_taken_has_bounds(described: dict[str, Any]) -> None:
         for each in schema.get("anyOf", ()):
             bounded(each, where)
         kind = schema.get("type")
-        if kind == "string" and "enum" not in schema and "contentMediaType" not in schema and schema.get("format") != "binary":
+        if (
+            kind == "string"
+            and "enum" not in schema
+            and "contentMediaType" not in schema
+            and schema.get("format") != "binary"
+        ):
             assert "maxLength" in schema, where
         if kind == "integer":
             assert "minimum" in schema and "maximum" in schema, where
@@ -120,12 +125,16 @@ def test_the_page_lists_every_route_and_needs_nothing_from_elsewhere(client: Cli
 
 def test_what_is_not_there_is_told_as_json(client: Client) -> None:
     answer = client.get("/api/v1/nothing")
-    assert answer.status_code == 404 and answer.json() == {"error": "there is nothing at /api/v1/nothing: see /api/docs for what there is"}
+    assert answer.status_code == 404 and answer.json() == {
+        "error": "there is nothing at /api/v1/nothing: see /api/docs for what there is"
+    }
     answer = client.get("/api/v1/ask")
     assert answer.status_code == 405 and "GET is not possible at /api/v1/ask" in answer.json()["error"]
 
 
-@pytest.mark.parametrize("path", ["/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py", "/page//etc/passwd", "/page/"])
+@pytest.mark.parametrize(
+    "path", ["/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py", "/page//etc/passwd", "/page/"]
+)
 def test_nothing_but_the_page_is_served(client: Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code in (400, 404) and "create_app" not in answer.text and "root:" not in answer.text

@@ -7,7 +7,14 @@ import sqlite3
 
 import pytest
 
-from nodewise.ground.errors import GraphError, InputError, NodewiseError, SessionError, SessionFileError, UnknownNameError
+from nodewise.ground.errors import (
+    GraphError,
+    InputError,
+    NodewiseError,
+    SessionError,
+    SessionFileError,
+    UnknownNameError,
+)
 from nodewise.studio.api.failures import Json, MissingError, NoSessionError, TypoError, status_of
 from nodewise.studio.work.worker import BusyError, StoppedError
 

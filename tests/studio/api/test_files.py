@@ -39,7 +39,15 @@ def test_a_table_has_a_row_for_each_node(client: Client) -> None:
 
 def test_json_has_votes_and_settings(client: Client) -> None:
     found = client.get(f"{API}/export/json").json()
-    first = {"node": 0, "name": "Paper 0", "label": "a", "from": "told", "audit": False, "votes": {EVIL: "a"}, "notes": []}
+    first = {
+        "node": 0,
+        "name": "Paper 0",
+        "label": "a",
+        "from": "told",
+        "audit": False,
+        "votes": {EVIL: "a"},
+        "notes": [],
+    }
     assert found["labels"][0] == first
     assert found["settings"]["budget"] == 20 and len(found["predictions"]) == 60
 

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from nodewise.session import Session
-from nodewise.studio.api.responses import AskResponse, EventNumberResponse, EventsResponse, StatusResponse, TellResponse, UndoResponse
+from nodewise.studio.api.responses import (
+    AskResponse,
+    EventNumberResponse,
+    EventsResponse,
+    StatusResponse,
+    TellResponse,
+    UndoResponse,
+)
 from tests.studio.jobs import EVIL, job, named_graph
 from tests.studio.serving import Client, running
 
@@ -29,14 +36,24 @@ def written(path: Path) -> list[tuple[str, str]]:
 
 def test_a_status_tells_how_far_the_job_is(client: Client) -> None:
     now = client.look("/status", StatusResponse)
-    assert (now["name"], now["graph"], now["nodes"], now["budget"], now["told"], now["last"]) == ("job", "papers", 60, 20, 0, 0)
+    assert (now["name"], now["graph"], now["nodes"], now["budget"], now["told"], now["last"]) == (
+        "job",
+        "papers",
+        60,
+        20,
+        0,
+        0,
+    )
     assert now["classes"] == ["a", "b"] and now["predictions_from"] is None and now["left"] == 20
 
 
 def test_a_query_comes_with_its_card_and_again_until_it_is_answered(client: Client, tmp_path: Path) -> None:
     (query,) = client.say("/ask", AskResponse, annotator="ada")["queries"]
     assert query["annotator"] == "ada" and query["why"] and query["card"]["node"] == query["node"]
-    assert query["card"]["title"] == f"title {query['node']}" and query["card"]["name"] == f"Paper {query['node']}" == query["name"]
+    assert (
+        query["card"]["title"] == f"title {query['node']}"
+        and query["card"]["name"] == f"Paper {query['node']}" == query["name"]
+    )
     assert client.say("/ask", annotator="ada")["queries"] == [query]
     assert [kind for kind, _ in written(tmp_path / "job.nodewise")] == ["ask"]
     told = client.say("/tell", TellResponse, annotator="ada", labels=[{"node": query["node"], "label": "a"}])
@@ -62,7 +79,9 @@ def test_a_label_is_in_the_file_when_the_answer_arrives(client: Client, tmp_path
 
 
 def test_labels_are_told_all_or_none(client: Client) -> None:
-    assert "no node 60" in client.refused(404, "POST", "/tell", json={"labels": [{"node": 1, "label": "a"}, {"node": 60, "label": "a"}]})
+    assert "no node 60" in client.refused(
+        404, "POST", "/tell", json={"labels": [{"node": 1, "label": "a"}, {"node": 60, "label": "a"}]}
+    )
     assert client.look("/status")["told"] == 0
 
 
@@ -92,7 +111,9 @@ def test_a_skipped_node_is_not_asked_again_of_who_skipped_it_and_spends_nothing(
     assert client.look(f"/nodes/{node}")["skipped_by"] == ["me"]
     assert client.say("/ask")["queries"][0]["node"] != node
     client.say("/tell", labels=[{"node": 3, "label": "a"}])
-    assert "has labelled node 'Paper 3', so it cannot be skipped" in client.refused(400, "POST", "/skip", json={"node": 3})
+    assert "has labelled node 'Paper 3', so it cannot be skipped" in client.refused(
+        400, "POST", "/skip", json={"node": 3}
+    )
     assert "no node 60" in client.refused(404, "POST", "/skip", json={"node": 60})
 
 
@@ -148,7 +169,9 @@ def test_an_audit_is_asked_without_a_prediction(tmp_path: Path) -> None:
             assert centre["predicted"] is None and centre["sure"] is None
         for query in others:
             shown = client.look(f"/nodes/{query['node']}")["predicted"]
-            assert {name for name, _ in shown} == {"a", "b"} and sum(share for _, share in shown) == pytest.approx(1, abs=1e-4)
+            assert {name for name, _ in shown} == {"a", "b"} and sum(share for _, share in shown) == pytest.approx(
+                1, abs=1e-4
+            )
             assert colours["predicted"][query["node"]] in (0, 1)
         node = audit[0]["node"]
         client.say("/tell", labels=[{"node": node, "label": "a"}])
@@ -186,18 +209,26 @@ def test_what_others_said_cannot_be_read_off_anything_while_an_opinion_is_wanted
             query = {} if who is None else {"annotator": who}
             assert client.look("/nodes", q="Paper 7", **query)["nodes"][0]["label"] == seen
             assert client.look("/map/colours", **query)["labelled"][7] == (-1 if seen is None else 0)
-            labels = [each["label"] for each in client.look("/events", EventsResponse, **query)["events"] if each["node"] == 7]
+            labels = [
+                each["label"] for each in client.look("/events", EventsResponse, **query)["events"] if each["node"] == 7
+            ]
             assert labels == ([None, None] if seen is None else ["b", "a"])
         assert client.look("/events", annotator="cay")["events"][1]["label"] == "b"  # their own
         client.say("/tell", annotator="cay", labels=[{"node": 7, "label": "b"}])
         assert client.look("/map/colours", annotator="cay")["labelled"][7] == 1
-        assert client.look("/status", annotator="cay")["disagreements"] == {"Paper 7": {"ada": "a", "bob": "b", "cay": "b"}}
+        assert client.look("/status", annotator="cay")["disagreements"] == {
+            "Paper 7": {"ada": "a", "bob": "b", "cay": "b"}
+        }
 
 
 def test_a_change_goes_to_the_session_that_is_named(client: Client, tmp_path: Path) -> None:
     bodies = {
-        "/ask": {}, "/tell": {"labels": [{"node": 1, "label": "a"}]}, "/skip": {"node": 2}, "/classes": {"name": "c"}, "/budget": {"budget": 9},
-    }  # fmt: skip
+        "/ask": {},
+        "/tell": {"labels": [{"node": 1, "label": "a"}]},
+        "/skip": {"node": 2},
+        "/classes": {"name": "c"},
+        "/budget": {"budget": 9},
+    }
     for path, body in {**bodies, "/undo": {}}.items():
         assert "there is no session 'another'" in client.refused(404, "POST", path, json={**body, "session": "another"})
     assert written(tmp_path / "job.nodewise") == []
@@ -242,7 +273,7 @@ def test_a_class_keeps_its_number_whatever_is_told_undone_or_told_again(client: 
         ("/undo", {"event": 0}, "'event'"),
         ("/budget", {"budget": 0}, "'budget'"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused_in_a_sentence(client: Client, path: str, body: object, said: str) -> None:
     assert said in client.refused(400, "POST", path, json=body)
     assert client.look("/status")["last"] == 0
@@ -305,10 +336,16 @@ def test_many_annotators_at_once_get_different_nodes_and_lose_nothing(tmp_path: 
         assert set(session.labels) == set(nodes)
 
 
-def test_a_file_that_is_not_where_it_was_is_told_and_works_again_when_it_is_put_back(client: Client, tmp_path: Path) -> None:
+def test_a_file_that_is_not_where_it_was_is_told_and_works_again_when_it_is_put_back(
+    client: Client, tmp_path: Path
+) -> None:
     client.say("/tell", labels=[{"node": 1, "label": "a"}])
     (tmp_path / "job.nodewise").rename(tmp_path / "elsewhere")
-    for method, path, body in (("POST", "/tell", {"labels": [{"node": 2, "label": "a"}]}), ("POST", "/ask", {}), ("GET", "/status", None)):
+    for method, path, body in (
+        ("POST", "/tell", {"labels": [{"node": 2, "label": "a"}]}),
+        ("POST", "/ask", {}),
+        ("GET", "/status", None),
+    ):
         assert "'job.nodewise' has been moved, removed or replaced" in client.refused(409, method, path, json=body)
     assert client.look("/studio")["session"]["name"] == "job"
     (tmp_path / "elsewhere").rename(tmp_path / "job.nodewise")
@@ -321,7 +358,11 @@ def test_a_file_that_another_process_holds_is_waited_for_and_then_refused_as_bus
         other = sqlite3.connect(tmp_path / "job.nodewise", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         answer = client.post("/api/v1/tell", json={"labels": [{"node": 1, "label": "a"}]})
-        assert answer.status_code == 503 and "in use by another process" in answer.json()["error"] and answer.headers["retry-after"] == "1"
+        assert (
+            answer.status_code == 503
+            and "in use by another process" in answer.json()["error"]
+            and answer.headers["retry-after"] == "1"
+        )
         other.execute("ROLLBACK")
         other.close()
         assert client.say("/tell", labels=[{"node": 1, "label": "a"}])["events"] == [1]

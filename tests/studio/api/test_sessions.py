@@ -27,8 +27,12 @@ EDGES = "source,target\n" + "".join(f"k{n},k{(n + 1) % 24}\n" for n in range(24)
 
 
 def make(client: Client, table: str = TABLE, edges: str | None = None, **fields: Any) -> Any:
-    files = {"nodes": ("my table.csv", table.encode())} | ({"edges": ("ends.csv", edges.encode())} if edges is not None else {})
-    return client.post(f"{API}/session", files=files, data={"name": "made", "text": "body", "knn": 3, "budget": 5, **fields})
+    files = {"nodes": ("my table.csv", table.encode())} | (
+        {"edges": ("ends.csv", edges.encode())} if edges is not None else {}
+    )
+    return client.post(
+        f"{API}/session", files=files, data={"name": "made", "text": "body", "knn": 3, "budget": 5, **fields}
+    )
 
 
 def refused(client: Client, status: int, **fields: Any) -> str:
@@ -44,7 +48,9 @@ def test_the_studio_lists_the_sessions_of_its_folder_by_name(tmp_path: Path) -> 
     (tmp_path / "notes.txt").write_text("")
     with running(tmp_path, job(tmp_path, "a")) as client:
         found = client.look("/studio", StudioResponse)
-        assert found["sessions"] == ["a", "b"] and found["can_create"] and found["limits"]["upload_bytes"] == 256 * 2**20
+        assert (
+            found["sessions"] == ["a", "b"] and found["can_create"] and found["limits"]["upload_bytes"] == 256 * 2**20
+        )
         assert found["session"] == {"name": "a", "graph": "blocks", "file": "a.nodewise"}
 
 
@@ -54,12 +60,23 @@ def test_several_sessions_are_open_at_a_time_and_each_request_names_its_own(tmp_
         client.say("/session/open", name="b")
         client.say("/tell", session="b", labels=[{"node": 1, "label": "a"}, {"node": 2, "label": "b"}])
         client.say("/tell", session="a", labels=[{"node": 3, "label": "b"}])
-        client.say("/tell", labels=[{"node": 4, "label": "b"}])  # without a name: the one that the studio was started with
+        client.say(
+            "/tell", labels=[{"node": 4, "label": "b"}]
+        )  # without a name: the one that the studio was started with
         assert [client.look("/status", session=name)["told"] for name in "ab"] == [2, 2]
-        assert client.look("/nodes/1", session="b")["label"] == "a" and client.look("/nodes/1", session="a")["label"] is None
-        assert client.look("/map/colours", session="b")["labelled"].count(-1) == 58 and client.look("/report", session="b")["labels"] == 2
+        assert (
+            client.look("/nodes/1", session="b")["label"] == "a"
+            and client.look("/nodes/1", session="a")["label"] is None
+        )
+        assert (
+            client.look("/map/colours", session="b")["labelled"].count(-1) == 58
+            and client.look("/report", session="b")["labels"] == 2
+        )
         assert client.look("/events", session="b")["events"][0]["node"] == 2
-        assert client.get("/", follow_redirects=False).headers["location"] == "/s/a" and client.get("/s/b").status_code == 200
+        assert (
+            client.get("/", follow_redirects=False).headers["location"] == "/s/a"
+            and client.get("/s/b").status_code == 200
+        )
         assert client.get("/s/c", follow_redirects=False).headers["location"] == "/new"
 
 
@@ -72,7 +89,11 @@ def test_of_many_sessions_those_used_least_lately_are_closed_and_open_again_by_t
             client.say("/tell", session=name, labels=[{"node": 1, "label": "a"}])
         while len(client.studio.sessions.opened()) > 8:
             time.sleep(0.05)
-        assert client.studio.sessions.is_open("s0") and not client.studio.sessions.is_open("s1") and client.studio.sessions.is_open("s11")
+        assert (
+            client.studio.sessions.is_open("s0")
+            and not client.studio.sessions.is_open("s1")
+            and client.studio.sessions.is_open("s11")
+        )
         assert [client.look("/status", session=name)["told"] for name in names] == [1] * 12
 
 
@@ -110,7 +131,9 @@ def test_a_report_in_the_making_does_not_keep_another_session_from_being_opened(
 def test_a_file_that_is_no_session_is_refused_and_the_open_one_stays(tmp_path: Path) -> None:
     (tmp_path / "broken.nodewise").write_bytes(b"no session" * 100)
     with running(tmp_path, job(tmp_path, "a")) as client:
-        assert "is not a session, or its beginning is damaged" in client.refused(409, "POST", "/session/open", json={"name": "broken"})
+        assert "is not a session, or its beginning is damaged" in client.refused(
+            409, "POST", "/session/open", json={"name": "broken"}
+        )
         assert client.look("/status")["name"] == "a"
     assert (tmp_path / "broken.nodewise").read_bytes() == b"no session" * 100
 
@@ -122,7 +145,12 @@ def test_a_preview_says_what_the_columns_seem_to_hold_and_keeps_nothing(tmp_path
         PreviewResponse.model_validate(answer.json())
         found = answer.json()
         assert found["rows"] == 24 and found["guess"] == {"text": "body", "label": None, "id": "key"}
-        assert {each["name"]: each["kind"] for each in found["columns"]} == {"key": "id", "body": "text", "kind": "label", "link": "other"}
+        assert {each["name"]: each["kind"] for each in found["columns"]} == {
+            "key": "id",
+            "body": "text",
+            "kind": "label",
+            "link": "other",
+        }
         assert found["columns"][1]["examples"] == [f"{WORDS[n]} number {n}" for n in range(3)]
         bad = client.post(f"{API}/preview", files={"nodes": ("my.csv", b"")})
         assert bad.status_code == 400 and bad.json()["error"].startswith("my.csv is empty")
@@ -161,7 +189,10 @@ def test_a_session_is_made_from_nodes_and_edges(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         assert make(client, edges=EDGES, id="key", classes=["a", "b"]).status_code == 201
         assert [client.look(f"/nodes/{node}")["degree"] for node in range(24)] == [2] * 24
-        assert client.look("/nodes/3")["text"] == "pear juice number 3" and client.look("/status")["classes"] == ["a", "b"]
+        assert client.look("/nodes/3")["text"] == "pear juice number 3" and client.look("/status")["classes"] == [
+            "a",
+            "b",
+        ]
 
 
 def test_a_session_is_made_from_numbers(tmp_path: Path) -> None:
@@ -174,7 +205,11 @@ def test_a_session_is_made_from_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "status", "said"),
     [
-        ({"text": "boddy"}, 400, "my table.csv has no column 'boddy'; its columns are 'key', 'body', 'kind', 'link': did you mean 'body'?"),
+        (
+            {"text": "boddy"},
+            400,
+            "my table.csv has no column 'boddy'; its columns are 'key', 'body', 'kind', 'link': did you mean 'body'?",
+        ),
         ({"label": "none"}, 400, "no column 'none'"),
         ({"id": "kind"}, 400, "my table.csv, line 4: the id in column 'kind' is empty"),
         ({"knn": 24}, 400, "k must be a whole number from 1 to 23"),
@@ -195,13 +230,17 @@ def test_a_session_is_made_from_numbers(tmp_path: Path) -> None:
         ({"edges": ""}, 400, "ends.csv is empty"),
         ({"classes": ["a", "a"]}, 400, "each another one"),
     ],
-)  # fmt: skip
-def test_what_cannot_become_a_session_is_told_in_a_sentence(tmp_path: Path, fields: dict[str, Any], status: int, said: str) -> None:
+)
+def test_what_cannot_become_a_session_is_told_in_a_sentence(
+    tmp_path: Path, fields: dict[str, Any], status: int, said: str
+) -> None:
     table = fields.pop("table", TABLE).encode("utf-8", "surrogateescape")
     edges = fields.pop("edges", None)
     files = {"nodes": ("my table.csv", table)} | ({"edges": ("ends.csv", edges.encode())} if edges is not None else {})
     with running(tmp_path) as client:
-        answer = client.post(f"{API}/session", files=files, data={"name": "made", "text": "body", "knn": 3, "budget": 5, **fields})
+        answer = client.post(
+            f"{API}/session", files=files, data={"name": "made", "text": "body", "knn": 3, "budget": 5, **fields}
+        )
         assert answer.status_code == status and said in answer.json()["error"], answer.text
         assert str(tmp_path) not in answer.json()["error"] and str(client.studio.scratch) not in answer.json()["error"]
         assert client.look("/studio")["session"] is None and list(client.studio.scratch.iterdir()) == []
@@ -226,7 +265,9 @@ def test_uploads_are_bounded_in_size_and_parts(tmp_path: Path) -> None:
         assert "too large" in client.refused(413, "POST", "/preview", content=pieces, headers=kind)
         many = [("nodes", ("a.csv", b"a\n1\n")), ("edges", ("b.csv", b"")), ("more", ("c.csv", b""))]
         client.refused(400, "POST", "/session", files=many, data={"name": "made"})
-        client.refused(400, "POST", "/session", files={"nodes": ("a.csv", b"a\n1\n")}, data={f"field {n}": "x" for n in range(601)})
+        client.refused(
+            400, "POST", "/session", files={"nodes": ("a.csv", b"a\n1\n")}, data={f"field {n}": "x" for n in range(601)}
+        )
         assert client.look("/studio")["sessions"] == []
 
 
@@ -234,14 +275,19 @@ def test_an_upload_that_cannot_be_kept_is_told(tmp_path: Path, monkeypatch: pyte
     with running(tmp_path) as client:
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "not there"))
         answer = client.post(f"{API}/preview", files={"nodes": ("large.csv", b"a,b\n" + b"1,2\n" * 500_000)})
-        assert answer.status_code == 503 and "cannot be read or written: No such file or directory" in answer.json()["error"]
+        assert (
+            answer.status_code == 503
+            and "cannot be read or written: No such file or directory" in answer.json()["error"]
+        )
 
 
 def test_whatever_a_table_holds_stays_text(tmp_path: Path) -> None:
     table = "name,body\n" + f'"{EVIL}",{EVIL}\n' + "".join(f"n{n},apple pie {n}\n" for n in range(10))
     with running(tmp_path) as client:
         answer = client.post(
-            f"{API}/session", files={"nodes": (f"{EVIL}.csv", table.encode())}, data={"name": "made", "text": "body", "knn": 2, "budget": 3}
+            f"{API}/session",
+            files={"nodes": (f"{EVIL}.csv", table.encode())},
+            data={"name": "made", "text": "body", "knn": 2, "budget": 3},
         )
         assert answer.status_code == 201
         card = client.look("/nodes/0")

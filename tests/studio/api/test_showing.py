@@ -28,7 +28,9 @@ from tests.small_graphs import block_graph
 from tests.studio.jobs import EVIL, job, named_graph
 from tests.studio.serving import Client, running
 
-PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 LABELS = [{"node": node, "label": "ab"[node % 2]} for node in range(12)]
 
 
@@ -48,8 +50,16 @@ def test_a_card_shows_what_the_graph_has(tmp_path: Path) -> None:
     with running(tmp_path, job(tmp_path, graph=named_graph(60, **columns))) as client:
         first, second, third = (client.look(f"/nodes/{node}", CardResponse) for node in (0, 1, 2))
         assert first["title"] == EVIL and len(first["text"]) == 20_000 and first["cut"]
-        assert first["link"] is None and first["attributes"]["url"] == "javascript:alert(1)" and len(first["attributes"]["venue"]) == 2000
-        assert second["link"] == "https://example.org/a?b=c" and second["attributes"] == {"venue": "somewhere"} and not second["cut"]
+        assert (
+            first["link"] is None
+            and first["attributes"]["url"] == "javascript:alert(1)"
+            and len(first["attributes"]["venue"]) == 2000
+        )
+        assert (
+            second["link"] == "https://example.org/a?b=c"
+            and second["attributes"] == {"venue": "somewhere"}
+            and not second["cut"]
+        )
         assert third["link"] is None and third["attributes"] == {} and third["text"] == "short"
         assert (second["label"], second["from"], second["votes"], second["predicted"]) == (None, None, {}, None)
         assert second["degree"] == int(np.sum(block_graph(60).edge_index == 1))
@@ -84,7 +94,11 @@ def test_a_given_label_is_told_as_given_until_somebody_changes_it(tmp_path: Path
 def test_nodes_are_found_by_name_the_exact_first_then_beginnings_then_the_rest(client: Client) -> None:
     client.say("/tell", labels=[{"node": 5, "label": "a"}])
     found = client.look("/nodes", SearchResponse, q="PAPER 5")["nodes"]
-    assert [each["node"] for each in found] == [5, *range(50, 60)] and found[0]["label"] == "a" and found[1]["label"] is None
+    assert (
+        [each["node"] for each in found] == [5, *range(50, 60)]
+        and found[0]["label"] == "a"
+        and found[1]["label"] is None
+    )
     assert [each["node"] for each in client.look("/nodes", q="aper 1", limit=3)["nodes"]] == [1, 10, 11]
     assert client.look("/nodes", q="nothing like it")["nodes"] == []
     assert len(client.look("/nodes")["nodes"]) == 20
@@ -103,9 +117,17 @@ def test_a_neighbourhood_has_the_neighbours_with_labels_and_predictions(client: 
     client.say("/tell", labels=LABELS)
     client.look("/map/colours")
     graph = block_graph(60)
-    around = {*graph.edge_index[1][graph.edge_index[0] == 4].tolist(), *graph.edge_index[0][graph.edge_index[1] == 4].tolist()}
+    around = {
+        *graph.edge_index[1][graph.edge_index[0] == 4].tolist(),
+        *graph.edge_index[0][graph.edge_index[1] == 4].tolist(),
+    }
     found = client.look("/nodes/4/neighbourhood", NeighbourhoodResponse)
-    assert found["centre"] == 4 and found["nodes"][0]["node"] == 4 and found["hidden"] == 0 and found["total"] == len(found["nodes"])
+    assert (
+        found["centre"] == 4
+        and found["nodes"][0]["node"] == 4
+        and found["hidden"] == 0
+        and found["total"] == len(found["nodes"])
+    )
     assert {each["node"] for each in found["nodes"][1:]} == around
     for each in found["nodes"]:
         assert each["label"] == ("ab"[each["node"] % 2] if each["node"] < 12 else None)
@@ -138,7 +160,9 @@ def test_predictions_are_those_that_the_session_itself_makes(client: Client, tmp
     colours, drawn = client.look("/map/colours"), client.look("/map")
     with Session.open(tmp_path / "job.nodewise") as session:
         expected = session.predict()
-    assert [colours["classes"][number] for number in colours["predicted"]] == [expected.names[node] for node in drawn["nodes"]]
+    assert [colours["classes"][number] for number in colours["predicted"]] == [
+        expected.names[node] for node in drawn["nodes"]
+    ]
 
 
 def test_one_prediction_everywhere_fresh_after_every_label_change_and_undo(client: Client, tmp_path: Path) -> None:
@@ -157,7 +181,9 @@ def test_one_prediction_everywhere_fresh_after_every_label_change_and_undo(clien
         with Session.open(tmp_path / "job.nodewise") as session:
             expected = session.predict()
         colours, drawn = client.look("/map/colours", ColoursResponse), client.look("/map")
-        assert [colours["classes"][number] for number in colours["predicted"]] == [expected.names[node] for node in drawn["nodes"]]
+        assert [colours["classes"][number] for number in colours["predicted"]] == [
+            expected.names[node] for node in drawn["nodes"]
+        ]
         rows = client.look("/table", TableResponse, limit=60)
         assert [row["predicted"] for row in rows["rows"]] == list(expected.names) and not rows["updating"]
         around = client.look("/nodes/30/neighbourhood", NeighbourhoodResponse)
@@ -174,7 +200,11 @@ def test_a_trained_classifier_is_updating_until_its_closing_epochs_are_over(tmp_
         while (now := client.look("/status"))["updating"]:  # somebody looks at them, so they follow by themselves
             threading.Event().wait(0.02)
         card = client.look("/nodes/30", CardResponse)
-        assert now["predictions_from"] == 13 and not card["updating"] and card["predictions_version"] == now["predictions_version"]
+        assert (
+            now["predictions_from"] == 13
+            and not card["updating"]
+            and card["predictions_version"] == now["predictions_version"]
+        )
         with Session.open(tmp_path / "job.nodewise") as session:
             assert dict(card["predicted"]) == pytest.approx(
                 dict(zip("ab", session.predict().probabilities[30].tolist(), strict=True)), abs=1e-5
@@ -225,8 +255,18 @@ def test_events_are_told_newest_first_with_what_was_undone(client: Client) -> No
     events = client.look("/events", EventsResponse)["events"]
     assert [each["kind"] for each in events] == ["undo", "budget", "class", "skip", "tell", "tell"]
     undo, budget, declared, skipped, second, first = events
-    assert undo["undoes"] == second["event"] == 2 and undo["label"] == "b" and undo["name"] == "Paper 1" and second["undone"]
-    assert not first["undone"] and (first["node"], first["name"], first["label"], first["annotator"]) == (0, "Paper 0", "a", "ada")
+    assert (
+        undo["undoes"] == second["event"] == 2
+        and undo["label"] == "b"
+        and undo["name"] == "Paper 1"
+        and second["undone"]
+    )
+    assert not first["undone"] and (first["node"], first["name"], first["label"], first["annotator"]) == (
+        0,
+        "Paper 0",
+        "a",
+        "ada",
+    )
     assert budget["budget"] == 30 and declared["label"] == "c" and skipped["node"] == 9 and skipped["label"] is None
     assert first["time"] <= undo["time"]
     assert [each["event"] for each in client.look("/events", limit=2, before=4)["events"]] == [2, 1]

@@ -108,7 +108,9 @@ def test_many_changes_are_few_messages_and_the_last_one_is_the_latest(client: Cl
     found: list[int] = []
     with listen(client) as socket:
         began = time.monotonic()
-        hearing = threading.Thread(target=lambda: [found.append(heard(socket)["last"]) for _ in iter(lambda: found[-1:] == [40], True)])
+        hearing = threading.Thread(
+            target=lambda: [found.append(heard(socket)["last"]) for _ in iter(lambda: found[-1:] == [40], True)]
+        )
         hearing.start()
         for node in range(40):
             client.say("/skip", node=node)

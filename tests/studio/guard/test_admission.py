@@ -27,7 +27,12 @@ def test_bound_to_every_address_the_one_it_arrived_at_counts() -> None:
     rules, token = GuardRules.for_address("0.0.0.0", 8080, token=TOKEN), ("authorization", f"Bearer {TOKEN}")
     assert ask(rules, ("host", "192.168.0.5:8080"), token, server=("192.168.0.5", 8080)).status == 200
     assert ask(rules, ("host", "192.168.0.5:8080"), token, server=("::ffff:192.168.0.5", 8080)).status == 200
-    assert ask(rules, ("host", "[fd00::5]:8080"), ("origin", "http://[fd00::5]:8080"), token, server=("fd00::5", 8080)).status == 200
+    assert (
+        ask(
+            rules, ("host", "[fd00::5]:8080"), ("origin", "http://[fd00::5]:8080"), token, server=("fd00::5", 8080)
+        ).status
+        == 200
+    )
     assert ask(rules, HOST, token).status == 200
     for host in ("192.168.0.6:8080", "192.168.0.5", "evil.example:8080", "192.168.0.5:8081"):
         assert ask(rules, ("host", host), token, server=("192.168.0.5", 8080)).status == 403
@@ -61,7 +66,9 @@ def test_an_allowed_name_counts_at_our_port_and_the_default_ones() -> None:
     assert ask(only, ("host", "label.example.org"), ("origin", "https://label.example.org"), token).status == 200
 
 
-@pytest.mark.parametrize("name", ["*", "*.example.org", "a b", "http://", "ftp://x", "x:0", "x:99999", "x/y", "user@x", "-x", "x..y", ""])
+@pytest.mark.parametrize(
+    "name", ["*", "*.example.org", "a b", "http://", "ftp://x", "x:0", "x:99999", "x/y", "user@x", "-x", "x..y", ""]
+)
 def test_an_allowed_name_must_be_one(name: str) -> None:
     with pytest.raises(InputError):
         GuardRules.for_address("127.0.0.1", 8080, token=TOKEN, allow_hosts=[name])

@@ -53,7 +53,9 @@ def test_fourteen_hundred_half_sent_requests_do_not_stop_a_studio_that_the_netwo
         port = int(server.address.rpartition(":")[2])
         with ExitStack() as stack:
             half(port, 1400, stack)
-            asked = httpx.get(f"http://127.0.0.1:{port}/api/v1/status", headers={"Authorization": f"Bearer {token}"}, timeout=60)
+            asked = httpx.get(
+                f"http://127.0.0.1:{port}/api/v1/status", headers={"Authorization": f"Bearer {token}"}, timeout=60
+            )
             assert asked.status_code == 200 and asked.json()["told"] == 0
     finally:
         server.stop()
@@ -113,10 +115,15 @@ def test_wrong_tokens_are_few_a_minute_and_a_page_that_is_open_goes_on(tmp_path:
     token = "a-token-of-some-length"
     with running(tmp_path, job(tmp_path), token=token) as client:
         assert client.get(f"/?token={token}", follow_redirects=False).status_code == 303  # the cookie is kept
-        tries = [client.get(f"{API}/status", headers={"Authorization": f"Bearer guess-{number:08d}"}) for number in range(3)]
+        tries = [
+            client.get(f"{API}/status", headers={"Authorization": f"Bearer guess-{number:08d}"}) for number in range(3)
+        ]
         assert {answer.status_code for answer in tries} == {200}, "the cookie is right, whatever else is brought"
         with httpx.Client(base_url=client.base_url) as stranger:
-            tries = [stranger.get(f"{API}/status", headers={"Authorization": f"Bearer guess-{number:08d}"}) for number in range(25)]
+            tries = [
+                stranger.get(f"{API}/status", headers={"Authorization": f"Bearer guess-{number:08d}"})
+                for number in range(25)
+            ]
             assert [answer.status_code for answer in tries] == [401] * 20 + [429] * 5
             assert "wait a minute" in tries[-1].json()["error"] and tries[-1].headers["retry-after"] == "60"
             assert stranger.get(f"{API}/status", headers={"Authorization": f"Bearer {token}"}).status_code == 429
@@ -136,7 +143,10 @@ def test_twenty_megabytes_of_commas_take_no_gigabytes(tmp_path: Path) -> None:
         ):
             for path in ("/preview", "/session"):
                 answer = httpx.post(
-                    f"{server.address}{API}{path}", files={"nodes": ("commas.csv", content)}, data={"name": "x"}, timeout=120
+                    f"{server.address}{API}{path}",
+                    files={"nodes": ("commas.csv", content)},
+                    data={"name": "x"},
+                    timeout=120,
                 )
                 assert answer.status_code == 400 and said in answer.json()["error"], answer.text
         peak = server.peak_bytes()

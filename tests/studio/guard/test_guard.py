@@ -29,13 +29,37 @@ def test_our_own_names_are_let_in(host: str) -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        "evil.example", "evil.example:8080", "127.0.0.1", "localhost", "127.0.0.1:80", "127.0.0.1:8081", "127.0.0.1:08080", "localhost.:8080",
-        "127.0.0.1.:8080", "127.0.0.1.nip.io:8080", "127.1:8080", "2130706433:8080", "0x7f.1:8080", "0.0.0.0:8080", "[::]:8080", "::1:8080",
-        "[::1%25lo]:8080", "[::ffff:127.0.0.1]:8080", "user@127.0.0.1:8080", "127.0.0.1:8080@evil.example", "127.0.0.1:8080,evil.example",
-        "127.0.0.1:8080 evil.example", "127.0.0.1:8080/", "http://127.0.0.1:8080", "", " ", "null", "127.0.0.1:8080\xff",
+        "evil.example",
+        "evil.example:8080",
+        "127.0.0.1",
+        "localhost",
+        "127.0.0.1:80",
+        "127.0.0.1:8081",
+        "127.0.0.1:08080",
+        "localhost.:8080",
+        "127.0.0.1.:8080",
+        "127.0.0.1.nip.io:8080",
+        "127.1:8080",
+        "2130706433:8080",
+        "0x7f.1:8080",
+        "0.0.0.0:8080",
+        "[::]:8080",
+        "::1:8080",
+        "[::1%25lo]:8080",
+        "[::ffff:127.0.0.1]:8080",
+        "user@127.0.0.1:8080",
+        "127.0.0.1:8080@evil.example",
+        "127.0.0.1:8080,evil.example",
+        "127.0.0.1:8080 evil.example",
+        "127.0.0.1:8080/",
+        "http://127.0.0.1:8080",
+        "",
+        " ",
+        "null",
+        "127.0.0.1:8080\xff",
         "ⅼocalhost:8080".encode().decode("latin-1"),
     ],
-)  # fmt: skip
+)
 def test_any_other_host_is_refused_however_it_is_written(host: str) -> None:
     for rules in (LOCAL, LOCKED):
         for kind in ("http", "websocket"):
@@ -51,11 +75,25 @@ def test_a_request_without_host_is_refused() -> None:
 @pytest.mark.parametrize(
     "origin",
     [
-        "http://evil.example", "https://127.0.0.1:8080", "http://127.0.0.1", "http://127.0.0.1:8081", "http://localhost:8080", "null", "", "file://",
-        "http://127.0.0.1:8080.evil.example", "http://127.0.0.1:8080@evil.example", "http://127.0.0.1:8080/", "http://127.0.0.1:8080 http://evil.example",
-        "chrome-extension://abcdefgh", "ws://127.0.0.1:8080", "//127.0.0.1:8080", "127.0.0.1:8080", "http://[::1]:8080",
+        "http://evil.example",
+        "https://127.0.0.1:8080",
+        "http://127.0.0.1",
+        "http://127.0.0.1:8081",
+        "http://localhost:8080",
+        "null",
+        "",
+        "file://",
+        "http://127.0.0.1:8080.evil.example",
+        "http://127.0.0.1:8080@evil.example",
+        "http://127.0.0.1:8080/",
+        "http://127.0.0.1:8080 http://evil.example",
+        "chrome-extension://abcdefgh",
+        "ws://127.0.0.1:8080",
+        "//127.0.0.1:8080",
+        "127.0.0.1:8080",
+        "http://[::1]:8080",
     ],
-)  # fmt: skip
+)
 def test_no_other_origin_reads_or_tells_anything(origin: str) -> None:
     for rules in (LOCAL, LOCKED):
         token = ("authorization", f"Bearer {TOKEN}")
@@ -80,7 +118,9 @@ def test_our_own_page_and_plain_programs_are_let_in() -> None:
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "whatever", "Same-Origin"])
-@pytest.mark.parametrize(("mode", "dest"), [("no-cors", "image"), ("no-cors", "script"), ("cors", "empty"), ("navigate", "iframe")])
+@pytest.mark.parametrize(
+    ("mode", "dest"), [("no-cors", "image"), ("no-cors", "script"), ("cors", "empty"), ("navigate", "iframe")]
+)
 def test_a_browser_that_tells_no_origin_tells_where_the_request_comes_from(site: str, mode: str, dest: str) -> None:
     for path in ("/api/v1/status", "/", "/page/app.js"):
         answer = ask(LOCAL, HOST, *fetch(site, mode, dest), path=path)
@@ -107,29 +147,59 @@ def test_an_old_browser_is_known_by_its_referer() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["host", "Origin", "authorization", "content-length", "content-type", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "referer"],
+    [
+        "host",
+        "Origin",
+        "authorization",
+        "content-length",
+        "content-type",
+        "sec-fetch-site",
+        "sec-fetch-mode",
+        "sec-fetch-dest",
+        "referer",
+    ],
 )
 def test_a_header_sent_twice_is_refused(name: str) -> None:
-    value = {"host": "127.0.0.1:8080", "Origin": "http://127.0.0.1:8080", "content-length": "0", "sec-fetch-site": "same-origin"}.get(
-        name, "x"
-    )
+    value = {
+        "host": "127.0.0.1:8080",
+        "Origin": "http://127.0.0.1:8080",
+        "content-length": "0",
+        "sec-fetch-site": "same-origin",
+    }.get(name, "x")
     answer = ask(LOCAL, HOST, (name, value), (name.upper(), value))
     assert answer.status == 400 and name.lower() in answer.error and not answer.reached
 
 
 def test_a_body_has_one_length() -> None:
-    answer = ask(LOCAL, HOST, JSON, ("content-length", "3"), ("transfer-encoding", "chunked"), method="POST", path="/api/v1/tell")
+    answer = ask(
+        LOCAL, HOST, JSON, ("content-length", "3"), ("transfer-encoding", "chunked"), method="POST", path="/api/v1/tell"
+    )
     assert answer.status == 400 and not answer.reached
 
 
 @pytest.mark.parametrize(
     "path",
-    ["*", "http://127.0.0.1:8080/api/v1/status", "127.0.0.1:8080", "", "//evil.example", "/api//v1", "/page/../x", "/page/..", "/./x", "/a\\b",
-     "/a\0", "/a\r\nx: y", "/\x7f"],
-)  # fmt: skip
+    [
+        "*",
+        "http://127.0.0.1:8080/api/v1/status",
+        "127.0.0.1:8080",
+        "",
+        "//evil.example",
+        "/api//v1",
+        "/page/../x",
+        "/page/..",
+        "/./x",
+        "/a\\b",
+        "/a\0",
+        "/a\r\nx: y",
+        "/\x7f",
+    ],
+)
 def test_odd_paths_are_refused(path: str) -> None:
     assert ask(LOCAL, HOST, path=path).status == 400
-    assert ask(LOCAL, HOST, path="/fine", raw_path=path.encode() or b"x").status == (400 if not path.startswith("/") else 200)
+    assert ask(LOCAL, HOST, path="/fine", raw_path=path.encode() or b"x").status == (
+        400 if not path.startswith("/") else 200
+    )
 
 
 def test_only_reading_and_posting_exist_and_no_header_changes_that() -> None:
@@ -140,28 +210,49 @@ def test_only_reading_and_posting_exist_and_no_header_changes_that() -> None:
     assert [scope["method"] for scope in answer.reached] == ["GET"]
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "text/json"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "text/json"]
+)
 def test_what_a_foreign_form_can_send_is_not_taken_for_json(kind: str) -> None:
     answer = ask(LOCAL, HOST, ("content-type", kind), method="POST", path="/api/v1/tell")
     assert answer.status == 415 and "application/json" in answer.error and not answer.reached
-    assert ask(LOCAL, HOST, ("content-type", "Application/JSON; charset=utf-8"), method="POST", path="/api/v1/tell").status == 200
+    assert (
+        ask(LOCAL, HOST, ("content-type", "Application/JSON; charset=utf-8"), method="POST", path="/api/v1/tell").status
+        == 200
+    )
 
 
 def test_uploads_are_multipart() -> None:
     assert ask(LOCAL, HOST, JSON, method="POST", path="/api/v1/session").status == 415
-    assert ask(LOCAL, HOST, ("content-type", "multipart/form-data; boundary=x"), method="POST", path="/api/v1/preview").status == 200
+    assert (
+        ask(
+            LOCAL, HOST, ("content-type", "multipart/form-data; boundary=x"), method="POST", path="/api/v1/preview"
+        ).status
+        == 200
+    )
 
 
 @pytest.mark.parametrize(
     "brought",
     [
-        (), ("authorization", "Bearer"), ("authorization", "Bearer wrong"), ("authorization", f"Basic {TOKEN}"), ("authorization", TOKEN),
-        ("authorization", f"Bearer {TOKEN}x"), ("authorization", f"Bearer {TOKEN[:-1]}"), ("authorization", f"Bearer {TOKEN.upper()}"),
-        ("cookie", f"other={TOKEN}"), ("cookie", "nodewise_token_8080="), ("cookie", f"nodewise_token_8080={TOKEN}x"), ("cookie", TOKEN),
-        ("cookie", f"Nodewise_Token_8080={TOKEN}"), ("x-token", TOKEN), ("cookie", f"x=\"; nodewise_token_8080=y{TOKEN}"),
+        (),
+        ("authorization", "Bearer"),
+        ("authorization", "Bearer wrong"),
+        ("authorization", f"Basic {TOKEN}"),
+        ("authorization", TOKEN),
+        ("authorization", f"Bearer {TOKEN}x"),
+        ("authorization", f"Bearer {TOKEN[:-1]}"),
+        ("authorization", f"Bearer {TOKEN.upper()}"),
+        ("cookie", f"other={TOKEN}"),
+        ("cookie", "nodewise_token_8080="),
+        ("cookie", f"nodewise_token_8080={TOKEN}x"),
+        ("cookie", TOKEN),
+        ("cookie", f"Nodewise_Token_8080={TOKEN}"),
+        ("x-token", TOKEN),
+        ("cookie", f'x="; nodewise_token_8080=y{TOKEN}'),
         ("proxy-authorization", f"Bearer {TOKEN}"),
     ],
-)  # fmt: skip
+)
 def test_nothing_is_read_or_told_without_the_token(brought: tuple[str, str] | tuple[()]) -> None:
     more = [brought] if brought else []
     for answer in (
@@ -176,19 +267,28 @@ def test_nothing_is_read_or_told_without_the_token(brought: tuple[str, str] | tu
         ask(LOCKED, HOST, *more, kind="websocket", query=f"token={TOKEN}", extensions={"websocket.http.response": {}}),
     ):
         assert answer.status == 401 and not answer.reached and b"secret" not in answer.body
-        assert answer.header("www-authenticate") == ["Bearer"] and not answer.header("set-cookie") and TOKEN.encode() not in answer.body
-    assert ask(LOCKED, HOST, *more, kind="websocket").status == 403  # where the server cannot answer a websocket with a status
+        assert (
+            answer.header("www-authenticate") == ["Bearer"]
+            and not answer.header("set-cookie")
+            and TOKEN.encode() not in answer.body
+        )
+    assert (
+        ask(LOCKED, HOST, *more, kind="websocket").status == 403
+    )  # where the server cannot answer a websocket with a status
 
 
 @pytest.mark.parametrize(
     "brought",
     [
-        [("authorization", f"Bearer {TOKEN}")], [("authorization", f"bearer  {TOKEN} ")], [("cookie", f"nodewise_token_8080={TOKEN}")],
-        [("cookie", f"nodewise_token={TOKEN}")], [("cookie", f"a=b; nodewise_token_8080=planted;nodewise_token_8080={TOKEN}; c")],
+        [("authorization", f"Bearer {TOKEN}")],
+        [("authorization", f"bearer  {TOKEN} ")],
+        [("cookie", f"nodewise_token_8080={TOKEN}")],
+        [("cookie", f"nodewise_token={TOKEN}")],
+        [("cookie", f"a=b; nodewise_token_8080=planted;nodewise_token_8080={TOKEN}; c")],
         [("cookie", "nodewise_token_8080=planted"), ("cookie", f"nodewise_token_8080={TOKEN}")],
         [("authorization", "Bearer stale"), ("cookie", f"nodewise_token_8080={TOKEN}")],
     ],
-)  # fmt: skip
+)
 def test_the_token_opens_http_and_websocket(brought: list[tuple[str, str]]) -> None:
     assert ask(LOCKED, HOST, *brought).body == b"secret"
     assert ask(LOCKED, HOST, OURS, *brought, kind="websocket").status == 101
@@ -200,7 +300,9 @@ def test_the_address_with_the_token_gives_a_cookie_and_leads_on() -> None:
     assert answer.status == 303 and answer.header("location") == ["/new?a=1&b=%C3%A9%0D%0Ax"] and not answer.reached
     assert answer.header("set-cookie") == [f"nodewise_token_8080={TOKEN}; HttpOnly; SameSite=Strict; Path=/"]
     assert ask(LOCKED, HOST, path="/", query=f"token={TOKEN}").header("location") == ["/"]
-    assert ask(LOCKED, HOST, ("cookie", f"nodewise_token_8080={TOKEN}"), path="/", query="token=old").header("location") == ["/"]
+    assert ask(LOCKED, HOST, ("cookie", f"nodewise_token_8080={TOKEN}"), path="/", query="token=old").header(
+        "location"
+    ) == ["/"]
 
 
 def test_behind_https_the_cookie_stays_there() -> None:
@@ -212,7 +314,12 @@ def test_behind_https_the_cookie_stays_there() -> None:
 def test_a_link_in_a_mail_works_although_the_cookie_stays_at_home_at_first() -> None:
     led = fetch("cross-site", "navigate", "document")
     answer = ask(LOCKED, HOST, *led, path="/", query=f"token={TOKEN}&q=%22%3E%3Cscript%3E")
-    assert answer.status == 200 and answer.header("set-cookie") and b"url=/?q=" in answer.body and b"<script>" not in answer.body
+    assert (
+        answer.status == 200
+        and answer.header("set-cookie")
+        and b"url=/?q=" in answer.body
+        and b"<script>" not in answer.body
+    )
     again = ask(LOCKED, HOST, *led, path="/")
     assert again.status == 401 and b'http-equiv="refresh"' in again.body
     assert b"refresh" not in ask(LOCKED, HOST, *fetch("same-origin", "navigate", "document"), path="/").body
@@ -226,11 +333,20 @@ def test_the_token_is_not_told_to_who_comes_from_elsewhere() -> None:
 
 
 def test_every_answer_carries_the_headers_once() -> None:
-    for answer in (ask(LOCAL, HOST), ask(LOCAL), ask(LOCKED, HOST, path="/"), ask(LOCKED, HOST, path="/", query=f"token={TOKEN}")):
+    for answer in (
+        ask(LOCAL, HOST),
+        ask(LOCAL),
+        ask(LOCKED, HOST, path="/"),
+        ask(LOCKED, HOST, path="/", query=f"token={TOKEN}"),
+    ):
         assert answer.header("content-security-policy") == [CONTENT_POLICY]
         assert answer.header("x-content-type-options") == ["nosniff"] and answer.header("x-frame-options") == ["DENY"]
         assert answer.header("referrer-policy") == ["no-referrer"] and answer.header("cache-control") == ["no-store"]
-        assert answer.header("cross-origin-resource-policy") == answer.header("cross-origin-opener-policy") == ["same-origin"]
+        assert (
+            answer.header("cross-origin-resource-policy")
+            == answer.header("cross-origin-opener-policy")
+            == ["same-origin"]
+        )
     assert ask(LOCAL, HOST, path="/page/app.js").header("cache-control") == ["private, no-cache"]
     assert "'unsafe" not in CONTENT_POLICY and CONTENT_POLICY.startswith("default-src 'none'")
 
@@ -318,12 +434,27 @@ def test_the_servers_start_and_end_pass() -> None:
 
 headers = st.lists(
     st.tuples(
-        st.sampled_from(["host", "Host", "origin", "authorization", "cookie", "sec-fetch-site", "sec-fetch-mode", "content-length", "referer", "x"]),
-        st.one_of(st.sampled_from(["127.0.0.1:8080", "http://127.0.0.1:8080", "same-origin", "navigate"]),
-                  st.text(st.characters(max_codepoint=255), max_size=20)),
+        st.sampled_from(
+            [
+                "host",
+                "Host",
+                "origin",
+                "authorization",
+                "cookie",
+                "sec-fetch-site",
+                "sec-fetch-mode",
+                "content-length",
+                "referer",
+                "x",
+            ]
+        ),
+        st.one_of(
+            st.sampled_from(["127.0.0.1:8080", "http://127.0.0.1:8080", "same-origin", "navigate"]),
+            st.text(st.characters(max_codepoint=255), max_size=20),
+        ),
     ),
     max_size=6,
-)  # fmt: skip
+)
 
 
 @given(

@@ -84,14 +84,20 @@ def test_the_owner_reads_tells_and_listens(place: Place) -> None:
         assert line.reply().status == 101
         told = place.ask("POST", TELL, place.own, place.origin, *place.key, JSON, body=LABEL)
         assert told.status == 200
-        while (said := line.frame()) != {"type": "changed", "session": told.json["status"]["name"], "last": told.json["status"]["last"]}:
+        while (said := line.frame()) != {
+            "type": "changed",
+            "session": told.json["status"]["name"],
+            "last": told.json["status"]["last"],
+        }:
             assert said is not None and said["type"] == "changed"
     assert place.ask("POST", "/api/v1/undo", place.own, *place.key, JSON, body=b"{}").status == 200
 
 
 @pytest.mark.parametrize("name", REBOUND)
 def test_a_name_that_points_here_is_not_ours(untold: Place, name: str) -> None:
-    """DNS rebinding: the browser believes that the attacker's page and the studio are one origin, and sends what it has."""
+    """DNS rebinding: the browser believes that the attacker's page and the studio are one origin, and sends what it
+    has.
+    """
     host, origin = ("Host", f"{name}:{untold.port}"), ("Origin", f"http://{name}:{untold.port}")
     nothing_said(untold.ask("GET", STATUS, host, *untold.key))
     nothing_said(untold.ask("GET", "/", host, *untold.key))
@@ -121,14 +127,27 @@ def test_wrong_repeated_and_missing_hosts(untold: Place) -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    ["http://evil.example", "null", "http://localhost:{port}", "http://127.0.0.1:{other}", "https://127.0.0.1:{port}", "file://", ""],
+    [
+        "http://evil.example",
+        "null",
+        "http://localhost:{port}",
+        "http://127.0.0.1:{other}",
+        "https://127.0.0.1:{port}",
+        "file://",
+        "",
+    ],
 )
 def test_no_page_of_another_origin_reads_tells_or_listens(untold: Place, origin: str) -> None:
     """Even if it had the token: a browser would keep the answer from it, the studio does not give one."""
     foreign = ("Origin", origin.format(port=untold.port, other=untold.port + 1))
     for target in (STATUS, "/", "/page/work.js", "/api/openapi.json", "/api/v1/export/csv", "/api/v1/backup"):
         nothing_said(untold.ask("GET", target, untold.own, foreign, *untold.key))
-    for kind in ("application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+    for kind in (
+        "application/json",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+    ):
         nothing_said(untold.ask("POST", TELL, untold.own, foreign, *untold.key, ("Content-Type", kind), body=LABEL))
     asked = ("Access-Control-Request-Method", "POST"), ("Access-Control-Request-Headers", "content-type,authorization")
     nothing_said(untold.ask("OPTIONS", TELL, untold.own, foreign, *asked))
@@ -140,7 +159,11 @@ def test_no_page_of_another_origin_reads_tells_or_listens(untold: Place, origin:
 @pytest.mark.parametrize("dest", ["image", "script", "style", "iframe", "object", "audio", "empty"])
 def test_what_a_foreign_page_embeds_is_not_given(untold: Place, dest: str) -> None:
     for site in ("cross-site", "same-site"):
-        told = ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate" if dest == "iframe" else "no-cors"), ("Sec-Fetch-Dest", dest)
+        told = (
+            ("Sec-Fetch-Site", site),
+            ("Sec-Fetch-Mode", "navigate" if dest == "iframe" else "no-cors"),
+            ("Sec-Fetch-Dest", dest),
+        )
         for target in (STATUS, "/", "/page/work.js", "/api/v1/nodes/0/picture"):
             nothing_said(untold.ask("GET", target, untold.own, *told, *untold.key))
 
@@ -186,15 +209,34 @@ def test_without_the_token_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     "target",
     [
-        "/page/../settings.py", "/page/%2e%2e/settings.py", "/page/..%2fsettings.py", "/page/..%5c..%5csettings.py", "/page/%252e%252e/settings.py",
-        "/page//etc/passwd", "/page/%2fetc%2fpasswd", "/page/work.js%00.png", "/page/\\..\\settings.py", "//evil.example/", "/%2f%2fevil.example",
-        "http://evil.example/api/v1/status", "/api/v1/nodes/0/picture?path=../../settings.py", "/api/v1/export/..%2f..%2fpasswd", "*", "evil.example:80",
-        "/api/v1/session/open/../../status", "/page/%c0%ae%c0%ae/settings.py",
+        "/page/../settings.py",
+        "/page/%2e%2e/settings.py",
+        "/page/..%2fsettings.py",
+        "/page/..%5c..%5csettings.py",
+        "/page/%252e%252e/settings.py",
+        "/page//etc/passwd",
+        "/page/%2fetc%2fpasswd",
+        "/page/work.js%00.png",
+        "/page/\\..\\settings.py",
+        "//evil.example/",
+        "/%2f%2fevil.example",
+        "http://evil.example/api/v1/status",
+        "/api/v1/nodes/0/picture?path=../../settings.py",
+        "/api/v1/export/..%2f..%2fpasswd",
+        "*",
+        "evil.example:80",
+        "/api/v1/session/open/../../status",
+        "/page/%c0%ae%c0%ae/settings.py",
     ],
-)  # fmt: skip
+)
 def test_no_path_leads_out(untold: Place, target: str) -> None:
     reply = untold.ask("GET", target, untold.own, *untold.key)
-    assert reply.status in {400, 404} and b"import" not in reply.body and b"root:" not in reply.body and "location" not in reply.headers
+    assert (
+        reply.status in {400, 404}
+        and b"import" not in reply.body
+        and b"root:" not in reply.body
+        and "location" not in reply.headers
+    )
 
 
 def test_no_session_is_opened_by_a_path(untold: Place, tmp_path: Path) -> None:
@@ -208,7 +250,9 @@ def test_no_session_is_opened_by_a_path(untold: Place, tmp_path: Path) -> None:
         "job\0",
         "/etc/passwd",
     ):
-        reply = untold.ask("POST", "/api/v1/session/open", untold.own, *untold.key, JSON, body=json.dumps({"name": name}).encode())
+        reply = untold.ask(
+            "POST", "/api/v1/session/open", untold.own, *untold.key, JSON, body=json.dumps({"name": name}).encode()
+        )
         assert reply.status in {400, 404}, name
 
 
@@ -216,7 +260,9 @@ def test_methods_and_their_overrides(untold: Place) -> None:
     for method in ("PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "PROPFIND", "post"):
         assert untold.ask(method, TELL, untold.own, *untold.key, JSON, body=LABEL).status in {400, 405}
     overrides = [(name, "POST") for name in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override")]
-    assert untold.ask("GET", f"{TELL}?_method=POST", untold.own, *untold.key, *overrides, JSON, body=LABEL).status == 405
+    assert (
+        untold.ask("GET", f"{TELL}?_method=POST", untold.own, *untold.key, *overrides, JSON, body=LABEL).status == 405
+    )
 
 
 def chunks(*pieces: bytes) -> bytes:
@@ -238,7 +284,9 @@ def test_a_body_is_bounded_however_it_comes(untold: Place) -> None:
             line.socket.shutdown(socket.SHUT_WR)
             nothing_said(line.reply(), 0, 400, 413)
     for coding in ("gzip", "chunked, chunked", "identity", "gzip, chunked"):
-        nothing_said(untold.ask("POST", TELL, *head, ("Transfer-Encoding", coding), body=chunks(LABEL)), 400, 411, 415, 501)
+        nothing_said(
+            untold.ask("POST", TELL, *head, ("Transfer-Encoding", coding), body=chunks(LABEL)), 400, 411, 415, 501
+        )
 
 
 def test_a_body_in_chunks_is_fine(place: Place) -> None:
@@ -262,7 +310,16 @@ def test_nothing_hides_in_a_refused_body_or_behind_a_good_request(untold: Place)
         assert line.reply().status in {0, 200}
     with wire(untold.port) as line:  # two lengths, of which a proxy may believe the other
         line.send(
-            request("POST", TELL, untold.own, *untold.key, JSON, ("Content-Length", "4"), ("Content-Length", str(len(hidden))), body=hidden)
+            request(
+                "POST",
+                TELL,
+                untold.own,
+                *untold.key,
+                JSON,
+                ("Content-Length", "4"),
+                ("Content-Length", str(len(hidden))),
+                body=hidden,
+            )
         )
         nothing_said(line.reply(), 400)
 
@@ -295,9 +352,18 @@ def test_what_a_websocket_says_is_of_no_interest_and_bounded(untold: Place) -> N
 
 @pytest.mark.parametrize(
     "data",
-    [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x00" * 100, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
-     b"GET / HTTP/1.1\r\nHost 127.0.0.1\r\n\r\n", b"GET / HTTP/1.1\r\n: x\r\n\r\n", b"GET / HTTP/1.1\r\nX: a\r\n b\r\nHost : x\r\n\r\n", b"\r\n\r\n\r\n"],
-)  # fmt: skip
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x00" * 100,
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost 127.0.0.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\n: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nX: a\r\n b\r\nHost : x\r\n\r\n",
+        b"\r\n\r\n\r\n",
+    ],
+)
 def test_garbage_is_refused(untold: Place, data: bytes) -> None:
     with wire(untold.port) as line:
         line.send(data)
@@ -323,7 +389,14 @@ def test_slow_and_broken_clients_do_not_stop_the_others(untold: Place) -> None:
             line = Wire(untold.port)
             stuck.append(line)
             whole = request("POST", TELL, untold.own, *untold.key, JSON, ("Content-Length", "1000"))
-            line.send([whole[: 20 + number % 40], whole + b"[", upgrade(UPDATES, untold.own, untold.origin, *untold.key), b""][number % 4])
+            line.send(
+                [
+                    whole[: 20 + number % 40],
+                    whole + b"[",
+                    upgrade(UPDATES, untold.own, untold.origin, *untold.key),
+                    b"",
+                ][number % 4]
+            )
             if number % 12 == 5:
                 line.reset()
         found: list[int] = []

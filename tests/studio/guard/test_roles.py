@@ -23,8 +23,22 @@ RULES = GuardRules.for_address("127.0.0.1", 8080, token=OWNER, annotator_token=A
 HOST = ("host", "127.0.0.1:8080")
 OWNERS = [
     *(("GET", path) for path in ("/export/csv", "/export/full", "/export/pt", "/backup")),
-    *(("POST", path) for path in ("/classes", "/classes/rename", "/classes/merge", "/classes/describe", "/classes/order", "/budget")),
-    *(("POST", path) for path in ("/redundancy", "/settle", "/jobs/duplicate", "/jobs/archive", "/jobs/restore", "/session", "/preview")),
+    *(
+        ("POST", path)
+        for path in ("/classes", "/classes/rename", "/classes/merge", "/classes/describe", "/classes/order", "/budget")
+    ),
+    *(
+        ("POST", path)
+        for path in (
+            "/redundancy",
+            "/settle",
+            "/jobs/duplicate",
+            "/jobs/archive",
+            "/jobs/restore",
+            "/session",
+            "/preview",
+        )
+    ),
 ]
 
 
@@ -43,7 +57,9 @@ def send(client: Client, token: str, method: str, path: str, **options: Any) -> 
 
 @pytest.mark.parametrize(("method", "path"), OWNERS)
 def test_the_owners_calls_are_refused_to_annotators_whatever_is_in_them(client: Client, method: str, path: str) -> None:
-    form: dict[str, Any] = {"files": {"nodes": ("t.csv", b"text\na")}} if path in ("/session", "/preview") else {"json": {}}
+    form: dict[str, Any] = (
+        {"files": {"nodes": ("t.csv", b"text\na")}} if path in ("/session", "/preview") else {"json": {}}
+    )
     options = {} if method == "GET" else form
     refused = send(client, ANNOTATOR, method, path, **options)
     assert refused.status_code == 403 and "owner's token" in refused.json()["error"]
@@ -64,8 +80,21 @@ def test_annotators_label_skip_write_notes_take_their_own_back_and_look(client: 
     say("/notes", node=5, text="odd")
     say("/bulk", labels=[{"node": 20, "label": "a"}, {"node": 21, "label": "b"}])
     say("/undo")
-    for path in ("/studio", "/jobs", "/status", "/settings", "/table", "/disagreements", "/nodes", "/nodes/5", "/nodes/5/neighbourhood",
-                 "/map", "/map/colours", "/report", "/events"):  # fmt: skip
+    for path in (
+        "/studio",
+        "/jobs",
+        "/status",
+        "/settings",
+        "/table",
+        "/disagreements",
+        "/nodes",
+        "/nodes/5",
+        "/nodes/5/neighbourhood",
+        "/map",
+        "/map/colours",
+        "/report",
+        "/events",
+    ):
         assert send(client, ANNOTATOR, "GET", path).status_code == 200, path
     studio = send(client, ANNOTATOR, "GET", "/studio").json()
     assert studio["role"] == "annotator" and not studio["can_create"]
@@ -94,8 +123,12 @@ def test_annotators_take_back_no_change_of_the_session_itself(client: Client) ->
 
 
 def test_what_is_listed_nowhere_is_the_owners() -> None:
-    assert not is_permitted("annotator", "POST", "/api/v1/something/new") and not is_permitted("annotator", "GET", "/api/v2/status")
-    assert not is_permitted("annotator", "GET", "/api/v1/export/csv") and not is_permitted("annotator", "GET", "/api/v1/nodes/5/else")
+    assert not is_permitted("annotator", "POST", "/api/v1/something/new") and not is_permitted(
+        "annotator", "GET", "/api/v2/status"
+    )
+    assert not is_permitted("annotator", "GET", "/api/v1/export/csv") and not is_permitted(
+        "annotator", "GET", "/api/v1/nodes/5/else"
+    )
     assert is_permitted("owner", "POST", "/api/v1/something/new") and is_permitted("annotator", "GET", "/s/job")
 
 

@@ -36,7 +36,11 @@ def check(graph: Graph, found: Neighbourhood, hops: int, limit: int) -> None:
     far = steps(graph, found.centre)
     assert nodes[0] == found.centre and len(set(nodes)) == len(nodes) <= limit
     assert found.hop.tolist() == [far[node] for node in nodes] == sorted(found.hop.tolist())
-    assert found.exact and found.total == sum(0 <= step <= hops for step in far) and found.hidden == found.total - len(nodes)
+    assert (
+        found.exact
+        and found.total == sum(0 <= step <= hops for step in far)
+        and found.hidden == found.total - len(nodes)
+    )
     assert len(nodes) == min(limit, found.total)
     truth = {frozenset(edge) for edge in graph.edge_index.T.tolist()}
     shown = {frozenset((nodes[one], nodes[other])) for one, other in found.edges.tolist()}
@@ -58,7 +62,9 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @given(graphs(), st.data(), st.sampled_from([1, 2]), st.integers(1, 12), st.sets(st.integers(0, 24)))
-def test_any_neighbourhood_holds_what_it_says(graph: Graph, data: st.DataObject, hops: int, limit: int, some: set[int]) -> None:
+def test_any_neighbourhood_holds_what_it_says(
+    graph: Graph, data: st.DataObject, hops: int, limit: int, some: set[int]
+) -> None:
     centre = data.draw(st.integers(0, graph.num_nodes - 1))
     labelled = {node for node in some if node < graph.num_nodes}
     found = Neighbours(graph).around(centre, hops, limit, labelled)
@@ -85,7 +91,10 @@ def test_the_second_hop_shows_who_knows_most_of_the_first() -> None:
 
 def test_it_is_the_same_each_time_and_for_a_mask() -> None:
     graph = star(300, extra=50)
-    one, other = Neighbours(graph).around(0, 2, 150, [7, 9]), Neighbours(graph).around(0, 2, 150, np.isin(np.arange(351), [7, 9]))
+    one, other = (
+        Neighbours(graph).around(0, 2, 150, [7, 9]),
+        Neighbours(graph).around(0, 2, 150, np.isin(np.arange(351), [7, 9])),
+    )
     for name in ("nodes", "hop", "x", "y", "edges"):
         assert np.array_equal(getattr(one, name), getattr(other, name))
 

@@ -36,7 +36,10 @@ def apart(found: GraphMap) -> npt.NDArray[np.float64]:
 
 def check(graph: Graph, found: GraphMap, limit: int = 4000) -> None:
     """What holds for every map."""
-    assert len(found.nodes) == min(limit, graph.num_nodes) == len(found.x) == len(found.y) and found.total == graph.num_nodes
+    assert (
+        len(found.nodes) == min(limit, graph.num_nodes) == len(found.x) == len(found.y)
+        and found.total == graph.num_nodes
+    )
     assert found.sampled == (graph.num_nodes > limit)
     assert (np.diff(found.nodes) > 0).all()
     for along in (found.x, found.y):

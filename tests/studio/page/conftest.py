@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, which `visit` gives a fresh profile each time. It ends with the file: as long as it lives, no other test may have an event loop."""
+    """Chromium, which `visit` gives a fresh profile each time. It ends with the file: as long as it lives, no other
+    test may have an event loop.
+    """
     with chromium() as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def shared_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The studio of all tests that need no other: to start one and have it learn for the first time takes longer than most of them."""
+    """The studio of all tests that need no other: to start one and have it learn for the first time takes longer than
+    most of them.
+    """
     folder = tmp_path_factory.mktemp("studio")
     (folder / "pictures").mkdir()
     with studio(folder, "--pictures", "pictures") as started:

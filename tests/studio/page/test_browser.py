@@ -127,8 +127,14 @@ def tab_to(page: Page, identity: str) -> None:
 
 def test_a_double_press_labels_one_node(browser: Browser, server: Server, job: str) -> None:
     with visit(browser, f"{server.address}/s/{job}") as seen:
-        twice = "() => { for (let turn = 0; turn < 2; turn++) document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '1', bubbles: true })); }"
-        for press in (twice, "() => { const button = document.querySelector('button.class'); button.click(); button.click(); }"):
+        twice = (
+            "() => { for (let turn = 0; turn < 2; turn++) document.body.dispatchEvent(new KeyboardEvent('keydown', {"
+            " key: '1', bubbles: true })); }"
+        )
+        for press in (
+            twice,
+            "() => { const button = document.querySelector('button.class'); button.click(); button.click(); }",
+        ):
             seen.ready()
             with seen.page.expect_response(re.compile("/ask$")):
                 seen.page.evaluate(press)
@@ -177,10 +183,15 @@ def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browse
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 1}
 
 
-def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_meanwhile(browser: Browser, tmp_path: Path) -> None:
+def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_meanwhile(
+    browser: Browser, tmp_path: Path
+) -> None:
     job = make_job(tmp_path)
     shutil.copy(job, job.with_name("other.nodewise"))
-    with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["ERR_", "WebSocket", "409"]) as seen:
+    with (
+        studio(job.parent, job.name) as server,
+        visit(browser, server.address, allowed=["ERR_", "WebSocket", "409"]) as seen,
+    ):
         page = seen.page
         seen.ready()
         server.kill()
@@ -194,7 +205,9 @@ def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_me
         told(page)
         seen.ready()
         assert page.url.endswith(f"/s/{job.stem}")
-        assert server.get("/status?session=other")["told"] == 0 and server.get(f"/status?session={job.stem}")["told"] == 1
+        assert (
+            server.get("/status?session=other")["told"] == 0 and server.get(f"/status?session={job.stem}")["told"] == 1
+        )
 
 
 def test_the_end_of_the_budget_says_what_can_be_done(browser: Browser, server: Server) -> None:
@@ -226,7 +239,9 @@ def test_another_annotator_is_seen_at_once(browser: Browser, server: Server, job
         page.locator("#card .known", has_text="ada says plant").wait_for()
 
 
-def test_a_node_that_somebody_else_has_labelled_is_not_lost_from_sight(browser: Browser, server: Server, job: str) -> None:
+def test_a_node_that_somebody_else_has_labelled_is_not_lost_from_sight(
+    browser: Browser, server: Server, job: str
+) -> None:
     with visit(browser, f"{server.address}/s/{job}") as seen:
         seen.ready()
         asked, node = seen.title(), server.post("/ask", annotator="me")["queries"][0]["node"]

@@ -1,4 +1,6 @@
-"""Every view by axe, which looks for what shuts people out: names, roles, contrast, order. It finds nothing, light and dark, desktop and phone."""
+"""Every view by axe, which looks for what shuts people out: names, roles, contrast, order. It finds nothing, light and
+dark, desktop and phone.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def server(shared_studio: Server) -> Iterator[Server]:
 def violations(page: Page) -> list[str]:
     """What axe says against the page as it is now."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = page.evaluate("async () => (await axe.run(document, { resultTypes: ['violations'] })).violations")
+    found: list[dict[str, Any]] = page.evaluate(
+        "async () => (await axe.run(document, { resultTypes: ['violations'] })).violations"
+    )
     return [f"{each['id']}: {each['help']}: {node['html'][:150]}" for each in found for node in each["nodes"][:3]]
 
 
@@ -69,8 +73,12 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
         page.locator(".events .link").first.click()
         page.locator("#card", has_text="Looking around").wait_for()
         look("looking around, history")
-        for button, there, view in (("#table-button", ".table-row[data-node]", "table"), ("#classes-button", ".class-list li", "classes"),
-                                    ("#settings-button", ".fact-table", "settings"), ("#help-button", ".key-table", "keys")):  # fmt: skip
+        for button, there, view in (
+            ("#table-button", ".table-row[data-node]", "table"),
+            ("#classes-button", ".class-list li", "classes"),
+            ("#settings-button", ".fact-table", "settings"),
+            ("#help-button", ".key-table", "keys"),
+        ):
             page.locator(button).click()
             page.locator(there).first.wait_for()
             look(view)
@@ -79,7 +87,10 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
         look("export")
         page.goto(f"{server.address}/new")
         page.locator(".sessions li").first.wait_for()
-        page.set_input_files("#nodes-file", {"name": "notes.csv", "mimeType": "text/csv", "buffer": b"text,place\n" + b"a word,here\n" * 9})
+        page.set_input_files(
+            "#nodes-file",
+            {"name": "notes.csv", "mimeType": "text/csv", "buffer": b"text,place\n" + b"a word,here\n" * 9},
+        )
         page.locator("#create").wait_for()
         look("new")
     assert not wrong

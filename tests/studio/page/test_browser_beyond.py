@@ -86,7 +86,9 @@ def test_a_hundred_thousand_rows_are_a_window(tmp_path: Path) -> None:
     from tests.studio.serving import running
 
     size = 100_000
-    graph = Graph.build(np.stack([np.arange(size), (np.arange(size) + 1) % size]), size, x=np.ones((size, 2), np.float32))
+    graph = Graph.build(
+        np.stack([np.arange(size), (np.arange(size) + 1) % size]), size, x=np.ones((size, 2), np.float32)
+    )
     with running(tmp_path, Session.create(tmp_path / "job.nodewise", graph, budget=5, classes=["a", "b"])) as client:
         page = client.look("/table", sort="node", descending=True, offset=50_000, limit=20)
         assert page["total"] == size and [row["node"] for row in page["rows"]] == list(range(49_999, 49_979, -1))
@@ -128,13 +130,17 @@ def test_the_neighbours_too(browser: Browser, server: Server) -> None:
         page = seen.page
         seen.label("1")
         page.keyboard.press("p")
-        page.get_by_role("tabpanel", name="History").get_by_role("button", name=re.compile("node|note|Note")).first.click()
+        page.get_by_role("tabpanel", name="History").get_by_role(
+            "button", name=re.compile("node|note|Note")
+        ).first.click()
         with page.expect_response(re.compile("/bulk$")):
             page.get_by_role("button", name=re.compile("These .* too: thing")).click()
         assert server.get("/status?session=job")["bulk"] >= 3
 
 
-def test_the_card_says_updating_while_a_trained_classifier_learns_and_shows_its_last_word(browser: Browser, server: Server) -> None:
+def test_the_card_says_updating_while_a_trained_classifier_learns_and_shows_its_last_word(
+    browser: Browser, server: Server
+) -> None:
     session = job(server.folder, classifier="gcn")
     session.tell([0, 1, 58, 59], ["a", "a", "b", "b"])
     session.close()
@@ -142,7 +148,8 @@ def test_the_card_says_updating_while_a_trained_classifier_learns_and_shows_its_
         seen.ready()
         seen.page.evaluate(
             """() => { window.said = []; const view = document.querySelector("#insight");
-                new MutationObserver(() => window.said.push(view.innerText)).observe(view, { childList: true, subtree: true }); }"""
+                new MutationObserver(() => window.said.push(view.innerText))
+                    .observe(view, { childList: true, subtree: true }); }"""
         )
         seen.label("1")
         seen.page.locator("#insight .bars").wait_for()

@@ -19,8 +19,13 @@ pytestmark = pytest.mark.slow
 
 
 def long_texts(count: int = 40) -> list[dict[str, str]]:
-    lines = "\n".join(f"Line {line} tells what the thing is good for, in a few words that fill it." for line in range(40))
-    return [{"text": f"\n\n  \nThing number {n}\nSee https://example.org/{n}, or <b>not</b>.\n{lines} {n % 5}"} for n in range(count)]
+    lines = "\n".join(
+        f"Line {line} tells what the thing is good for, in a few words that fill it." for line in range(40)
+    )
+    return [
+        {"text": f"\n\n  \nThing number {n}\nSee https://example.org/{n}, or <b>not</b>.\n{lines} {n % 5}"}
+        for n in range(count)
+    ]
 
 
 def test_keys_and_colours_stay_with_their_class_while_somebody_works(browser: Browser, server: Server) -> None:
@@ -42,13 +47,17 @@ def test_keys_and_colours_stay_with_their_class_while_somebody_works(browser: Br
         seen.label("5")
         balance = server.get("/status?session=job")["balance"]
         assert balance["eps"] == 3 and balance["delta"] == 0
-        assert page.locator("button.class").all_inner_texts()[5].startswith("6"), "a new class comes last, for everybody"
+        assert page.locator("button.class").all_inner_texts()[5].startswith("6"), (
+            "a new class comes last, for everybody"
+        )
         assert page.locator("button.class[data-label=delta] .mark").get_attribute("data-colour") == colour
         server.post("/classes/rename", session="job", name="eps", new_name="epsilon")
         server.post("/classes/order", session="job", names=["epsilon"])
         page.locator("button.class").first.filter(has_text="epsilon").wait_for()
         seen.label("5")
-        assert server.get("/status?session=job")["balance"]["epsilon"] == 4, "an order by hand moves rows on the screen, not keys"
+        assert server.get("/status?session=job")["balance"]["epsilon"] == 4, (
+            "an order by hand moves rows on the screen, not keys"
+        )
 
 
 def test_a_page_stays_with_its_session_whatever_others_open(browser: Browser, server: Server) -> None:
@@ -65,7 +74,9 @@ def test_a_page_stays_with_its_session_whatever_others_open(browser: Browser, se
         assert server.get("/status?session=two%20and%20more")["balance"] == {"thing": 0, "plant": 1}
 
 
-def test_the_name_is_asked_before_the_first_question_and_a_left_name_frees_its_query(browser: Browser, server: Server) -> None:
+def test_the_name_is_asked_before_the_first_question_and_a_left_name_frees_its_query(
+    browser: Browser, server: Server
+) -> None:
     make(server, "job", notes(), classes="thing, plant")
     with visit(browser, f"{server.address}/s/job", annotator=None) as seen:
         page = seen.page
@@ -98,7 +109,10 @@ def test_a_second_person_overrules_knowingly(browser: Browser, server: Server) -
         seen.ready()
         assert server.get("/status?session=job")["balance"] == {"thing": 1, "plant": 0}
         server.post("/tell", session="job", annotator="ada", labels=[{"node": node, "label": "thing"}])
-        assert server.get("/status?session=job")["balance"] == {"thing": 1, "plant": 0}, "repeating one's vote changes nothing"
+        assert server.get("/status?session=job")["balance"] == {
+            "thing": 1,
+            "plant": 0,
+        }, "repeating one's vote changes nothing"
 
 
 @pytest.mark.parametrize(("count", "lines"), [(18, 8), (200, 5)])
@@ -108,13 +122,12 @@ def test_the_text_has_the_room(browser: Browser, server: Server, count: int, lin
         page = seen.page
         seen.label("1")
         seen.ready()
-        shown = page.evaluate(
-            """() => {
-                const text = document.querySelector('.text'), card = document.querySelector('#card').getBoundingClientRect();
+        shown = page.evaluate("""() => {
+                const text = document.querySelector('.text');
+                const card = document.querySelector('#card').getBoundingClientRect();
                 const box = text.getBoundingClientRect();
                 return (Math.min(card.bottom, box.bottom) - box.top) / parseFloat(getComputedStyle(text).lineHeight);
-            }"""
-        )
+            }""")
         assert shown >= lines
         assert not page.locator("details.why").evaluate("box => box.open"), "the reasons are folded away"
         page.keyboard.press("f")
@@ -131,7 +144,9 @@ def test_the_heading_is_the_rows_own_and_addresses_are_links(browser: Browser, s
         seen.ready()
         assert re.fullmatch(r"Thing number \d+", seen.title())
         text = seen.page.locator(".text")
-        assert text.inner_text().startswith("See https://example.org/"), "no blank lines first, and the heading is not said twice"
+        assert text.inner_text().startswith("See https://example.org/"), (
+            "no blank lines first, and the heading is not said twice"
+        )
         assert "<b>not</b>" in text.inner_text()
         link = text.get_by_role("link")
         assert (
@@ -143,8 +158,17 @@ def test_the_heading_is_the_rows_own_and_addresses_are_links(browser: Browser, s
 def test_pictures_of_neighbours_are_shown(browser: Browser, server: Server) -> None:
     image = pytest.importorskip("PIL.Image")
     for n in range(14):
-        image.new("RGB", (16, 16), (255 * (n % 2), 255 * (1 - n % 2), 15 * n)).save(server.folder / "pictures" / f"{n}.png")
-    make(server, "job", [{"picture": f"{n}.png", "who": f"somebody {n}"} for n in range(14)], text="", knn=3, classes="a, b")
+        image.new("RGB", (16, 16), (255 * (n % 2), 255 * (1 - n % 2), 15 * n)).save(
+            server.folder / "pictures" / f"{n}.png"
+        )
+    make(
+        server,
+        "job",
+        [{"picture": f"{n}.png", "who": f"somebody {n}"} for n in range(14)],
+        text="",
+        knn=3,
+        classes="a, b",
+    )
     with visit(browser, f"{server.address}/s/job") as seen:
         seen.ready()
         first = seen.page.locator(".strip .thumb img").first
@@ -219,7 +243,9 @@ def test_long_work_can_be_cancelled_and_leaves_nothing(browser: Browser, server:
         assert server.get("/studio")["sessions"] == [] and not list(server.folder.glob("*.nodewise*"))
 
 
-def test_work_that_is_cancelled_while_its_file_is_on_its_way_never_begins(browser: Browser, server: Server, tmp_path: Path) -> None:
+def test_work_that_is_cancelled_while_its_file_is_on_its_way_never_begins(
+    browser: Browser, server: Server, tmp_path: Path
+) -> None:
     table = write_csv(tmp_path / "few.csv", notes())
     with visit(browser, f"{server.address}/new", allowed=["409"]) as seen:
         seen.page.set_input_files("#nodes-file", table)
@@ -241,11 +267,15 @@ def test_work_that_is_cancelled_while_its_file_is_on_its_way_never_begins(browse
 
 def test_a_phone_shows_the_way_to_the_sessions_and_the_audit(browser: Browser, server: Server) -> None:
     make(server, "job", notes(), classes="thing, plant", audit=5)
-    with visit(browser, f"{server.address}/s/job", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as seen:
+    with visit(
+        browser, f"{server.address}/s/job", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    ) as seen:
         seen.ready()
         assert seen.page.locator("#budget", has_text="audit 0/5").is_visible() and seen.overflow() == 0
         card, dock = (seen.page.locator(part).bounding_box() for part in ("#insight", "#card"))
-        assert card is not None and dock is not None and card["y"] >= dock["y"] + dock["height"] - 1, "nothing lies over the text"
+        assert card is not None and dock is not None and card["y"] >= dock["y"] + dock["height"] - 1, (
+            "nothing lies over the text"
+        )
         seen.page.locator("#job").tap()
         seen.page.wait_for_url("**/new")
         seen.page.get_by_role("button", name="Open job").wait_for()
@@ -260,4 +290,8 @@ def test_the_full_export_has_the_original_columns_texts_and_every_vote(server: S
     found = httpx.get(f"{server.address}/api/v1/export/full?session=job", timeout=120)
     table = list(csv.DictReader(found.text.splitlines()))
     assert len(table) == 60 and table[3]["text"] == rows[3]["text"] and table[3]["place"] == "'=cell 3"
-    assert (table[3]["vote of ada"], table[3]["vote of bob"], table[3]["notes"]) == ("thing", "plant", "ada: hard to tell")
+    assert (table[3]["vote of ada"], table[3]["vote of bob"], table[3]["notes"]) == (
+        "thing",
+        "plant",
+        "ada: hard to tell",
+    )

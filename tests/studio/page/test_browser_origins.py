@@ -29,7 +29,8 @@ TOKEN = "correct-horse_battery.staple"
 ATTACK = """async (target) => {
   const found = {};
   const body = JSON.stringify({labels: [{node: 7, label: "a"}]});
-  const attempt = async (name, act) => { try { found[name] = await act(); } catch (error) { found[name] = "refused"; } };
+  const attempt = async (name, act) => {
+    try { found[name] = await act(); } catch (error) { found[name] = "refused"; } };
   const read = async (path, options) => {
     const answer = await fetch(target + path, options);
     return answer.type === "opaque" ? "opaque" : await answer.text();
@@ -39,32 +40,40 @@ ATTACK = """async (target) => {
   await attempt("read opaque", () => read("/api/v1/status", {mode: "no-cors", credentials: "include"}));
   await attempt("tell json", () => read("/api/v1/tell", post("application/json", "cors")));
   await attempt("tell plain", () => read("/api/v1/tell", post("text/plain", "no-cors")));
-  await attempt("beacon", () => { navigator.sendBeacon(target + "/api/v1/tell", new Blob([body], {type: "text/plain"})); return "sent"; });
+  await attempt("beacon", () => { navigator.sendBeacon(target + "/api/v1/tell", new Blob([body], {type: "text/plain"}));
+    return "sent"; });
   const loads = (tag, path) => new Promise((resolve) => {
     const one = document.createElement(tag);
     one.onload = () => resolve("loaded"); one.onerror = () => resolve("refused");
-    one[tag === "link" ? "href" : tag === "object" ? "data" : "src"] = target + path; if (tag === "link") one.rel = "stylesheet";
+    one[tag === "link" ? "href" : tag === "object" ? "data" : "src"] = target + path;
+    if (tag === "link") one.rel = "stylesheet";
     document.body.append(one);
   });
-  for (const [tag, path] of [["img", "/api/v1/nodes/0/picture"], ["script", "/api/v1/status"], ["script", "/page/work.js"], ["link", "/page/base.css"]])
+  for (const [tag, path] of [
+    ["img", "/api/v1/nodes/0/picture"], ["script", "/api/v1/status"],
+    ["script", "/page/work.js"], ["link", "/page/base.css"]])
     await attempt(tag + path, () => loads(tag, path));
   await attempt("form", () => new Promise((resolve) => {
     const frame = document.createElement("iframe"); frame.name = "sink"; document.body.append(frame);
     const form = document.createElement("form");
     Object.assign(form, {action: target + "/api/v1/tell", method: "post", enctype: "text/plain", target: "sink"});
-    const field = document.createElement("input"); field.name = '{"labels":[{"node":7,"label":"a"}],"annotator":"'; field.value = '"}'; form.append(field);
+    const field = document.createElement("input");
+    field.name = '{"labels":[{"node":7,"label":"a"}],"annotator":"';
+    field.value = '"}'; form.append(field);
     document.body.append(form); frame.onload = () => resolve("sent"); form.submit();
   }));
   await attempt("frame", () => new Promise((resolve) => {
     const frame = document.createElement("iframe"); frame.src = target + "/"; document.body.append(frame);
-    frame.onload = () => { try { resolve(frame.contentDocument ? "empty" : "no document"); } catch { resolve("refused"); } };
+    frame.onload = () => {
+      try { resolve(frame.contentDocument ? "empty" : "no document"); } catch { resolve("refused"); } };
   }));
   await attempt("websocket", () => new Promise((resolve) => {
     const socket = new WebSocket(target.replace("http", "ws") + "/api/v1/updates");
     socket.onopen = () => resolve("open"); socket.onerror = () => resolve("refused");
   }));
   await attempt("events", () => new Promise((resolve) => {
-    const source = new EventSource(target + "/api/v1/updates"); source.onopen = () => resolve("open"); source.onerror = () => resolve("refused");
+    const source = new EventSource(target + "/api/v1/updates");
+    source.onopen = () => resolve("open"); source.onerror = () => resolve("refused");
   }));
   return found;
 }"""
@@ -115,9 +124,10 @@ def test_a_foreign_page_reads_and_tells_nothing(browser: Browser, tmp_path: Path
             found = stranger.evaluate(ATTACK, own)
         harmless = {"refused", "opaque", "sent", "no document"}
         assert set(found.values()) <= harmless, found
-        assert {found[key] for key in ("read", "tell json", "websocket", "events", "script/page/work.js", "link/page/base.css")} == {
-            "refused"
-        }
+        assert {
+            found[key]
+            for key in ("read", "tell json", "websocket", "events", "script/page/work.js", "link/page/base.css")
+        } == {"refused"}
         after = client.get("/api/v1/status", headers=headers).json()
         assert after["told"] == 0 and after["last"] <= before + 1  # the page that is open has asked
 

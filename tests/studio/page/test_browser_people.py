@@ -39,7 +39,10 @@ def test_the_owner_settles_a_disagreement_and_sees_kappa_for_each_class(browser:
         item.get_by_role("button", name=re.compile("as plant")).click()
         page.get_by_text("settled as plant by eve").wait_for()
         page.keyboard.press("Escape")
-        assert server.get("/status?session=job")["disagreements"] == {} and server.get("/nodes/3?session=job")["label"] == "plant"
+        assert (
+            server.get("/status?session=job")["disagreements"] == {}
+            and server.get("/nodes/3?session=job")["label"] == "plant"
+        )
         page.get_by_role("tab", name="History").click()
         page.locator(".events li", has_text="is settled as").get_by_role("button", name=re.compile("Undo")).click()
         page.locator("#telling", has_text="Undone").wait_for()
@@ -50,7 +53,10 @@ def test_a_class_that_is_misspelt_when_it_is_declared_is_noticed(browser: Browse
     make(server, "job", notes(), classes="database, plant")
     with visit(browser, f"{server.address}/s/job", allowed=["409"]) as seen:
         page = seen.page
-        for answer, classes in (("Use database", ["database", "plant"]), ("databse is a new class", ["database", "plant", "databse"])):
+        for answer, classes in (
+            ("Use database", ["database", "plant"]),
+            ("databse is a new class", ["database", "plant", "databse"]),
+        ):
             seen.ready()
             page.keyboard.press("n")
             page.fill("#class-name", "databse")
@@ -59,14 +65,18 @@ def test_a_class_that_is_misspelt_when_it_is_declared_is_noticed(browser: Browse
             page.get_by_role("button", name=answer).click()
             page.locator("form.naming").wait_for(state="hidden")
             assert server.get("/status?session=job")["classes"] == classes
-            assert page.evaluate("() => document.activeElement.dataset.label") == classes[-1 if len(classes) == 3 else 0]
+            assert (
+                page.evaluate("() => document.activeElement.dataset.label") == classes[-1 if len(classes) == 3 else 0]
+            )
             page.evaluate("() => document.activeElement.blur()")
 
 
 def test_a_misspelt_class_of_a_new_session_is_noticed(browser: Browser, server: Server) -> None:
     with visit(browser, f"{server.address}/new") as seen:
         page = seen.page
-        page.set_input_files("#nodes-file", {"name": "t.csv", "mimeType": "text/csv", "buffer": b"text\n" + b"some words here\n" * 9})
+        page.set_input_files(
+            "#nodes-file", {"name": "t.csv", "mimeType": "text/csv", "buffer": b"text\n" + b"some words here\n" * 9}
+        )
         page.fill("#classes", "database, databse, year 1, year 2")
         page.get_by_text("“databse” looks like “database” misspelt").wait_for()
         page.fill("#classes", "database, plant, year 1, year 2")
@@ -92,10 +102,14 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
             page.get_by_role("button", name="Open job").wait_for()
             assert page.get_by_role("button", name=re.compile("archive|Copy")).count() == 0
         pretending = {"Authorization": f"Bearer {theirs}"}
-        assert httpx.get(f"{server.address}/api/v1/backup", headers=pretending).status_code == 403, "the server does not rely on the page"
+        assert httpx.get(f"{server.address}/api/v1/backup", headers=pretending).status_code == 403, (
+            "the server does not rely on the page"
+        )
         with visit(browser, f"{server.address}/?token={owner}") as seen:
             seen.ready()
-            assert seen.page.locator("#classes-button").is_visible() and seen.page.locator("#export-button").is_visible()
+            assert (
+                seen.page.locator("#classes-button").is_visible() and seen.page.locator("#export-button").is_visible()
+            )
 
 
 def test_jobs_are_listed_copied_archived_and_brought_back(browser: Browser, server: Server) -> None:
@@ -105,7 +119,10 @@ def test_jobs_are_listed_copied_archived_and_brought_back(browser: Browser, serv
         page = seen.page
         row = page.locator(".sessions li", has_text="job").first
         row.wait_for()
-        assert re.search(r"60 rows · 2 classes · \w+ · [\d.]+ .B · now", row.inner_text()) and "1 of 12 labels" in row.inner_text()
+        assert (
+            re.search(r"60 rows · 2 classes · \w+ · [\d.]+ .B · now", row.inner_text())
+            and "1 of 12 labels" in row.inner_text()
+        )
         page.get_by_role("button", name="Copy job").click()
         page.get_by_role("button", name="Open job (2)").wait_for()
         page.get_by_role("button", name="Move job into the archive").click()
@@ -148,7 +165,9 @@ def test_a_lasso_chooses_nodes_that_are_labelled_in_one_go_and_undone_as_one(bro
         page.mouse.move(box["x"] + 2, box["y"] + 2)
         page.mouse.down()
         for right, down in ((1, 0), (1, 1), (0, 1), (0, 0)):
-            page.mouse.move(box["x"] + 2 + right * (box["width"] - 4), box["y"] + 2 + down * (box["height"] - 4), steps=4)
+            page.mouse.move(
+                box["x"] + 2 + right * (box["width"] - 4), box["y"] + 2 + down * (box["height"] - 4), steps=4
+            )
         page.mouse.up()
         page.locator(".chosen-nodes", has_text="59 nodes chosen, 1 labelled already and left alone").wait_for()
         page.get_by_label("Class for the chosen nodes").select_option("plant")

@@ -25,8 +25,11 @@ def evil_graph() -> Graph:
     ends = np.array([[node, (node + step) % SMALL] for node in range(SMALL) for step in (1, 2)]).T
     names = [f"{EVIL}{node}" for node in range(SMALL)]
     attributes = {
-        "title": names, "text": [f"{EVIL} {'W' * 21_000}"] * SMALL, "link": ["javascript:window.hacked=1"] * SMALL, EVIL: [EVIL] * SMALL,
-    }  # fmt: skip
+        "title": names,
+        "text": [f"{EVIL} {'W' * 21_000}"] * SMALL,
+        "link": ["javascript:window.hacked=1"] * SMALL,
+        EVIL: [EVIL] * SMALL,
+    }
     return Graph.build(ends, num_nodes=SMALL, node_names=names, attributes=attributes, name=EVIL)
 
 
@@ -74,12 +77,19 @@ def test_names_labels_and_attributes_stay_text_hovered_too(browser: Browser, ser
         assert server.get("/status")["balance"] == {EVIL: 1, "fine": 1}
 
 
-def test_an_annotator_a_class_and_a_file_may_be_called_anything(browser: Browser, server: Server, tmp_path: Path) -> None:
-    rows = [{"id": f"{EVIL}{number}", EVIL: EVIL, "text": f"words of {EVIL} number {number} {number % 7}"} for number in range(30)]
+def test_an_annotator_a_class_and_a_file_may_be_called_anything(
+    browser: Browser, server: Server, tmp_path: Path
+) -> None:
+    rows = [
+        {"id": f"{EVIL}{number}", EVIL: EVIL, "text": f"words of {EVIL} number {number} {number % 7}"}
+        for number in range(30)
+    ]
     table = write_csv(tmp_path / "table.csv", rows)
     with visit(browser, f"{server.address}/new") as seen:
         page = seen.page
-        page.locator("#nodes-file").set_input_files({"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": table.read_bytes()})
+        page.locator("#nodes-file").set_input_files(
+            {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": table.read_bytes()}
+        )
         page.get_by_role("region", name="Columns").get_by_text(EVIL).first.wait_for()
         page.get_by_label("Classes").fill(EVIL)
         page.get_by_label("Name of the session").fill("odd")
@@ -127,7 +137,9 @@ def test_a_token_in_the_address_opens_the_page_and_leaves_the_address(browser: B
             seen.ready()
             assert seen.page.url.startswith(f"{server.address}/s/")
             seen.label("1")
-            seen.page.get_by_role("tab", name="History").click()  # brought up to date by the websocket, whose cookie is the token
+            seen.page.get_by_role(
+                "tab", name="History"
+            ).click()  # brought up to date by the websocket, whose cookie is the token
             seen.page.get_by_role("tabpanel", name="History").get_by_text("fine").first.wait_for()
             assert seen.page.locator("#connection").is_hidden()
             assert seen.page.evaluate("() => document.cookie") == "", "no script can read it"

@@ -25,7 +25,12 @@ def server(shared_studio: Server) -> Iterator[Server]:
     folder = shared_studio.folder
     rows = [{**row, "text": row["text"] + " " + "x" * 500} for row in notes()]
     graph = knn_from_table(write_csv(folder / "notes.csv", rows), 5, text="text", label="")
-    many = ["thing", "plant", "a class with a very long name that will not fit into any button at all", *(f"class {n}" for n in range(20))]
+    many = [
+        "thing",
+        "plant",
+        "a class with a very long name that will not fit into any button at all",
+        *(f"class {n}" for n in range(20)),
+    ]
     Session.create(folder / "job.nodewise", graph, budget=12, classes=many, audit=4).close()
     asked = shared_studio.post("/ask", session="job", annotator="somebody", k=3)["queries"]
     told = [{"node": query["node"], "label": "thing"} for query in asked]
@@ -44,7 +49,9 @@ def test_a_phone_never_scrolls_sideways(browser: Browser, server: Server, theme:
             page.get_by_role("tab", name=name).tap()
             page.get_by_role("tabpanel", name=name).wait_for()
             assert seen.overflow() <= 0, name
-        heights = page.evaluate("() => [...document.querySelectorAll('button.class, .actions button')].map((each) => each.offsetHeight)")
+        heights = page.evaluate(
+            "() => [...document.querySelectorAll('button.class, .actions button')].map((each) => each.offsetHeight)"
+        )
         assert len(heights) > 20 and min(heights) >= 44, "large enough for a thumb"
         page.goto(f"{server.address}/new")
         page.locator(".drop").wait_for()

@@ -20,7 +20,10 @@ def test_there_is_a_page() -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_nothing_parses_texts_as_html_or_code(name: str) -> None:
-    ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|DOMParser|srcdoc|createContextualFragment|setAttribute\(\"(?:style|on)"
+    ways = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new"
+        r" Function|DOMParser|srcdoc|createContextualFragment|setAttribute\(\"(?:style|on)"
+    )
     assert not re.findall(ways, TEXTS[name])
 
 
@@ -85,5 +88,9 @@ def test_every_class_stands_out_and_is_unlike_the_others(theme: str) -> None:
     shown = colours(theme)
     classes = [shown[f"class-{number}"] for number in range(12)]
     assert all(contrast(colour, shown["panel"]) >= 3 for colour in classes)
-    near = min(sum((one - other) ** 2 for one, other in zip(a, b, strict=True)) for at, a in enumerate(classes) for b in classes[at + 1 :])
+    near = min(
+        sum((one - other) ** 2 for one, other in zip(a, b, strict=True))
+        for at, a in enumerate(classes)
+        for b in classes[at + 1 :]
+    )
     assert near > 0.005

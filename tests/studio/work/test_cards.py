@@ -24,7 +24,13 @@ def test_attributes_are_told_apart_by_their_usual_names_in_any_case() -> None:
 
 def test_what_has_no_role_is_a_further_attribute_and_empty_ones_are_left_out() -> None:
     found = texts(graph({"title": "t", "abstract": "a", "text": "", "year": "1999", "empty": " "}), 0)
-    assert found == {"title": "t", "text": None, "link": None, "attributes": {"abstract": "a", "year": "1999"}, "cut": False}
+    assert found == {
+        "title": "t",
+        "text": None,
+        "link": None,
+        "attributes": {"abstract": "a", "year": "1999"},
+        "cut": False,
+    }
 
 
 @pytest.mark.parametrize(
@@ -42,7 +48,9 @@ def test_what_has_no_role_is_a_further_attribute_and_empty_ones_are_left_out() -
 def test_long_texts_are_cut_and_that_is_said(cells: dict[str, str], cut: bool) -> None:
     found = texts(graph(cells), 0)
     assert found["cut"] is cut and len(found["attributes"]) <= 100
-    assert all(len(text) <= LONGEST for text in [found["title"] or "", found["text"] or "", *found["attributes"].values()])
+    assert all(
+        len(text) <= LONGEST for text in [found["title"] or "", found["text"] or "", *found["attributes"].values()]
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,9 +62,25 @@ def test_links_to_pages_are_links(link: str) -> None:
 
 @pytest.mark.parametrize(
     "link",
-    ["javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,<b>", "file:///etc/passwd", "//a.b", "a.b", "", "http://", "http:a",
-     "https://a.b/ c", "http://[::1", "https://a.b/" + "x" * 2000, "java\nscript:x", "http://a\n.b", "vbscript:x", "https:\\\\a.b"],
-)  # fmt: skip
+    [
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        "data:text/html,<b>",
+        "file:///etc/passwd",
+        "//a.b",
+        "a.b",
+        "",
+        "http://",
+        "http:a",
+        "https://a.b/ c",
+        "http://[::1",
+        "https://a.b/" + "x" * 2000,
+        "java\nscript:x",
+        "http://a\n.b",
+        "vbscript:x",
+        "https:\\\\a.b",
+    ],
+)
 def test_anything_else_is_none(link: str) -> None:
     assert safe_link(link) is None
     shown = texts(graph({"link": link}), 0)

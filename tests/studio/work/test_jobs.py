@@ -37,7 +37,9 @@ def test_a_copy_has_all_labels_and_goes_its_own_way(tmp_path: Path) -> None:
         client.say("/tell", session="job (2)", labels=[{"node": 3, "label": "a"}])
         assert [client.look("/status", session=name)["told"] for name in ("job", "job (2)")] == [2, 3]
         assert "already" in client.refused(409, "POST", "/jobs/duplicate", json={"name": "job", "new_name": "job (2)"})
-        assert "a session's name" in client.refused(400, "POST", "/jobs/duplicate", json={"name": "job", "new_name": "../job"})
+        assert "a session's name" in client.refused(
+            400, "POST", "/jobs/duplicate", json={"name": "job", "new_name": "../job"}
+        )
         client.refused(404, "POST", "/jobs/duplicate", json={"name": "none", "new_name": "other"})
 
 
@@ -47,14 +49,20 @@ def test_an_archived_session_is_moved_and_comes_back_with_everything(tmp_path: P
     with running(tmp_path, session) as client:
         before = (tmp_path / "job.nodewise").read_bytes()
         client.say("/jobs/archive", name="job")
-        assert not (tmp_path / "job.nodewise").exists() and (tmp_path / "archive" / "job.nodewise").read_bytes() == before
+        assert (
+            not (tmp_path / "job.nodewise").exists() and (tmp_path / "archive" / "job.nodewise").read_bytes() == before
+        )
         listed = client.look("/jobs", JobsResponse)
         assert (
-            listed["jobs"] == [] and [each["name"] for each in listed["archived"]] == ["job"] and client.look("/studio")["session"] is None
+            listed["jobs"] == []
+            and [each["name"] for each in listed["archived"]] == ["job"]
+            and client.look("/studio")["session"] is None
         )
         client.refused(404, "GET", "/status", params={"session": "job"})
         job(tmp_path).close()
-        assert "already" in client.refused(409, "POST", "/jobs/archive", json={"name": "job"}), "nothing is written over"
+        assert "already" in client.refused(409, "POST", "/jobs/archive", json={"name": "job"}), (
+            "nothing is written over"
+        )
         assert "already" in client.refused(409, "POST", "/jobs/restore", json={"name": "job"})
         (tmp_path / "job.nodewise").rename(tmp_path / "else.nodewise")
         client.say("/jobs/restore", name="job")
@@ -82,14 +90,31 @@ def test_disagreements_are_listed_settled_and_kept_from_whose_opinion_is_wanted(
         for who, label in (("ada", "a"), ("bob", "b")):
             client.say("/tell", annotator=who, labels=[{"node": 7, "label": label}])
         (node,) = client.look("/disagreements", DisagreementsResponse)["nodes"]
-        assert (node["node"], node["votes"], node["label"], node["settled_by"]) == (7, {"ada": "a", "bob": "b"}, "a", None)
+        assert (node["node"], node["votes"], node["label"], node["settled_by"]) == (
+            7,
+            {"ada": "a", "bob": "b"},
+            "a",
+            None,
+        )
         assert client.look("/disagreements", annotator="cyd")["nodes"] == []
         event = client.say("/settle", annotator="eve", node=7, label="b")["event"]
         (node,) = client.look("/disagreements", annotator="cyd")["nodes"]
         assert (node["label"], node["settled_by"]) == ("b", "eve")
         assert client.look("/events")["events"][0] | {"time": 0} == {
-            "event": event, "kind": "settle", "annotator": "eve", "node": 7, "name": "7", "label": "b", "nodes": None, "into": None, "text": None,
-            "budget": None, "redundancy": None, "undoes": None, "undone": False, "time": 0,
-        }  # fmt: skip
+            "event": event,
+            "kind": "settle",
+            "annotator": "eve",
+            "node": 7,
+            "name": "7",
+            "label": "b",
+            "nodes": None,
+            "into": None,
+            "text": None,
+            "budget": None,
+            "redundancy": None,
+            "undoes": None,
+            "undone": False,
+            "time": 0,
+        }
     with Session.open(tmp_path / "job.nodewise") as session:
         assert session.labels[7] == "b"

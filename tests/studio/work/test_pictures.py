@@ -12,14 +12,18 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.studio.work.pictures import Pictures
 
-PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(20)
 GIF = b"GIF89a\x01\x00\x01\x00" + bytes(20)
 WEBP = b"RIFF\x1a\x00\x00\x00WEBPVP8L" + bytes(20)
 
 
 def graph_of(*values: str, name: str = "picture") -> Graph:
-    return Graph.build([[0], [1]], num_nodes=max(2, len(values)), attributes={name: [*values, *[""] * (2 - len(values))]})
+    return Graph.build(
+        [[0], [1]], num_nodes=max(2, len(values)), attributes={name: [*values, *[""] * (2 - len(values))]}
+    )
 
 
 @pytest.fixture
@@ -33,7 +37,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("value", "kind"), [("a.png", "png"), ("deep/b.jpg", "jpeg"), ("./c.gif", "gif"), ("deep/../d.webp", "webp"), (" a.png ", "png")]
+    ("value", "kind"),
+    [("a.png", "png"), ("deep/b.jpg", "jpeg"), ("./c.gif", "gif"), ("deep/../d.webp", "webp"), (" a.png ", "png")],
 )
 def test_a_picture_in_the_folder_is_shown_by_what_it_is(folder: Path, value: str, kind: str) -> None:
     pictures, graph = Pictures(folder), graph_of(value)
@@ -58,7 +63,8 @@ def test_nothing_outside_and_nothing_missing_is_opened(folder: Path, value: str)
 
 
 @pytest.mark.parametrize(
-    "value", ["http://a.example/a.png", "https://a.example/a.png", "file:a.png", "//host/a.png", "\\\\host\\share\\a.png"]
+    "value",
+    ["http://a.example/a.png", "https://a.example/a.png", "file:a.png", "//host/a.png", "\\\\host\\share\\a.png"],
 )
 def test_no_address_is_fetched(folder: Path, value: str) -> None:
     nested = folder / Path(*value.split("/"))  # even where a file of that very name lies there
@@ -84,7 +90,8 @@ def test_a_folder_whose_name_begins_alike_is_another(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", b"<html>", b"", b"RIFF....WAVE"]
+    "data",
+    [b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", b"<html>", b"", b"RIFF....WAVE"],
 )
 def test_what_is_no_picture_is_not_shown_whatever_its_name(folder: Path, data: bytes) -> None:
     (folder / "a.png").write_bytes(data)
@@ -122,7 +129,9 @@ def test_pictures_may_lie_in_the_graph() -> None:
     assert found[0] is not None and found[0].data == PNG
 
 
-@pytest.mark.parametrize(("name", "counts"), [("Picture", True), ("IMAGE", True), ("img", True), ("photo", True), ("pictures", False)])
+@pytest.mark.parametrize(
+    ("name", "counts"), [("Picture", True), ("IMAGE", True), ("img", True), ("photo", True), ("pictures", False)]
+)
 def test_the_attribute_goes_by_its_name(folder: Path, name: str, counts: bool) -> None:
     graph = graph_of("a.png", name=name)
     assert Pictures.attribute(graph) == (name if counts else None)

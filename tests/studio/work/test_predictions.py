@@ -26,7 +26,9 @@ class Steps:
             self.clock.now += self.each
 
 
-def test_predictions_of_a_trained_classifier_are_made_when_labels_have_changed_and_half_a_second_has_gone(tmp_path: Path) -> None:
+def test_predictions_of_a_trained_classifier_are_made_when_labels_have_changed_and_half_a_second_has_gone(
+    tmp_path: Path,
+) -> None:
     clock, steps = Clock(), Steps()
     session = job(tmp_path, classifier="gcn")
     kept = Predictions(session, steps, clock)
@@ -69,7 +71,9 @@ def test_predictions_in_closed_form_are_fresh_for_whoever_looks(tmp_path: Path) 
         assert not kept.fresh
         kept.want()
         assert kept.fresh and kept.kept is not None
-        assert (kept.kept.probabilities == session.predict().probabilities).all() and kept.kept.classes == session.classes
+        assert (
+            kept.kept.probabilities == session.predict().probabilities
+        ).all() and kept.kept.classes == session.classes
     assert kept.version == 4
 
 

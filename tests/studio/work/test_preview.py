@@ -16,9 +16,19 @@ def looked_at(path: Path, text: str) -> dict[str, str]:
 
 
 def test_kinds_are_told_from_names_and_cells(tmp_path: Path) -> None:
-    rows = "".join(f"{n},a long sentence about {n},{'yes' if n % 2 else 'no'},{n / 3:.2f},https://x.org/{n},w{n}\n" for n in range(40))
+    rows = "".join(
+        f"{n},a long sentence about {n},{'yes' if n % 2 else 'no'},{n / 3:.2f},https://x.org/{n},w{n}\n"
+        for n in range(40)
+    )
     kinds = looked_at(tmp_path / "t.csv", "id,abstract,spam,size,link,code\n" + rows)
-    assert kinds == {"id": "id", "abstract": "text", "spam": "label", "size": "number", "link": "other", "code": "other"}
+    assert kinds == {
+        "id": "id",
+        "abstract": "text",
+        "spam": "label",
+        "size": "number",
+        "link": "other",
+        "code": "other",
+    }
 
 
 def test_a_column_called_label_may_hold_numbers(tmp_path: Path) -> None:
@@ -36,7 +46,9 @@ def test_an_id_that_repeats_is_none(tmp_path: Path) -> None:
 
 def test_the_longest_of_the_usual_columns_is_the_text(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    rows = "".join(f"a title of {n},{'many words of a body ' * 5}{n},{'words of a remark ' * 20}{n}\n" for n in range(9))
+    rows = "".join(
+        f"a title of {n},{'many words of a body ' * 5}{n},{'words of a remark ' * 20}{n}\n" for n in range(9)
+    )
     looked_at(path, "title,body,remark\n" + rows)
     assert preview_table(path)["guess"]["text"] == "body"
 
@@ -53,9 +65,17 @@ def test_all_rows_are_counted_and_examples_are_short_and_different(tmp_path: Pat
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + f"{'x' * 500},\n" * 1500 + "y,z\n", encoding="utf-8")
     found = preview_table(path)
-    assert found["rows"] == 1501 and found["columns"][0]["examples"] == ["x" * 120] and found["columns"][1] == {
-        "name": "b", "kind": "other", "examples": [], "filled": 0.0,
-    }  # fmt: skip
+    assert (
+        found["rows"] == 1501
+        and found["columns"][0]["examples"] == ["x" * 120]
+        and found["columns"][1]
+        == {
+            "name": "b",
+            "kind": "other",
+            "examples": [],
+            "filled": 0.0,
+        }
+    )
 
 
 @pytest.mark.parametrize(

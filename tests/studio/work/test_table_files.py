@@ -1,4 +1,6 @@
-"""Tables as people have them: in other encodings, without a heading, as JSON lines or parquet, of pictures alone; and graphs."""
+"""Tables as people have them: in other encodings, without a heading, as JSON lines or parquet, of pictures alone; and
+graphs.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,11 @@ def test_an_encoding_can_be_chosen(tmp_path: Path) -> None:
 def test_a_missing_heading_is_noticed_and_what_was_noticed_can_be_corrected(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         guessed = preview(client, "t.csv", table(header=False).encode())
-        assert not guessed["header"] and [column["name"] for column in guessed["columns"]] == ["column 1", "column 2", "column 3"]
+        assert not guessed["header"] and [column["name"] for column in guessed["columns"]] == [
+            "column 1",
+            "column 2",
+            "column 3",
+        ]
         assert guessed["rows"] == 20 and preview(client, "t.csv", table().encode())["header"]
         assert preview(client, "t.csv", table(header=False).encode(), header="true")["rows"] == 19
         assert make(client, "t.csv", table(header=False).encode(), text="column 1")["nodes"] == 20
@@ -86,7 +92,11 @@ def test_json_lines_and_arrays_are_tables(tmp_path: Path) -> None:
             assert preview(client, name, content.encode())["rows"] == 20
         make(client, "t.jsonl", lines.encode(), text="note")
         card = client.look("/nodes/3")
-        assert card["text"] == ROWS[3]["note"] and card["attributes"]["kind"] == "cat" and card["attributes"]["tags"] == "[3]"
+        assert (
+            card["text"] == ROWS[3]["note"]
+            and card["attributes"]["kind"] == "cat"
+            and card["attributes"]["tags"] == "[3]"
+        )
         broken = client.post(f"{API}/preview", files={"nodes": ("t.jsonl", b'{"a": 1\n')})
         assert broken.status_code == 400 and broken.json()["error"].startswith("t.jsonl cannot be read as JSON lines")
 
@@ -95,7 +105,9 @@ def test_parquet_is_a_table(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
     with duckdb.connect() as connection:
-        connection.execute(f"COPY (SELECT * FROM read_json('{tmp_path / 't.jsonl'}')) TO '{tmp_path / 't.parquet'}' (FORMAT parquet)")
+        connection.execute(
+            f"COPY (SELECT * FROM read_json('{tmp_path / 't.jsonl'}')) TO '{tmp_path / 't.parquet'}' (FORMAT parquet)"
+        )
     with running(tmp_path) as client:
         content = (tmp_path / "t.parquet").read_bytes()
         assert preview(client, "t.parquet", content)["rows"] == 20
@@ -113,13 +125,20 @@ def test_several_columns_of_texts_are_joined(tmp_path: Path) -> None:
 
 def test_classes_may_be_separated_by_commas_semicolons_or_lines(tmp_path: Path) -> None:
     with running(tmp_path) as client:
-        assert make(client, "t.csv", table().encode(), text="note", classes="a; b\nc,d")["classes"] == ["a", "b", "c", "d"]
+        assert make(client, "t.csv", table().encode(), text="note", classes="a; b\nc,d")["classes"] == [
+            "a",
+            "b",
+            "c",
+            "d",
+        ]
 
 
 def test_one_row_is_refused_with_a_sentence(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         answer = client.post(f"{API}/preview", files={"nodes": ("t.csv", b"note,kind\nhello,x\n")})
-        assert answer.status_code == 400 and answer.json()["error"].startswith("t.csv holds one row, and what is to be labelled")
+        assert answer.status_code == 400 and answer.json()["error"].startswith(
+            "t.csv holds one row, and what is to be labelled"
+        )
 
 
 def test_graphs_are_taken_as_they_are(tmp_path: Path) -> None:
@@ -148,10 +167,17 @@ def test_a_table_of_pictures_alone(tmp_path: Path) -> None:
     content = ("picture,who\n" + "".join(f"{n}.png,somebody {n}\n" for n in range(12))).encode()
     with running(tmp_path, pictures=pictures) as client:
         assert make(client, "t.csv", content, knn=2)["nodes"] == 12
-        assert client.look("/nodes/3")["picture"] and client.get(f"{API}/nodes/3/picture").headers["content-type"] == "image/png"
-        assert all(near["node"] % 2 == 0 for near in client.look("/nodes/0/neighbourhood")["nodes"]), "those that look alike are joined"
+        assert (
+            client.look("/nodes/3")["picture"]
+            and client.get(f"{API}/nodes/3/picture").headers["content-type"] == "image/png"
+        )
+        assert all(near["node"] % 2 == 0 for near in client.look("/nodes/0/neighbourhood")["nodes"]), (
+            "those that look alike are joined"
+        )
         outside = client.post(
-            f"{API}/session", files={"nodes": ("t.csv", content.replace(b"3.png", b"../t"))}, data={"name": "x", "budget": 3}
+            f"{API}/session",
+            files={"nodes": ("t.csv", content.replace(b"3.png", b"../t"))},
+            data={"name": "x", "budget": 3},
         )
         assert outside.status_code == 400 and "line 5: there is no picture '../t'" in outside.json()["error"]
 
@@ -159,7 +185,11 @@ def test_a_table_of_pictures_alone(tmp_path: Path) -> None:
 def test_labels_of_a_table_can_be_an_answer_key(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         now = make(client, "t.csv", table().encode(), text="note", label="kind", labels_as="key", classes="cat, dog")
-        assert now["given"] == 0 and client.look("/nodes/1")["label"] is None and client.look("/nodes/1")["attributes"].get("kind") is None
+        assert (
+            now["given"] == 0
+            and client.look("/nodes/1")["label"] is None
+            and client.look("/nodes/1")["attributes"].get("kind") is None
+        )
         client.say("/tell", labels=[{"node": node, "label": ROWS[node]["kind"]} for node in range(6)])
         key = client.look("/report")["key"]
         assert key["of"] == 14 and key["right"] >= 12

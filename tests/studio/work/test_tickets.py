@@ -31,7 +31,9 @@ def test_map_report_export_and_a_new_session_can_be_cancelled(tmp_path: Path) ->
     with running(tmp_path, session) as client:
         client.say("/cancel", ticket="no longer wanted")
         for path, what in (("/map", "drawing the map"), ("/report", "the report"), ("/export/csv", "the export")):
-            assert client.refused(409, "GET", path, params={"ticket": "no longer wanted"}).startswith(f"{what} was cancelled")
+            assert client.refused(409, "GET", path, params={"ticket": "no longer wanted"}).startswith(
+                f"{what} was cancelled"
+            )
             assert client.get(f"/api/v1{path}", params={"ticket": "still wanted"}).status_code == 200
         table = {"nodes": ("t.csv", b"text\n" + b"\n".join(b"a line %d of words" % line for line in range(30)))}
         form = {"name": "new", "text": "text", "classes": "a, b", "knn": 3}
@@ -53,7 +55,9 @@ def test_a_report_that_runs_ends_when_it_is_cancelled(tmp_path: Path) -> None:
 
         page.reports._reporter = wait
         answers: list[int] = []
-        asking = threading.Thread(target=lambda: answers.append(client.get("/api/v1/report", params={"ticket": "a report"}).status_code))
+        asking = threading.Thread(
+            target=lambda: answers.append(client.get("/api/v1/report", params={"ticket": "a report"}).status_code)
+        )
         asking.start()
         assert begun.wait(60)
         client.say("/cancel", ticket="a report")

@@ -61,7 +61,10 @@ def test_a_long_job_lets_more_urgent_ones_go_before_it_goes_on(worker: Worker) -
     future = worker.submit(Priority.BACKGROUND, long)
     step.wait()
     later = worker.submit(Priority.BACKGROUND, lambda: done.append("as urgent"))
-    sooner = [worker.submit(Priority.READ, lambda: done.append("read")), worker.submit(Priority.ANSWER, lambda: done.append("answer"))]
+    sooner = [
+        worker.submit(Priority.READ, lambda: done.append("read")),
+        worker.submit(Priority.ANSWER, lambda: done.append("answer")),
+    ]
     queued.set()
     for each in (future, later, *sooner):
         each.result()

@@ -1,6 +1,7 @@
 """The paper's GCN for many runs at once on a GPU: the same training step as `gcn`, as a handful of kernels.
 
-Nothing here waits for the host: counts and seeds live on the device, so a step can be recorded once as a CUDA graph and replayed.
+Nothing here waits for the host: counts and seeds live on the device, so a step can be recorded once as a CUDA graph and
+replayed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class GcnCudaLearner(Learner):
 
     recordable = True
 
-    def __init__(self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None, budget: int = 64) -> None:
+    def __init__(
+        self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None, budget: int = 64
+    ) -> None:
         self.graph, self.runs, self.settings = graph, runs, settings or Gcn()
         self.num_classes = max(1, graph.num_classes if classes is None else classes)
         device, nodes, hidden, classes = graph.device, graph.num_nodes, self.settings.hidden, self.num_classes
@@ -55,7 +58,9 @@ class GcnCudaLearner(Learner):
         self._projected, self._error = (torch.zeros(runs, nodes, classes, device=device) for _ in range(2))
         self._room = min(budget, nodes)  # a recorded step keeps its buffers
         self._nodes, self._labels = (torch.zeros(runs, self._room, dtype=torch.int64, device=device) for _ in range(2))
-        self._count, self._epoch, self._zero, self._seed = (torch.zeros(1, dtype=torch.int64, device=device) for _ in range(4))
+        self._count, self._epoch, self._zero, self._seed = (
+            torch.zeros(1, dtype=torch.int64, device=device) for _ in range(4)
+        )
         self._sizes = {"WIDTH": kernels.triton.next_power_of_2(hidden), "ENTRIES": _ENTRIES}
         self._classes = max(2, kernels.triton.next_power_of_2(classes))
         if graph.sparse_x is not None and graph.offset is None:
@@ -111,9 +116,19 @@ class GcnCudaLearner(Learner):
         self._count.add_(1)
         norm = self.graph.norm
         kernels.mark[(self.graph.max_degree + 1, self.runs)](
-            norm.crow, norm.col, nodes.contiguous(), self._near, self._far, self._near_list, self._far_list, self._near_count, self._far_count,
-            self.graph.num_nodes, ENTRIES=32, num_warps=1,
-        )  # fmt: skip
+            norm.crow,
+            norm.col,
+            nodes.contiguous(),
+            self._near,
+            self._far,
+            self._near_list,
+            self._far_list,
+            self._near_count,
+            self._far_count,
+            self.graph.num_nodes,
+            ENTRIES=32,
+            num_warps=1,
+        )
 
     def finish(self, reporter: Reporter | None = None) -> None:
         """The closing epochs."""
@@ -136,12 +151,22 @@ class GcnCudaLearner(Learner):
         self.gradients()
         size, rates = self._weights.numel(), self.settings
         kernels.adam[(kernels.triton.cdiv(size, 1024),)](
-            self._weights, self._gradient, self._mean, self._square, self._epoch, rates.learning_rate, rates.weight_decay, size, BLOCK=1024
+            self._weights,
+            self._gradient,
+            self._mean,
+            self._square,
+            self._epoch,
+            rates.learning_rate,
+            rates.weight_decay,
+            size,
+            BLOCK=1024,
         )
         self._epoch.add_(1)
 
     def gradients(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The loss's gradients without the L2 term, with the dropout of the present epoch, added to what the buffers hold."""
+        """The loss's gradients without the L2 term, with the dropout of the present epoch, added to what the buffers
+        hold.
+        """
         graph, runs = self.graph, self.runs
         nodes, hidden, classes = graph.num_nodes, self.settings.hidden, self.num_classes
         norm = (graph.norm.crow, graph.norm.col, graph.norm.values)
@@ -151,45 +176,124 @@ class GcnCudaLearner(Learner):
         sizes = {**self._sizes, "num_warps": 1}
         self._far_product(chance, *far)
         kernels.hidden_layer[self._share](
-            *norm, self._far_out, self.w1, *near, self._hidden, self._projected, *chance, nodes, hidden, classes,
-            TRAIN=True, PROJECT=False, CLASSES=self._classes, **sizes,
-        )  # fmt: skip
+            *norm,
+            self._far_out,
+            self.w1,
+            *near,
+            self._hidden,
+            self._projected,
+            *chance,
+            nodes,
+            hidden,
+            classes,
+            TRAIN=True,
+            PROJECT=False,
+            CLASSES=self._classes,
+            **sizes,
+        )
         kernels.read[(self._room, runs)](
-            *norm, self._hidden, self.w1, self._nodes, self._labels, self._count, self._error, self._w1_gradient,
-            self.settings.warm_up, nodes, hidden, classes, self._room, CLASSES=self._classes, **sizes,
-        )  # fmt: skip
+            *norm,
+            self._hidden,
+            self.w1,
+            self._nodes,
+            self._labels,
+            self._count,
+            self._error,
+            self._w1_gradient,
+            self.settings.warm_up,
+            nodes,
+            hidden,
+            classes,
+            self._room,
+            CLASSES=self._classes,
+            **sizes,
+        )
         kernels.near_back[self._share](
-            *norm, self._error, self.w1, *near, self._hidden, self._back, rate, nodes, hidden, classes, CLASSES=self._classes, **sizes
+            *norm,
+            self._error,
+            self.w1,
+            *near,
+            self._hidden,
+            self._back,
+            rate,
+            nodes,
+            hidden,
+            classes,
+            CLASSES=self._classes,
+            **sizes,
         )
         kernels.far_sum[self._share](*norm, self._back, self._near, *far, self._far_out, nodes, hidden, **sizes)
         if hasattr(self, "_dense"):
             blocks = kernels.triton.cdiv(graph.num_features, _BACK_TILE["FEATURES"])
             kernels.weight_back_dense[(blocks, runs, max(1, min(32, 1024 // (blocks * runs))))](
-                self._dense, *far, self._far_out, self._w0_gradient, *chance, nodes, graph.num_features, hidden,
-                WIDTH=max(16, self._sizes["WIDTH"]), **_BACK_TILE,
-            )  # fmt: skip
+                self._dense,
+                *far,
+                self._far_out,
+                self._w0_gradient,
+                *chance,
+                nodes,
+                graph.num_features,
+                hidden,
+                WIDTH=max(16, self._sizes["WIDTH"]),
+                **_BACK_TILE,
+            )
         else:
             start, end, feature, row, entry, values = self._columns
             kernels.weight_back_sparse[(len(start), runs)](
-                start, end, feature, row, entry, values, self._far_out, self._far, self._w0_gradient, *chance,
-                nodes, graph.num_features, hidden, WIDTH=self._sizes["WIDTH"], ENTRIES=32, num_warps=1,
-            )  # fmt: skip
+                start,
+                end,
+                feature,
+                row,
+                entry,
+                values,
+                self._far_out,
+                self._far,
+                self._w0_gradient,
+                *chance,
+                nodes,
+                graph.num_features,
+                hidden,
+                WIDTH=self._sizes["WIDTH"],
+                ENTRIES=32,
+                num_warps=1,
+            )
         return self._w0_gradient, self._w1_gradient
 
     def _far_product(self, chance: tuple[object, ...], rows: torch.Tensor, count: torch.Tensor) -> None:
         graph, nodes, hidden = self.graph, self.graph.num_nodes, self.settings.hidden
         if hasattr(self, "_dense"):
             kernels.far_dense[(kernels.triton.cdiv(nodes, _FAR_TILE["ROWS"]), self.runs)](
-                self._dense, self.w0, rows, count, self._far_out, *chance, nodes, graph.num_features, hidden,
-                WIDTH=max(16, self._sizes["WIDTH"]), **_FAR_TILE,
-            )  # fmt: skip
+                self._dense,
+                self.w0,
+                rows,
+                count,
+                self._far_out,
+                *chance,
+                nodes,
+                graph.num_features,
+                hidden,
+                WIDTH=max(16, self._sizes["WIDTH"]),
+                **_FAR_TILE,
+            )
         else:
             x = graph.sparse_x
             assert x is not None
             kernels.far_sparse[self._share](
-                x.crow, x.col, x.values, self.w0, rows, count, self._far_out, *chance, nodes, graph.num_features, hidden,
-                TRAIN=True, **self._sizes, num_warps=1,
-            )  # fmt: skip
+                x.crow,
+                x.col,
+                x.values,
+                self.w0,
+                rows,
+                count,
+                self._far_out,
+                *chance,
+                nodes,
+                graph.num_features,
+                hidden,
+                TRAIN=True,
+                **self._sizes,
+                num_warps=1,
+            )
 
     def embedding(self) -> torch.Tensor:
         """The hidden layer, dropout off: [run, node, hidden]."""
@@ -198,20 +302,40 @@ class GcnCudaLearner(Learner):
         return out
 
     def logits(self) -> torch.Tensor:
-        """What is observed now (see `Gcn`), and the output, dropout off, once training has ended: [run, node, class]."""
+        """What is observed now (see `Gcn`), and the output, dropout off, once training has ended.
+
+        [run, node, class].
+        """
         return self._seen.clone() if self.settings.observed == "training" else self.output()
 
     def _observe(self) -> None:
-        """Keep the output of the pass that the next update is made from, on all nodes and with its dropout, if that is what is observed."""
+        """Keep the output of the pass that the next update is made from, on all nodes and with its dropout, if that is
+        what is observed.
+        """
         if self.settings.observed != "training":
             return
         graph, norm, every = self.graph, self.graph.norm, (self._every, self._every_count)
         chance = (self._seed, self._epoch, self.settings.dropout, self.runs)
         self._far_product(chance, *every)
         kernels.hidden_layer[self._share](
-            norm.crow, norm.col, norm.values, self._far_out, self.w1, *every, self._hidden, self._projected, *chance,
-            graph.num_nodes, self.settings.hidden, self.num_classes, TRAIN=True, PROJECT=True, CLASSES=self._classes, **self._sizes, num_warps=1,
-        )  # fmt: skip
+            norm.crow,
+            norm.col,
+            norm.values,
+            self._far_out,
+            self.w1,
+            *every,
+            self._hidden,
+            self._projected,
+            *chance,
+            graph.num_nodes,
+            self.settings.hidden,
+            self.num_classes,
+            TRAIN=True,
+            PROJECT=True,
+            CLASSES=self._classes,
+            **self._sizes,
+            num_warps=1,
+        )
         self._seen.copy_(norm.mm(self._projected))
 
     def output(self) -> torch.Tensor:
@@ -248,9 +372,24 @@ class GcnCudaLearner(Learner):
             if graph.offset is not None:
                 far_out.sub_(torch.matmul(graph.offset, self.w0)[:, None])
         kernels.hidden_layer[self._share](
-            norm.crow, norm.col, norm.values, far_out, self.w1, self._near_list, self._near_count, hidden, projected, *chance,
-            graph.num_nodes, width, self.num_classes, TRAIN=False, PROJECT=project, CLASSES=self._classes, **sizes,
-        )  # fmt: skip
+            norm.crow,
+            norm.col,
+            norm.values,
+            far_out,
+            self.w1,
+            self._near_list,
+            self._near_count,
+            hidden,
+            projected,
+            *chance,
+            graph.num_nodes,
+            width,
+            self.num_classes,
+            TRAIN=False,
+            PROJECT=project,
+            CLASSES=self._classes,
+            **sizes,
+        )
 
 
 def _csr(graph: GraphTensors) -> sp.csr_matrix:
@@ -264,7 +403,10 @@ def _dense(graph: GraphTensors) -> torch.Tensor:
 
 
 def _column_parts(graph: GraphTensors) -> tuple[torch.Tensor, ...]:
-    """X by columns, cut into parts: start, end and feature of each part; node, place in the rows' order and value of each entry."""
+    """X by columns, cut into parts: start, end and feature of each part.
+
+    Node, place in the rows' order and value of each entry.
+    """
     x = _csr(graph)
     turned = sp.csr_matrix((np.arange(x.nnz, dtype=np.int32), x.indices, x.indptr), shape=x.shape).tocsc()
     lengths = np.diff(turned.indptr)
@@ -273,5 +415,12 @@ def _column_parts(graph: GraphTensors) -> tuple[torch.Tensor, ...]:
     within = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
     start = turned.indptr[:-1][feature] + within * _PART
     end = np.minimum(start + _PART, turned.indptr[1:][feature])
-    arrays = (start.astype(np.int32), end.astype(np.int32), feature, turned.indices, turned.data, x.data[turned.data].astype(np.float32))
+    arrays = (
+        start.astype(np.int32),
+        end.astype(np.int32),
+        feature,
+        turned.indices,
+        turned.data,
+        x.data[turned.data].astype(np.float32),
+    )
     return tuple(torch.from_numpy(np.ascontiguousarray(a)).to(graph.device) for a in arrays)

@@ -1,9 +1,11 @@
 """The paper's classifier, a two-layer GCN, for many independent runs at once, on the CPU.
 
-Section 4.1 and the protocol: logits = Â relu(Â X W0) W1 with no bias, dropout on the input and the hidden layer, Adam with L2
+Section 4.1 and the protocol: logits = Â relu(Â X W0) W1 with no bias, dropout on the input and the hidden layer, Adam
+with L2
 added to the gradient, loss = mean cross-entropy over the labelled nodes, scaled by min(labelled, 10) / 10.
 
-Gradients are written out by hand and restricted to the rows that the loss reaches (see `Field`). How training ends, `train_to_the_end`, is the same on a
+Gradients are written out by hand and restricted to the rows that the loss reaches (see `Field`). How training ends,
+`train_to_the_end`, is the same on a
 GPU, whose learner is in `cuda`.
 """
 
@@ -38,11 +40,15 @@ class Gcn(Classifier):
 
     Attributes:
         closing_epochs: epochs after the last label: what "until convergence" was in the released code.
-        convergence: the share by which the training loss must fall in ten epochs for a run to go on after the last label, as the paper words it;
+        convergence: the share by which the training loss must fall in ten epochs for a run to go on after the last
+            label, as the paper words it;
             ``closing_epochs`` are then the most. 0: exactly so many.
-        observed: what strategies see between two labels, and a session shows with its questions: the output of the ``"updated"`` weights, as the paper has
-            it, or that of the ``"training"`` pass itself, before its update and with dropout on, as in the released code. What is predicted at the end
-            is the output after training in both cases. The training pass takes longer, most on a CPU and where features are dense.
+        observed: what strategies see between two labels, and a session shows with its questions: the output of the
+            ``"updated"`` weights, as the paper has
+            it, or that of the ``"training"`` pass itself, before its update and with dropout on, as in the released
+            code. What is predicted at the end
+            is the output after training in both cases. The training pass takes longer, most on a CPU and where features
+            are dense.
     """
 
     name = "gcn"
@@ -58,11 +64,20 @@ class Gcn(Classifier):
     observed: Literal["updated", "training"] = "updated"
 
     def __post_init__(self) -> None:
-        if not (self.hidden > 0 and 0 <= self.dropout < 1 and self.learning_rate > 0 and self.weight_decay >= 0 and self.warm_up > 0):
-            raise InputError(f"a classifier cannot be trained with {self}: sizes and rates must be positive and dropout below 1")
+        if not (
+            self.hidden > 0
+            and 0 <= self.dropout < 1
+            and self.learning_rate > 0
+            and self.weight_decay >= 0
+            and self.warm_up > 0
+        ):
+            raise InputError(
+                f"a classifier cannot be trained with {self}: sizes and rates must be positive and dropout below 1"
+            )
         if self.closing_epochs < 0 or not 0 <= self.convergence < 1:
             raise InputError(
-                f"closing_epochs must not be below 0 and convergence from 0 to below 1, got {self.closing_epochs} and {self.convergence}"
+                f"closing_epochs must not be below 0 and convergence from 0 to below 1, got {self.closing_epochs} and"
+                f" {self.convergence}"
             )
         if self.observed not in ("updated", "training"):
             raise InputError(f"unknown observed output {self.observed!r}: use updated or training")
@@ -72,7 +87,9 @@ class Gcn(Classifier):
         return gcn_features(graph)
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
-        """Hidden layers and what their gradients need, weights with what Adam keeps of them, and the propagation's entries."""
+        """Hidden layers and what their gradients need, weights with what Adam keeps of them, and the propagation's
+        entries.
+        """
         return 4 * (graph.num_nodes * 64 * 4 + graph.num_features * 64 * 4 + 4 * graph.norm.entries)
 
     def start(self, graph: GraphTensors, prepared: None, runs: int, classes: int, budget: int) -> Learner:
@@ -84,14 +101,18 @@ class Gcn(Classifier):
         return GcnLearner(graph, runs, self, classes)
 
 
-_DROPPED_AT_ONCE = 2**23  # entries of dense features, all runs together, that dropout works on at a time where all nodes are passed
+_DROPPED_AT_ONCE = (
+    2**23
+)  # entries of dense features, all runs together, that dropout works on at a time where all nodes are passed
 
 
 class GcnLearner(Learner):
     """Runs of the GCN over one graph on the CPU, each with weights, labels and dropout of its own.
 
-    With a number of classes at the start their weights are drawn together, as the paper's; classes that come by name have weights that follow from the
-    seed and the name, uniform in ±1/√(classes there are then), and what Adam remembers of them starts at zero. With no class known there is one
+    With a number of classes at the start their weights are drawn together, as the paper's; classes that come by name
+    have weights that follow from the
+    seed and the name, uniform in ±1/√(classes there are then), and what Adam remembers of them starts at zero. With no
+    class known there is one
     nameless column, so that a forward pass has something to give.
 
     Attributes:
@@ -120,7 +141,9 @@ class GcnLearner(Learner):
         if not self._known:
             self.w1[..., 0] = self._column("", 1)
         rates = self.settings
-        self._adam = torch.optim.Adam([self.w0, self.w1], lr=rates.learning_rate, weight_decay=rates.weight_decay, fused=True)
+        self._adam = torch.optim.Adam(
+            [self.w0, self.w1], lr=rates.learning_rate, weight_decay=rates.weight_decay, fused=True
+        )
         self.epochs_done = self.labelled_count = 0
         self._field = Field(self.graph, self.runs)
         self._stale = True
@@ -133,7 +156,10 @@ class GcnLearner(Learner):
             return
         if not self._known:  # the first ones take the nameless column's place
             self._known = len(names)
-            self._exchange(torch.stack([self._column(name, len(names)) for name in names], -1).expand(self.runs, -1, -1).clone(), keep=0)
+            self._exchange(
+                torch.stack([self._column(name, len(names)) for name in names], -1).expand(self.runs, -1, -1).clone(),
+                keep=0,
+            )
             return
         for name in names:
             self._known += 1
@@ -147,14 +173,18 @@ class GcnLearner(Learner):
         self._adam.param_groups[0]["params"] = [self.w0, self.w1]
         if state and keep:
             fresh = torch.zeros_like(w1[..., keep:])
-            self._adam.state[self.w1] = {key: v if v.dim() == 0 else torch.cat([v[..., :keep], fresh], -1) for key, v in state.items()}
+            self._adam.state[self.w1] = {
+                key: v if v.dim() == 0 else torch.cat([v[..., :keep], fresh], -1) for key, v in state.items()
+            }
 
     def _widen(self, w1: torch.Tensor) -> None:
         self.w1, self.num_classes, self._seen = w1, w1.shape[-1], None
 
     def _column(self, name: str, classes: int) -> torch.Tensor:
         generator = torch.Generator().manual_seed(derive_seed(self.seed, "class", name))
-        return torch.empty(self.settings.hidden, dtype=self.graph.dtype).uniform_(-1, 1, generator=generator) / math.sqrt(classes)
+        return torch.empty(self.settings.hidden, dtype=self.graph.dtype).uniform_(
+            -1, 1, generator=generator
+        ) / math.sqrt(classes)
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         """Give each run more labelled nodes: two tensors [run, k]."""
@@ -194,7 +224,9 @@ class GcnLearner(Learner):
         far = self._input.forward(self.w0, noise)  # [far, hidden]
         near = csr_product(self._field.first.forward, far).relu_()  # [near, hidden]
         near.mul_(self._keep(noise, near.shape))
-        read = csr_product(self._field.second.forward, near).view(self.runs, self.labelled_count, -1)  # [run, label, hidden]
+        read = csr_product(self._field.second.forward, near).view(
+            self.runs, self.labelled_count, -1
+        )  # [run, label, hidden]
         error = torch.softmax(torch.bmm(read, self.w1), -1)  # [run, label, class]
         error.scatter_add_(2, self._labels[..., None], error.new_full((*self._labels.shape, 1), -1.0))
         error.mul_(min(self.labelled_count, self.settings.warm_up) / self.settings.warm_up / self.labelled_count)
@@ -208,9 +240,14 @@ class GcnLearner(Learner):
 
     def snapshot(self) -> _Snapshot:
         """All that training changes, to come back to with `restore`."""
-        adam = [{key: value.clone() for key, value in self._adam.state.get(weight, {}).items()} for weight in (self.w0, self.w1)]
+        adam = [
+            {key: value.clone() for key, value in self._adam.state.get(weight, {}).items()}
+            for weight in (self.w0, self.w1)
+        ]
         counts = (self.seed, self.epochs_done, self.labelled_count)
-        return _Snapshot(self.w0.clone(), self.w1.clone(), adam, self._field.copy(), self._labels, counts, self._known, self._seen)
+        return _Snapshot(
+            self.w0.clone(), self.w1.clone(), adam, self._field.copy(), self._labels, counts, self._known, self._seen
+        )
 
     def restore(self, snapshot: _Snapshot) -> None:
         """Go on from a snapshot as if nothing had happened since, with the classes that there were then."""
@@ -229,7 +266,10 @@ class GcnLearner(Learner):
         return self.graph.norm.mm(self.graph.input_product(self.w0)).relu_()
 
     def logits(self) -> torch.Tensor:
-        """What is observed now (see `Gcn`), and the output, dropout off, once training has ended: [run, node, class]."""
+        """What is observed now (see `Gcn`), and the output, dropout off, once training has ended.
+
+        [run, node, class].
+        """
         if self.settings.observed == "updated":
             return self.output()
         if self._seen is None:
@@ -249,13 +289,17 @@ class GcnLearner(Learner):
             step = max(1, _DROPPED_AT_ONCE // (self.runs * graph.num_features))
             for start in range(0, graph.num_nodes, step):
                 rows = graph.input_rows(np.arange(start, min(start + step, graph.num_nodes)))
-                first[:, start : start + step] = torch.bmm(self._keep(noise, (self.runs, *rows.shape)).mul_(rows), self.w0)
+                first[:, start : start + step] = torch.bmm(
+                    self._keep(noise, (self.runs, *rows.shape)).mul_(rows), self.w0
+                )
         hidden = graph.norm.mm(first).relu_()
         return graph.norm.mm(torch.bmm(hidden.mul_(self._keep(noise, tuple(hidden.shape))), self.w1))
 
     def output(self) -> torch.Tensor:
         """The output, dropout off: [run, node, class]."""
-        if not hasattr(self, "_room"):  # kept from call to call: the first touch of new memory costs more than the products
+        if not hasattr(
+            self, "_room"
+        ):  # kept from call to call: the first touch of new memory costs more than the products
             self._room = self.w0.new_empty(2, self.runs, self.graph.num_nodes, self.settings.hidden)
         hidden = self.graph.norm.mm(self.graph.input_product(self.w0, self._room[0]), self._room[1]).relu_()
         # turned, the product is wide instead of narrow: several times as fast
@@ -291,11 +335,16 @@ CHECK_EVERY = 10
 
 
 def train_to_the_end(learner: GcnLearner | GcnCudaLearner, reporter: Reporter | None = None) -> None:
-    """The closing epochs of all runs: a number of them, as in the released code, or until the training loss stops falling, as the paper words it.
+    """The closing epochs of all runs.
 
-    With a ``convergence`` c above 0 a run ends when its training loss, taken every ten epochs without dropout, has fallen by less than the share c
-    since the look before; ``closing_epochs`` are then the most. A run that has ended keeps its weights while others go on, so that no run depends on
-    those beside it. Nothing waits for the host, so that a GPU can record it; there all epochs are played, whatever has ended.
+    A number of them, as in the released code, or until the training loss stops falling, as the paper words it.
+
+    With a ``convergence`` c above 0 a run ends when its training loss, taken every ten epochs without dropout, has
+    fallen by less than the share c
+    since the look before; ``closing_epochs`` are then the most. A run that has ended keeps its weights while others go
+    on, so that no run depends on
+    those beside it. Nothing waits for the host, so that a GPU can record it; there all epochs are played, whatever has
+    ended.
     """
     settings, weights = learner.settings, (learner.w0, learner.w1)
     if settings.convergence == 0:
@@ -304,7 +353,10 @@ def train_to_the_end(learner: GcnLearner | GcnCudaLearner, reporter: Reporter | 
             if reporter is not None:
                 reporter(Progress("predict", done + 1, settings.closing_epochs))
         return
-    kept, going = [weight.clone() for weight in weights], torch.ones(learner.runs, dtype=torch.bool, device=learner.w0.device)
+    kept, going = (
+        [weight.clone() for weight in weights],
+        torch.ones(learner.runs, dtype=torch.bool, device=learner.w0.device),
+    )
     before = learner.training_loss()
     for done in range(1, settings.closing_epochs + 1):
         learner.epoch()
@@ -320,7 +372,9 @@ def train_to_the_end(learner: GcnLearner | GcnCudaLearner, reporter: Reporter | 
         weight.copy_(last)
 
 
-def labelled_loss(logits: torch.Tensor, nodes: torch.Tensor, labels: torch.Tensor, filled: torch.Tensor | None = None) -> torch.Tensor:
+def labelled_loss(
+    logits: torch.Tensor, nodes: torch.Tensor, labels: torch.Tensor, filled: torch.Tensor | None = None
+) -> torch.Tensor:
     """The mean cross-entropy of each run's labelled nodes: [run].
 
     Args:
@@ -346,12 +400,17 @@ class _SparseInput:
     def forward(self, w0: torch.Tensor, noise: np.random.Generator) -> torch.Tensor:
         whole = self._pair.forward
         self._values = whole.values() * self._keep(noise, tuple(whole.values().shape))
-        return csr_product(csr_tensor(whole.crow_indices(), whole.col_indices(), self._values, whole.shape), w0.view(-1, w0.shape[-1]))
+        return csr_product(
+            csr_tensor(whole.crow_indices(), whole.col_indices(), self._values, whole.shape), w0.view(-1, w0.shape[-1])
+        )
 
     def backward(self, back: torch.Tensor) -> torch.Tensor:
         whole = self._pair.backward
         return csr_product(
-            csr_tensor(whole.crow_indices(), whole.col_indices(), self._values.index_select(0, self._order), whole.shape), back
+            csr_tensor(
+                whole.crow_indices(), whole.col_indices(), self._values.index_select(0, self._order), whole.shape
+            ),
+            back,
         )
 
 
@@ -377,10 +436,13 @@ class _DenseInput:
 
 
 class Field:
-    """The part of the graph that the labelled nodes' loss reaches in each run, growing with every label, and the matrices restricted to it.
+    """The part of the graph that the labelled nodes' loss reaches in each run, growing with every label, and the
+    matrices restricted to it.
 
-    The loss of a two-layer GCN reads the hidden layer at the labelled nodes and their neighbours (the *near* nodes), and the
-    input at those nodes' neighbours (the *far* nodes). Training on these rows alone gives the same gradients as training on the
+    The loss of a two-layer GCN reads the hidden layer at the labelled nodes and their neighbours (the *near* nodes),
+    and the
+    input at those nodes' neighbours (the *far* nodes). Training on these rows alone gives the same gradients as
+    training on the
     whole graph; on Cora with 35 labels that is a fifth of the hidden layer and half of the input.
 
     Attributes:
@@ -439,7 +501,9 @@ class Field:
         self.second = _pair(lengths, column, values[entry], len(near_run))
 
     def input_entries(self, x: Sparse) -> tuple[MatrixPair, np.ndarray]:
-        """The far nodes' rows of sparse features, columns counted through all runs, and the transpose's order of entries."""
+        """The far nodes' rows of sparse features, columns counted through all runs, and the transpose's order of
+        entries.
+        """
         entry, lengths = _row_entries(x.crow.numpy(), self.far_node)
         columns = x.shape[1]
         column = (np.repeat(self.far_run * columns, lengths) + x.col.numpy()[entry]).astype(np.int32)
@@ -461,14 +525,18 @@ def _row_entries(crow: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.nda
     return np.repeat(start - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0), lengths
 
 
-def _ordered_pair(lengths: np.ndarray, column: np.ndarray, values: np.ndarray, columns: int) -> tuple[MatrixPair, np.ndarray]:
+def _ordered_pair(
+    lengths: np.ndarray, column: np.ndarray, values: np.ndarray, columns: int
+) -> tuple[MatrixPair, np.ndarray]:
     crow = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     shape = (len(lengths), columns)
     # scipy transposes in linear time; carrying the positions tells how to reorder values that change every epoch
     turned = sp.csr_matrix((np.arange(len(column), dtype=np.int32), column, crow), shape=shape, copy=False).tocsc()
     order = turned.data
     forward = csr_tensor(torch.from_numpy(crow), torch.from_numpy(column), torch.from_numpy(values), shape)
-    back = csr_tensor(torch.from_numpy(turned.indptr), torch.from_numpy(turned.indices), torch.from_numpy(values[order]), shape[::-1])
+    back = csr_tensor(
+        torch.from_numpy(turned.indptr), torch.from_numpy(turned.indices), torch.from_numpy(values[order]), shape[::-1]
+    )
     return MatrixPair(forward, back), order
 
 

@@ -1,7 +1,9 @@
 """GPU kernels of the GCN's training step, one program for a (node, run), restricted to the rows that the loss reaches.
 
-Dropout is drawn where it is used, from (seed, epoch, run, layer) and the element's place, so that the backward pass draws the same
-again and nothing is stored. The names follow `field`: labelled nodes, near nodes (their neighbours), far nodes (the neighbours'
+Dropout is drawn where it is used, from (seed, epoch, run, layer) and the element's place, so that the backward pass
+draws the same
+again and nothing is stored. The names follow `field`: labelled nodes, near nodes (their neighbours), far nodes (the
+neighbours'
 neighbours).
 """
 
@@ -26,13 +28,18 @@ __all__ = [
 
 @triton.jit
 def stream(seed, epoch, run, runs, layer):
-    """The seed of one run's dropout in one layer and epoch; never the seed itself, from which the weights were drawn."""
+    """The seed of one run's dropout in one layer and epoch.
+
+    Never the seed itself, from which the weights were drawn.
+    """
     return tl.load(seed) + ((tl.load(epoch) * runs + run) * 2 + layer + 1).to(tl.int64) * 7919
 
 
 @triton.jit
 def keep(key, node, begin, features, rate, ROWS: tl.constexpr, FEATURES: tl.constexpr):
-    """Dropout's choice for a tile of nodes and a run of features that begins at a multiple of FEATURES: bool [ROWS, FEATURES].
+    """Dropout's choice for a tile of nodes and a run of features that begins at a multiple of FEATURES.
+
+    Bool [ROWS, FEATURES].
 
     One draw of the generator gives eight choices of 16 bits each.
     """
@@ -46,8 +53,24 @@ def keep(key, node, begin, features, rate, ROWS: tl.constexpr, FEATURES: tl.cons
 
 
 @triton.jit
-def row_product(crow, col, values, source, near, run, node, nodes, width, NEAR: tl.constexpr, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
-    """A node's row of the sparse matrix times the run's source [node, width]: [WIDTH]. With NEAR, only at columns that are marked near."""
+def row_product(
+    crow,
+    col,
+    values,
+    source,
+    near,
+    run,
+    node,
+    nodes,
+    width,
+    NEAR: tl.constexpr,
+    WIDTH: tl.constexpr,
+    ENTRIES: tl.constexpr,
+):
+    """A node's row of the sparse matrix times the run's source [node, width]: [WIDTH].
+
+    With NEAR, only at columns that are marked near.
+    """
     unit = tl.arange(0, WIDTH)
     start = tl.load(crow + node)
     end = tl.load(crow + node + 1)
@@ -80,14 +103,35 @@ def mark(crow, col, queried, near, far, near_list, far_list, near_count, far_cou
                 entries = first + tl.arange(0, ENTRIES)
                 inside = entries < end
                 second = tl.load(col + entries, mask=inside, other=0)
-                fresh = inside & (tl.atomic_xchg(far + run * nodes + second, tl.full([ENTRIES], 1, tl.int32), mask=inside) == 0)
-                slot = tl.atomic_add(far_count + run + tl.zeros([ENTRIES], tl.int32), tl.full([ENTRIES], 1, tl.int32), mask=fresh)
+                fresh = inside & (
+                    tl.atomic_xchg(far + run * nodes + second, tl.full([ENTRIES], 1, tl.int32), mask=inside) == 0
+                )
+                slot = tl.atomic_add(
+                    far_count + run + tl.zeros([ENTRIES], tl.int32), tl.full([ENTRIES], 1, tl.int32), mask=fresh
+                )
                 tl.store(far_list + run * nodes + slot, second, mask=fresh)
 
 
 @triton.jit
-def far_sparse(crow, col, values, w0, far_list, far_count, out, seed, epoch, rate, runs, nodes, features, width,
-               TRAIN: tl.constexpr, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+def far_sparse(
+    crow,
+    col,
+    values,
+    w0,
+    far_list,
+    far_count,
+    out,
+    seed,
+    epoch,
+    rate,
+    runs,
+    nodes,
+    features,
+    width,
+    TRAIN: tl.constexpr,
+    WIDTH: tl.constexpr,
+    ENTRIES: tl.constexpr,
+):
     """X W0, X sparse; in training with dropout and only at far nodes. Program (share of the nodes, run)."""
     run = tl.program_id(1).to(tl.int64)
     unit = tl.arange(0, WIDTH)
@@ -105,13 +149,30 @@ def far_sparse(crow, col, values, w0, far_list, far_count, out, seed, epoch, rat
             if TRAIN:
                 value = tl.where(tl.rand(stream(seed, epoch, run, runs, 0), entry) >= rate, value / (1 - rate), 0.0)
             source = w0 + run * features * width + column[:, None] * width + unit[None, :]
-            total += tl.sum(value[:, None] * tl.load(source, mask=inside[:, None] & (unit < width)[None, :], other=0.0), 0)
+            total += tl.sum(
+                value[:, None] * tl.load(source, mask=inside[:, None] & (unit < width)[None, :], other=0.0), 0
+            )
         tl.store(out + (run * nodes + node) * width + unit, total, mask=unit < width)
 
 
 @triton.jit
-def far_dense(x, w0, rows, count, out, seed, epoch, rate, runs, nodes, features, width,
-              WIDTH: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr):  # fmt: skip
+def far_dense(
+    x,
+    w0,
+    rows,
+    count,
+    out,
+    seed,
+    epoch,
+    rate,
+    runs,
+    nodes,
+    features,
+    width,
+    WIDTH: tl.constexpr,
+    ROWS: tl.constexpr,
+    FEATURES: tl.constexpr,
+):
     """X W0 at far nodes, X dense, with dropout; program (tile of the run's far nodes, run)."""
     run = tl.program_id(1).to(tl.int64)
     many = tl.load(count + run)
@@ -129,15 +190,43 @@ def far_dense(x, w0, rows, count, out, seed, epoch, rate, runs, nodes, features,
         inside = (slot < many)[:, None] & (feature < features)[None, :]
         value = tl.load(x + where, mask=inside, other=0.0)
         value = tl.where(keep(key, node, begin, features, rate, ROWS, FEATURES), value / (1 - rate), 0.0)
-        weight = tl.load(w0 + run * features * width + feature[:, None] * width + unit[None, :],
-                         mask=(feature < features)[:, None] & (unit < width)[None, :], other=0.0)  # fmt: skip
+        weight = tl.load(
+            w0 + run * features * width + feature[:, None] * width + unit[None, :],
+            mask=(feature < features)[:, None] & (unit < width)[None, :],
+            other=0.0,
+        )
         total = tl.dot(value, weight, total, input_precision="tf32x3")
-    tl.store(out + (run * nodes + node)[:, None] * width + unit[None, :], total, mask=(slot < many)[:, None] & (unit < width)[None, :])
+    tl.store(
+        out + (run * nodes + node)[:, None] * width + unit[None, :],
+        total,
+        mask=(slot < many)[:, None] & (unit < width)[None, :],
+    )
 
 
 @triton.jit
-def hidden_layer(crow, col, values, far_out, w1, near_list, near_count, hidden, projected, seed, epoch, rate, runs, nodes, width, classes,
-                 TRAIN: tl.constexpr, PROJECT: tl.constexpr, WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+def hidden_layer(
+    crow,
+    col,
+    values,
+    far_out,
+    w1,
+    near_list,
+    near_count,
+    hidden,
+    projected,
+    seed,
+    epoch,
+    rate,
+    runs,
+    nodes,
+    width,
+    classes,
+    TRAIN: tl.constexpr,
+    PROJECT: tl.constexpr,
+    WIDTH: tl.constexpr,
+    CLASSES: tl.constexpr,
+    ENTRIES: tl.constexpr,
+):
     """relu(Â far); in training at near nodes, with dropout. With PROJECT, times W1 instead of stored."""
     run = tl.program_id(1).to(tl.int64)
     unit = tl.arange(0, WIDTH)
@@ -147,19 +236,46 @@ def hidden_layer(crow, col, values, far_out, w1, near_list, near_count, hidden, 
         total = row_product(crow, col, values, far_out, col, run, node, nodes, width, False, WIDTH, ENTRIES)
         total = tl.maximum(total, 0.0)
         if TRAIN:
-            total = tl.where(tl.rand(stream(seed, epoch, run, runs, 1), node * width + unit) >= rate, total / (1 - rate), 0.0)
+            total = tl.where(
+                tl.rand(stream(seed, epoch, run, runs, 1), node * width + unit) >= rate, total / (1 - rate), 0.0
+            )
         if PROJECT:
             label = tl.arange(0, CLASSES)
-            weight = tl.load(w1 + run * width * classes + unit[:, None] * classes + label[None, :],
-                             mask=(unit < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
-            tl.store(projected + (run * nodes + node) * classes + label, tl.sum(total[:, None] * weight, 0), mask=label < classes)
+            weight = tl.load(
+                w1 + run * width * classes + unit[:, None] * classes + label[None, :],
+                mask=(unit < width)[:, None] & (label < classes)[None, :],
+                other=0.0,
+            )
+            tl.store(
+                projected + (run * nodes + node) * classes + label,
+                tl.sum(total[:, None] * weight, 0),
+                mask=label < classes,
+            )
         else:
             tl.store(hidden + (run * nodes + node) * width + unit, total, mask=unit < width)
 
 
 @triton.jit
-def read(crow, col, values, hidden, w1, queried, labels, count, error, w1_grad, warm_up, nodes, width, classes, budget,
-         WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+def read(
+    crow,
+    col,
+    values,
+    hidden,
+    w1,
+    queried,
+    labels,
+    count,
+    error,
+    w1_grad,
+    warm_up,
+    nodes,
+    width,
+    classes,
+    budget,
+    WIDTH: tl.constexpr,
+    CLASSES: tl.constexpr,
+    ENTRIES: tl.constexpr,
+):
     """Output and error at labelled nodes, and the gradient of W1; program (label, run)."""
     which = tl.program_id(0)
     run = tl.program_id(1).to(tl.int64)
@@ -182,8 +298,24 @@ def read(crow, col, values, hidden, w1, queried, labels, count, error, w1_grad, 
 
 
 @triton.jit
-def near_back(crow, col, values, error, w1, near_list, near_count, hidden, out, rate, nodes, width, classes,
-              WIDTH: tl.constexpr, CLASSES: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
+def near_back(
+    crow,
+    col,
+    values,
+    error,
+    w1,
+    near_list,
+    near_count,
+    hidden,
+    out,
+    rate,
+    nodes,
+    width,
+    classes,
+    WIDTH: tl.constexpr,
+    CLASSES: tl.constexpr,
+    ENTRIES: tl.constexpr,
+):
     """The loss's gradient at the hidden layer's input; program (near node, run)."""
     run = tl.program_id(1).to(tl.int64)
     unit = tl.arange(0, WIDTH)
@@ -191,15 +323,20 @@ def near_back(crow, col, values, error, w1, near_list, near_count, hidden, out, 
     for which in range(tl.program_id(0), tl.load(near_count + run), tl.num_programs(0)):
         node = tl.load(near_list + run * nodes + which)
         total = row_product(crow, col, values, error, col, run, node, nodes, classes, False, CLASSES, ENTRIES)
-        weight = tl.load(w1 + run * width * classes + unit[:, None] * classes + label[None, :],
-                         mask=(unit < width)[:, None] & (label < classes)[None, :], other=0.0)  # fmt: skip
+        weight = tl.load(
+            w1 + run * width * classes + unit[:, None] * classes + label[None, :],
+            mask=(unit < width)[:, None] & (label < classes)[None, :],
+            other=0.0,
+        )
         where = (run * nodes + node) * width + unit
         active = tl.load(hidden + where, mask=unit < width, other=0.0) > 0
         tl.store(out + where, tl.where(active, tl.sum(total[None, :] * weight, 1) / (1 - rate), 0.0), mask=unit < width)
 
 
 @triton.jit
-def far_sum(crow, col, values, source, near, far_list, far_count, out, nodes, width, WIDTH: tl.constexpr, ENTRIES: tl.constexpr):
+def far_sum(
+    crow, col, values, source, near, far_list, far_count, out, nodes, width, WIDTH: tl.constexpr, ENTRIES: tl.constexpr
+):
     """Â times the gradient at near nodes; program (far node, run)."""
     run = tl.program_id(1).to(tl.int64)
     unit = tl.arange(0, WIDTH)
@@ -210,9 +347,30 @@ def far_sum(crow, col, values, source, near, far_list, far_count, out, nodes, wi
 
 
 @triton.jit
-def weight_back_sparse(part_start, part_end, part_feature, row, entry_of, values, back, far, grad, seed, epoch, rate, runs, nodes, features, width,
-                       WIDTH: tl.constexpr, ENTRIES: tl.constexpr):  # fmt: skip
-    """The gradient of W0, X sparse; program (part of a feature's column, run). Long columns have several parts, so they are added."""
+def weight_back_sparse(
+    part_start,
+    part_end,
+    part_feature,
+    row,
+    entry_of,
+    values,
+    back,
+    far,
+    grad,
+    seed,
+    epoch,
+    rate,
+    runs,
+    nodes,
+    features,
+    width,
+    WIDTH: tl.constexpr,
+    ENTRIES: tl.constexpr,
+):
+    """The gradient of W0, X sparse; program (part of a feature's column, run).
+
+    Long columns have several parts, so they are added.
+    """
     part = tl.program_id(0)
     run = tl.program_id(1).to(tl.int64)
     unit = tl.arange(0, WIDTH)
@@ -237,8 +395,23 @@ def weight_back_sparse(part_start, part_end, part_feature, row, entry_of, values
 
 
 @triton.jit
-def weight_back_dense(x, rows, count, back, grad, seed, epoch, rate, runs, nodes, features, width,
-                      WIDTH: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr):  # fmt: skip
+def weight_back_dense(
+    x,
+    rows,
+    count,
+    back,
+    grad,
+    seed,
+    epoch,
+    rate,
+    runs,
+    nodes,
+    features,
+    width,
+    WIDTH: tl.constexpr,
+    ROWS: tl.constexpr,
+    FEATURES: tl.constexpr,
+):
     """The gradient of W0, X dense; program (block of features, run, share of the far nodes). The shares are added."""
     run = tl.program_id(1).to(tl.int64)
     begin = tl.program_id(0) * FEATURES

@@ -1,8 +1,11 @@
 """Views of a graph: matrices of node vectors that need no label, made once for each graph.
 
-Features are scaled by row, reduced to their leading 256 directions, and only then diffused, which is the same since both are linear; sparse ones are
-never dense as a whole. Every view is centred (those of features), brought to rows of unit length and reduced to its leading columns, sorted by how much
-they carry. Reductions are eigenvectors of Gram matrices, exact, or Lanczos' to a tolerance beyond which nothing that is drawn matters (`reduction`).
+Features are scaled by row, reduced to their leading 256 directions, and only then diffused, which is the same since
+both are linear; sparse ones are
+never dense as a whole. Every view is centred (those of features), brought to rows of unit length and reduced to its
+leading columns, sorted by how much
+they carry. Reductions are eigenvectors of Gram matrices, exact, or Lanczos' to a tolerance beyond which nothing that is
+drawn matters (`reduction`).
 """
 
 from __future__ import annotations
@@ -69,13 +72,18 @@ _DENSE = 1500
 """Nodes up to which the edges' eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
 
 _BLOCK, _COLUMNS, _CACHED = 4096, 32, 30_000
-"""Rows of a sparse product that one core does at a time, columns that one core diffuses at a time, and nodes from which it is half as many."""
+"""Rows of a sparse product that one core does at a time, columns that one core diffuses at a time, and nodes from which
+it is half as many.
+"""
 
 _NAMES = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers", "nothing")
 """The views in the order in which they stand side by side."""
 
 _CENTRED_BEFORE = ("farther", "farthest")
-"""Views whose features are centred before they are diffused, too: from far away all nodes look alike but for their degree, if they have a common part."""
+"""Views whose features are centred before they are diffused, too.
+
+From far away all nodes look alike but for their degree, if they have a common part.
+"""
 
 Array = npt.NDArray[Any]
 Product = Callable[[Array], Array]
@@ -110,7 +118,10 @@ class GraphViews:
 
     @cached_property
     def pairs(self) -> torch.Tensor | None:
-        """Products of two leading columns each, the upper triangle of z zᵀ: [view, pair, node]; None where they would take over 128 MB."""
+        """Products of two leading columns each, the upper triangle of z zᵀ: [view, pair, node].
+
+        None where they would take over 128 MB.
+        """
         views, columns, nodes = self.across.shape
         row, column = torch.triu_indices(columns, columns)
         if views * len(row) * nodes > _PAIRS:
@@ -123,7 +134,10 @@ class GraphViews:
 
     @cached_property
     def sample(self) -> tuple[torch.Tensor, GraphViews]:
-        """Nodes that stand for all where there are very many, from a fixed seed, int64 [node], and their views: the same ones whenever it is asked."""
+        """Nodes that stand for all where there are very many, from a fixed seed, int64 [node], and their views.
+
+        The same ones whenever it is asked.
+        """
         count, device = len(self.columns), self.columns.device
         if count <= SAMPLED:
             return torch.arange(count, device=device), self
@@ -140,7 +154,8 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
 
     With P the symmetric propagation D^-1/2 (A + I) D^-1/2, W the random walk with loops and N the mean over neighbours:
 
-    - ``near``, ``far``, ``farther``, ``farthest``: features diffused by P, z ← (1 − α) P z + α x, with α 0.1, 0.05, 0.02 and 0.005 in 10, 20, 40 and 100
+    - ``near``, ``far``, ``farther``, ``farthest``: features diffused by P, z ← (1 − α) P z + α x, with α 0.1, 0.05,
+      0.02 and 0.005 in 10, 20, 40 and 100
       steps, the last two of features less their means; ``walk``: by W, as ``near``;
     - ``own``: the features; ``two hops``: N N x; ``layers``: own, one and two hops side by side;
     - ``spectrum``: leading eigenvectors of (D + d̄)^-1/2 A (D + d̄)^-1/2, d̄ the mean degree, times their eigenvalues;
@@ -166,9 +181,12 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
 
 @contextmanager
 def _threads(nodes: int) -> Iterator[None]:
-    """numpy's library on one thread, and torch as well but for the dense products of large graphs; sparse products are done in blocks on all cores.
+    """numpy's library on one thread, and torch as well but for the dense products of large graphs.
 
-    Threads that wait for each other between small products cost more than they bring, many times more on a busy machine.
+    Sparse products are done in blocks on all cores.
+
+    Threads that wait for each other between small products cost more than they bring, many times more on a busy
+    machine.
     """
     with threadpool_limits(1, user_api="blas"), nullcontext() if nodes >= LARGE else one_thread():
         yield
@@ -190,7 +208,10 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[
 
 
 def _features(graph: GraphTensors) -> Array:
-    """The features, rows of unit length, in their leading directions where they have many: float32 [node, at most 256]."""
+    """The features, rows of unit length, in their leading directions where they have many.
+
+    Float32 [node, at most 256].
+    """
     if graph.dense_x is not None and graph.num_features <= REDUCED:
         return unit_or_zero(graph.dense_x.cpu().numpy()).astype(np.float32, copy=False)
     from nodewise.classifiers.views.reduction import reduced
@@ -232,7 +253,9 @@ def _apart(adjacency: sp.csr_matrix) -> Array:
     return small_pieces(adjacency)
 
 
-def _diffused(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], apart: Array) -> Iterator[tuple[str, Array]]:
+def _diffused(
+    matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], apart: Array
+) -> Iterator[tuple[str, Array]]:
     """Features diffused with several α in K steps each, all from one series of powers.
 
     K steps of z ← (1 − α) P z + α x from z = x give (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
@@ -248,9 +271,12 @@ def _diffused(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, in
 
 
 def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
-    """Σ_k c_k P^k x for several series of coefficients: for α and K the sum is (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
+    """Σ_k c_k P^k x for several series of coefficients.
 
-    Columns are diffused in blocks, each on one core from the first step to the last: so few of them stay in the processor's caches, and a product takes a
+    For α and K the sum is (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
+
+    Columns are diffused in blocks, each on one core from the first step to the last: so few of them stay in the
+    processor's caches, and a product takes a
     quarter of the time.
     """
     totals = {name: np.empty_like(x) for name in wanted}
@@ -278,7 +304,10 @@ def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]
 
 
 class SparseProduct:
-    """The product of a sparse matrix, float32, and dense columns, its rows in blocks on all cores: the same numbers, however many there are."""
+    """The product of a sparse matrix, float32, and dense columns, its rows in blocks on all cores.
+
+    The same numbers, however many there are.
+    """
 
     def __init__(self, matrix: sp.csr_matrix) -> None:
         matrix = matrix.tocsr().astype(np.float32, copy=False)
@@ -287,7 +316,9 @@ class SparseProduct:
         for first in range(0, matrix.shape[0], _BLOCK):
             starts = matrix.indptr[first : first + _BLOCK + 1]
             within = slice(starts[0], starts[-1])
-            rows, columns, values = (torch.from_numpy(array) for array in (starts - starts[0], matrix.indices[within], matrix.data[within]))
+            rows, columns, values = (
+                torch.from_numpy(array) for array in (starts - starts[0], matrix.indices[within], matrix.data[within])
+            )
             self._blocks[first] = csr_tensor(rows, columns, values, (len(starts) - 1, matrix.shape[1]))
 
     def __call__(self, z: Array) -> Array:
@@ -329,7 +360,8 @@ def _centred(z: Array) -> Array:
 def _narrow(z: Array, width: int) -> Array:
     """The leading columns in the basis of the columns' Gram matrix, in which the inner products of rows are kept best.
 
-    Few columns are turned, too: which of them lead, and are looked at where a label is chosen, does not depend on the features' order.
+    Few columns are turned, too: which of them lead, and are looked at where a label is chosen, does not depend on the
+    features' order.
     """
     vectors = np.linalg.eigh(gram_matrix(z))[1][:, ::-1][:, :width]
     return product(z, np.ascontiguousarray(vectors, z.dtype))
@@ -351,7 +383,10 @@ def gram_matrix(z: Array, other: Array | None = None) -> Array:
 
 
 def product(one: Array, other: Array) -> Array:
-    """The product of two dense matrices. Large ones are torch's: its threads and those of numpy's library, one after the other, wait for each other."""
+    """The product of two dense matrices. Large ones are torch's.
+
+    Its threads and those of numpy's library, one after the other, wait for each other.
+    """
     if max(one.shape) < min(ROWS, LARGE):
         plain: Array = one @ other
         return plain
@@ -374,7 +409,9 @@ def scipy_matrix(matrix: object) -> sp.csr_matrix:
 
 
 def _spectrum(adjacency: sp.csr_matrix) -> Array:
-    """Eigenvectors of the largest positive eigenvalues of (D + d̄)^-1/2 A (D + d̄)^-1/2, times these, rows of unit length: [node, at most 32]."""
+    """Eigenvectors of the largest positive eigenvalues of (D + d̄)^-1/2 A (D + d̄)^-1/2, times these, rows of unit
+    length: [node, at most 32].
+    """
     degree = np.asarray(adjacency.sum(1)).ravel().astype(np.float64)
     root = (degree + degree.mean()) ** -0.5
     matrix = (sp.diags(root) @ adjacency @ sp.diags(root)).tocsr()
@@ -400,8 +437,12 @@ def _roles(adjacency: sp.csr_matrix) -> Array:
     one = share @ own
     columns = []
     for quantity in (own, one, share @ one):
-        quantity = quantity.astype(np.float32)  # so that the rounding of sums in double precision does not tell equal nodes apart
+        quantity = quantity.astype(
+            np.float32
+        )  # so that the rounding of sums in double precision does not tell equal nodes apart
         ordered = np.sort(quantity)
-        rank = (np.searchsorted(ordered, quantity, "left") + np.searchsorted(ordered, quantity, "right")) / (2 * len(ordered))
+        rank = (np.searchsorted(ordered, quantity, "left") + np.searchsorted(ordered, quantity, "right")) / (
+            2 * len(ordered)
+        )
         columns += [np.cos(math.pi * j * rank) / j for j in range(1, 6)]
     return np.stack(columns, 1)

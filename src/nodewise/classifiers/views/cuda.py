@@ -1,4 +1,6 @@
-"""The posterior on a GPU: the same numbers as `posterior`, a label in three kernels and a fit in one, so that a recorded step is short."""
+"""The posterior on a GPU: the same numbers as `posterior`, a label in three kernels and a fit in one, so that a
+recorded step is short.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ __all__ = ["CudaPosterior"]
 
 
 class CudaPosterior(Posterior):
-    """Labels of many runs, and what follows from them. It keeps Q Y, Q 1 and Q's diagonal beside Q, and all of them change by rank one.
+    """Labels of many runs, and what follows from them.
+
+    It keeps Q Y, Q 1 and Q's diagonal beside Q, and all of them change by rank one.
 
     Attributes:
         chosen: the number of the ridge with most weight in each view: int32 [run, view].
@@ -21,7 +25,9 @@ class CudaPosterior(Posterior):
     def _allocate(self) -> None:
         views = self.views.columns.shape[1]
         members, columns = (views, len(RIDGES), self.runs), min(LEADING, self.views.columns.shape[2])
-        self.nodes, self._labels = (torch.zeros(self.runs, self.room, dtype=torch.int64, device=self._device) for _ in range(2))
+        self.nodes, self._labels = (
+            torch.zeros(self.runs, self.room, dtype=torch.int64, device=self._device) for _ in range(2)
+        )
         self.count = torch.zeros(1, dtype=torch.int64, device=self._device)
         self._keeps = True
         self._always = torch.ones(1, dtype=torch.uint8, device=self._device)
@@ -29,7 +35,9 @@ class CudaPosterior(Posterior):
         self._inverse = self._zeros(*members, self.room, self.room)
         self._of_ones, self._diagonal = (self._zeros(*members, self.room) for _ in range(2))
         self._scale, self._loss = (torch.zeros(2, *members, device=self._device) for _ in range(2))
-        self._weights, self._chosen_ridge, self._stretch = (torch.zeros(self.runs, views, device=self._device) for _ in range(3))
+        self._weights, self._chosen_ridge, self._stretch = (
+            torch.zeros(self.runs, views, device=self._device) for _ in range(3)
+        )
         self.chosen = torch.zeros(self.runs, views, dtype=torch.int32, device=self._device)
         self._allocate_classes()
         self._start_covariance()
@@ -93,23 +101,58 @@ class CudaPosterior(Posterior):
         leading = self.covariance.shape[-1]
         sizes = self._sizes()
         kernels.absorb[(self.runs, len(RIDGES), views)](
-            self.views.columns, self.nodes, self._labels, self.count, nodes, labels, told, self._ridges, self._inverse, self.covariance,
-            self._of_targets, self._of_ones, self._diagonal, self._scale, self._loss,
-            self.runs, views, len(RIDGES), self.room, width, leading, self.classes, posterior._SHRINK, posterior._NOTHING,
+            self.views.columns,
+            self.nodes,
+            self._labels,
+            self.count,
+            nodes,
+            labels,
+            told,
+            self._ridges,
+            self._inverse,
+            self.covariance,
+            self._of_targets,
+            self._of_ones,
+            self._diagonal,
+            self._scale,
+            self._loss,
+            self.runs,
+            views,
+            len(RIDGES),
+            self.room,
+            width,
+            leading,
+            self.classes,
+            posterior._SHRINK,
+            posterior._NOTHING,
             posterior.loss_scale(self.classes),
-            LABELS=sizes["LABELS"], CLASSES=sizes["CLASSES"], LEADING=kernels.triton.next_power_of_2(leading), PART=16,
+            LABELS=sizes["LABELS"],
+            CLASSES=sizes["CLASSES"],
+            LEADING=kernels.triton.next_power_of_2(leading),
+            PART=16,
             num_warps=4 if sizes["LABELS"] <= 64 else 8,
-        )  # fmt: skip
+        )
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor, valid: torch.Tensor | None = None) -> None:
-        """One more label for each run: int64 [run] each. ``valid`` 0 instead of 1 changes nothing: a recorded step may not branch."""
+        """One more label for each run: int64 [run] each. ``valid`` 0 instead of 1 changes nothing.
+
+        A recorded step may not branch.
+        """
         told = self._always if valid is None else valid.to(torch.uint8)
         nodes, labels = nodes.contiguous(), labels.contiguous()
         self._absorb(nodes, labels, told)
         kernels.commit[(1,)](
-            self.nodes, self._labels, self.count, nodes, labels, told, self.runs, self.room,
-            RUNS=kernels.triton.next_power_of_2(self.runs), num_warps=1,
-        )  # fmt: skip
+            self.nodes,
+            self._labels,
+            self.count,
+            nodes,
+            labels,
+            told,
+            self.runs,
+            self.room,
+            RUNS=kernels.triton.next_power_of_2(self.runs),
+            num_warps=1,
+        )
 
     def mean(self, fit: Fit) -> torch.Tensor:
         """The posterior mean of all nodes, less 1/C: [run, node, class], a transposed [node, run, class] in memory."""
@@ -139,9 +182,32 @@ class CudaPosterior(Posterior):
         _, views, width = self.views.columns.shape
         members = 2 * views * len(RIDGES)
         kernels.weigh[(self.runs, views)](
-            self.views.columns, self.nodes, self._labels, self.count, self._ridges, self._of_targets, self._of_ones, self._scale, self._loss,
-            self._weights, self.chosen, self._chosen_ridge, self._stretch, self._coefficients, self._base,
-            self.runs, views, len(RIDGES), self.room, width, self.classes, posterior._SHARPNESS, posterior._RAMP, FIRST_RIDGE,
-            **self._sizes(), MEMBERS=kernels.triton.next_power_of_2(members), num_warps=4,
-        )  # fmt: skip
+            self.views.columns,
+            self.nodes,
+            self._labels,
+            self.count,
+            self._ridges,
+            self._of_targets,
+            self._of_ones,
+            self._scale,
+            self._loss,
+            self._weights,
+            self.chosen,
+            self._chosen_ridge,
+            self._stretch,
+            self._coefficients,
+            self._base,
+            self.runs,
+            views,
+            len(RIDGES),
+            self.room,
+            width,
+            self.classes,
+            posterior._SHARPNESS,
+            posterior._RAMP,
+            FIRST_RIDGE,
+            **self._sizes(),
+            MEMBERS=kernels.triton.next_power_of_2(members),
+            num_warps=4,
+        )
         return Fit(self._weights, self._chosen_ridge, self._stretch, self._coefficients, self._base, self.members)

@@ -1,4 +1,6 @@
-"""GPU kernels of the posterior: one for a new label in every member of every run, one for what follows from all members together.
+"""GPU kernels of the posterior.
+
+One for a new label in every member of every run, one for what follows from all members together.
 
 The formulas, and their names, are those of `posterior`, which is what the CPU does.
 """
@@ -12,10 +14,39 @@ __all__ = ["absorb", "commit", "weigh"]
 
 
 @triton.jit
-def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse, covariance, of_targets, of_ones, diagonal, scale, loss,
-           runs, views, strengths, room, width, leading, classes, shrink, nothing, loss_scale,
-           LABELS: tl.constexpr, LEADING: tl.constexpr, CLASSES: tl.constexpr, PART: tl.constexpr):  # fmt: skip
-    """One more label: Q by bordering, the covariance of the leading columns by a rank-one update, then the leave-one-out loss.
+def absorb(
+    columns,
+    nodes,
+    labels,
+    count,
+    asked,
+    answers,
+    told,
+    ridges,
+    inverse,
+    covariance,
+    of_targets,
+    of_ones,
+    diagonal,
+    scale,
+    loss,
+    runs,
+    views,
+    strengths,
+    room,
+    width,
+    leading,
+    classes,
+    shrink,
+    nothing,
+    loss_scale,
+    LABELS: tl.constexpr,
+    LEADING: tl.constexpr,
+    CLASSES: tl.constexpr,
+    PART: tl.constexpr,
+):
+    """One more label: Q by bordering, the covariance of the leading columns by a rank-one update, then the
+    leave-one-out loss.
 
     Program (run, ridge, view). Where nothing is told, ``told`` 0, only the losses are computed again.
     """
@@ -38,15 +69,23 @@ def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse,
         column = begin + tl.arange(0, PART)
         wide = column < width
         row = tl.load(columns + (node * views + view) * width + column, mask=wide, other=0.0).to(tl.float64)
-        rows = tl.load(columns + start[:, None] + column[None, :], mask=there[:, None] & wide[None, :], other=0.0).to(tl.float64)
+        rows = tl.load(columns + start[:, None] + column[None, :], mask=there[:, None] & wide[None, :], other=0.0).to(
+            tl.float64
+        )
         products += tl.sum(rows * row[None, :], 1)
         length += tl.sum(row * row, 0)
     own_square = inverse + member * room * room
     along = tl.zeros([LABELS], dtype=tl.float64)
     for begin in range(0, before, PART):  # Q k, some rows of Q at a time: Q is symmetric
         line = begin + tl.arange(0, PART)
-        tile = tl.load(own_square + line[:, None] * room + place[None, :], mask=(line < before)[:, None] & there[None, :], other=0.0)
-        factors = tl.sum(tl.where(line[:, None] == place[None, :], products[None, :], 0.0), 1)  # the same rows' products
+        tile = tl.load(
+            own_square + line[:, None] * room + place[None, :],
+            mask=(line < before)[:, None] & there[None, :],
+            other=0.0,
+        )
+        factors = tl.sum(
+            tl.where(line[:, None] == place[None, :], products[None, :], 0.0), 1
+        )  # the same rows' products
         along += tl.sum(tile * factors[:, None], 0)
     factor = tl.where(new, 1.0 / (length - tl.sum(along * products, 0)), 0.0)
     along -= tl.where(place == before, 1.0, 0.0)
@@ -78,7 +117,10 @@ def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse,
     ones_cell = of_ones + member * room + place
     own_cell = diagonal + member * room + place
     shares = tl.sum(tl.where(is_target, along[:, None], 0.0), 0)
-    solved = tl.load(targets_cell, mask=there[:, None] & named[None, :], other=0.0) + (factor * along)[:, None] * shares[None, :]
+    solved = (
+        tl.load(targets_cell, mask=there[:, None] & named[None, :], other=0.0)
+        + (factor * along)[:, None] * shares[None, :]
+    )
     ones = tl.load(ones_cell, mask=there, other=0.0) + factor * along * tl.sum(tl.where(filled, along, 0.0), 0)
     own = tl.load(own_cell, mask=there, other=0.0) + factor * along * along
     tl.debug_barrier()  # as above
@@ -115,7 +157,10 @@ def absorb(columns, nodes, labels, count, asked, answers, told, ridges, inverse,
 
 @triton.jit
 def commit(nodes, labels, count, asked, answers, told, runs, room, RUNS: tl.constexpr):
-    """Write down the label that `absorb` has taken in; one program of one warp, since it reads the count that it writes."""
+    """Write down the label that `absorb` has taken in.
+
+    One program of one warp, since it reads the count that it writes.
+    """
     before = tl.load(count)
     new = (tl.load(told) != 0) & (before < room)
     run = tl.arange(0, RUNS)
@@ -126,10 +171,40 @@ def commit(nodes, labels, count, asked, answers, told, runs, room, RUNS: tl.cons
 
 
 @triton.jit
-def weigh(columns, nodes, labels, count, ridges, of_targets, of_ones, scale, loss, weights, chosen, chosen_ridge, stretch, coefficients, base,
-          runs, views, strengths, room, width, classes, sharpness, ramp, first_ridge,
-          MEMBERS: tl.constexpr, LABELS: tl.constexpr, WIDTH: tl.constexpr, CLASSES: tl.constexpr):  # fmt: skip
-    """Weights of the members by their losses, and what follows for one view: its weight, its ridge, its columns' coefficients. Program (run, view)."""
+def weigh(
+    columns,
+    nodes,
+    labels,
+    count,
+    ridges,
+    of_targets,
+    of_ones,
+    scale,
+    loss,
+    weights,
+    chosen,
+    chosen_ridge,
+    stretch,
+    coefficients,
+    base,
+    runs,
+    views,
+    strengths,
+    room,
+    width,
+    classes,
+    sharpness,
+    ramp,
+    first_ridge,
+    MEMBERS: tl.constexpr,
+    LABELS: tl.constexpr,
+    WIDTH: tl.constexpr,
+    CLASSES: tl.constexpr,
+):
+    """Weights of the members by their losses, and what follows for one view.
+
+    Its weight, its ridge, its columns' coefficients. Program (run, view).
+    """
     run, view = tl.program_id(0).to(tl.int64), tl.program_id(1)
     filled = tl.load(count)
     many = tl.maximum(filled, 1).to(tl.float32)
@@ -165,7 +240,9 @@ def weigh(columns, nodes, labels, count, ridges, of_targets, of_ones, scale, los
         plain *= tl.load(scale + index)
         shared *= tl.load(scale + half * runs + index)
         reach += plain + shared
-        solved = tl.load(of_targets + (index * room + place)[:, None] * classes + label[None, :], mask=valid, other=0.0).to(tl.float32)
+        solved = tl.load(
+            of_targets + (index * room + place)[:, None] * classes + label[None, :], mask=valid, other=0.0
+        ).to(tl.float32)
         ones = tl.load(of_ones + index * room + place, mask=there, other=0.0).to(tl.float32)
         by_label += (plain + shared) * solved - ones[:, None] * (plain * even + shared * share)[None, :]
     best = 0
@@ -185,7 +262,9 @@ def weigh(columns, nodes, labels, count, ridges, of_targets, of_ones, scale, los
     column = tl.arange(0, WIDTH)
     known = tl.load(nodes + run * room + place, mask=there, other=0)
     start = columns + (known * views + view) * width
-    rows = tl.load(start[None, :] + column[:, None], mask=there[None, :] & (column < width)[:, None], other=0.0)  # [column, label]
+    rows = tl.load(
+        start[None, :] + column[:, None], mask=there[None, :] & (column < width)[:, None], other=0.0
+    )  # [column, label]
     by_label = tl.where(valid, by_label, 0.0)
     moved = tl.dot(rows, by_label, input_precision="ieee")
     cell = coefficients + ((view * width + column)[:, None] * runs + run) * classes + label[None, :]

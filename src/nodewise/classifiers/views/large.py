@@ -1,8 +1,13 @@
-"""How views of large graphs are made: the same matrices to a stated tolerance, in a number of products that does not grow with the graph.
+"""How views of large graphs are made.
 
-Two things cost most. Features diffused a hundred times grow smooth: most of their directions fade, and are dropped once they cannot change what is being
-summed up by more than a ten-thousandth of its size. Eigenvectors come from a block of columns that a polynomial of the matrix is applied to, in a fixed
-number of products; Lanczos' method needs the more steps the larger the graph, since eigenvalues lie closer to each other.
+The same matrices to a stated tolerance, in a number of products that does not grow with the graph.
+
+Two things cost most. Features diffused a hundred times grow smooth: most of their directions fade, and are dropped once
+they cannot change what is being
+summed up by more than a ten-thousandth of its size. Eigenvectors come from a block of columns that a polynomial of the
+matrix is applied to, in a fixed
+number of products; Lanczos' method needs the more steps the larger the graph, since eigenvalues lie closer to each
+other.
 """
 
 from __future__ import annotations
@@ -36,9 +41,11 @@ Array = npt.NDArray[Any]
 
 
 def small_pieces(adjacency: sp.csr_matrix) -> Array:
-    """The nodes of pieces that nothing joins to the rest of a large graph, of fewer than a thousand nodes each, int64 [node].
+    """The nodes of pieces that nothing joins to the rest of a large graph, of fewer than a thousand nodes each, int64
+    [node].
 
-    Nothing fades there: an isolated node keeps its features for ever, and a few hundred would keep all directions alive.
+    Nothing fades there: an isolated node keeps its features for ever, and a few hundred would keep all directions
+    alive.
     """
     piece = connected_components(adjacency, directed=False)[1]
     return np.flatnonzero(np.bincount(piece)[piece] < _PIECE)
@@ -49,7 +56,8 @@ def diffuse_large(
 ) -> Iterator[tuple[str, Array]]:
     """The same as `construction.diffuse`, up to a rotation of the columns.
 
-    With ‖P‖ ≤ 1 and coefficients that sum up to 1, a direction of P^k x changes no sum by more than its own size from there on. Directions whose sizes,
+    With ‖P‖ ≤ 1 and coefficients that sum up to 1, a direction of P^k x changes no sum by more than its own size from
+    there on. Directions whose sizes,
     all together, are below the tolerance are dropped, so that the later of a hundred products have few columns.
 
     Args:
@@ -77,7 +85,10 @@ def diffuse_large(
 
 
 def _without_faded(power: Array, sums: list[Array], turned: Array) -> Array:
-    """The power in the basis of its own directions, the strongest first, without those that have faded; sums and what is turned get the same basis."""
+    """The power in the basis of its own directions, the strongest first, without those that have faded.
+
+    Sums and what is turned get the same basis.
+    """
     count, width = power.shape
     values, vectors = np.linalg.eigh(gram_matrix(power) / count)
     values, vectors = np.maximum(values[::-1], 0), np.ascontiguousarray(vectors[:, ::-1], np.float32)
@@ -101,10 +112,14 @@ def _spread(z: Array) -> float:
 
 
 def leading_eigenvectors(matrix: Product, count: int, wanted: int) -> tuple[Array, Array]:
-    """The largest eigenvalues of a symmetric matrix of norm at most 1 and their vectors, approximately: [wanted], [node, wanted].
+    """The largest eigenvalues of a symmetric matrix of norm at most 1 and their vectors, approximately.
 
-    A block of columns, drawn from a fixed seed, is multiplied by Chebyshev polynomials of the matrix that are small wherever the block's eigenvalues are
-    not, and brought to the best basis of what it spans after each. Eigenvalues that stand apart come out to six digits; those that crowd together at the
+    [wanted], [node, wanted].
+
+    A block of columns, drawn from a fixed seed, is multiplied by Chebyshev polynomials of the matrix that are small
+    wherever the block's eigenvalues are
+    not, and brought to the best basis of what it spans after each. Eigenvalues that stand apart come out to six digits;
+    those that crowd together at the
     edge of a random graph's spectrum are mixed with their neighbours, as they are by any change of the graph.
 
     Args:
@@ -121,7 +136,9 @@ def leading_eigenvectors(matrix: Product, count: int, wanted: int) -> tuple[Arra
 
 
 def _filtered(matrix: Product, values: Array, block: Array, moved: Array) -> Array:
-    """The columns times a Chebyshev polynomial of the matrix that stays within ±1 below the smallest of the values and grows fast above it."""
+    """The columns times a Chebyshev polynomial of the matrix that stays within ±1 below the smallest of the values and
+    grows fast above it.
+    """
     low, high = -1.0, max(float(values[-1]), 0.05)
     centre, half = (low + high) / 2, (high - low) / 2
     before, now = block, (moved - np.float32(centre) * block) / np.float32(half)
@@ -133,7 +150,9 @@ def _filtered(matrix: Product, values: Array, block: Array, moved: Array) -> Arr
 
 
 def _best_basis(matrix: Product, z: Array) -> tuple[Array, Array, Array]:
-    """Ritz values of what the columns span, the largest first, their orthonormal vectors, and the product of the matrix with these."""
+    """Ritz values of what the columns span, the largest first, their orthonormal vectors, and the product of the matrix
+    with these.
+    """
     sizes, vectors = np.linalg.eigh(gram_matrix(z))
     useful = sizes > 1e-9 * sizes[-1]
     z = product(z, (vectors[:, useful] / np.sqrt(sizes[useful])).astype(np.float32))

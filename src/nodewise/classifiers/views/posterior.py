@@ -1,14 +1,20 @@
-"""The ridge posterior of many runs at once: leave-one-out predictions, the members' weights, and the mean, all in closed form.
+"""The ridge posterior of many runs at once.
 
-A *member* is ridge regression on one view with one strength r of the prior and one centre of its targets. With the labelled rows Z of the view, targets Y
+Leave-one-out predictions, the members' weights, and the mean, all in closed form.
+
+A *member* is ridge regression on one view with one strength r of the prior and one centre of its targets. With the
+labelled rows Z of the view, targets Y
 (one-hot) less the centre p and Q = (Z Zᵀ + r I)⁻¹:
 
 - the prediction of a node z is p + zᵀ Zᵀ Q (Y − p);
 - left out of its own fit, label i is predicted as y_i − [Q (Y − p)]_i / Q_ii, exactly as a fit without it would.
 
-Centres are the even one, 1/C, and the labels' smoothed shares, which are counted without label i in its own leave-one-out prediction. Predictions are stretched
-by the factor that fits the leave-one-out ones best, and members weighed by softmax(−8 · leave-one-out loss). Labels come one by one: Q grows by
-bordering, Q ← Q + s u uᵀ with u = Q k − e and s = 1 / (zᵀz + r − kᵀ Q k), k the new row's products with the labelled ones. The buffers keep
+Centres are the even one, 1/C, and the labels' smoothed shares, which are counted without label i in its own
+leave-one-out prediction. Predictions are stretched
+by the factor that fits the leave-one-out ones best, and members weighed by softmax(−8 · leave-one-out loss). Labels
+come one by one: Q grows by
+bordering, Q ← Q + s u uᵀ with u = Q k − e and s = 1 / (zᵀz + r − kᵀ Q k), k the new row's products with the labelled
+ones. The buffers keep
 their place, so that a GPU can record a step.
 """
 
@@ -33,7 +39,10 @@ FIRST_RIDGE = 1
 """Which of them is taken before the first label, when nothing speaks for any."""
 
 _SHARPNESS, _RAMP, _VOTE = 8.0, 10.0, 2.5
-_SHRINK, _NOTHING = 10.0, 1e-6  # leave-one-out predictions that are only rounding, as that of the only label, are not stretched by it
+_SHRINK, _NOTHING = (
+    10.0,
+    1e-6,
+)  # leave-one-out predictions that are only rounding, as that of the only label, are not stretched by it
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
 _USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
 
@@ -42,21 +51,29 @@ DUAL_LIMIT = 256
 
 
 _SOLVED, _SHARED = 2**23, 32
-"""Numbers in the labelled rows that are solved at once, with more, one view comes after another; labels from which two cores share the views."""
+"""Numbers in the labelled rows that are solved at once, with more, one view comes after another.
+
+Labels from which two cores share the views.
+"""
 
 _FEW, _SMALL = 8, 2**22
-"""Columns up to which a product is fastest with these in rows, on a CPU, and numbers in the views from which: with more columns, or with views that stay
+"""Columns up to which a product is fastest with these in rows, on a CPU, and numbers in the views from which.
+
+With more columns, or with views that stay
 in the cache, it is faster from the other side, which also keeps each class in one piece."""
 
 _MANY, _TALL_BLOCK, _LANES = 100_000, 2**14, 16
-"""Nodes from which the mean is computed in blocks on all cores, nodes in a block, and the multiple of columns that is multiplied fastest."""
+"""Nodes from which the mean is computed in blocks on all cores, nodes in a block, and the multiple of columns that is
+multiplied fastest.
+"""
 
 
 class LeftOut(NamedTuple):
     """What the labels say of the predictions themselves.
 
     Attributes:
-        predictions: the labels' leave-one-out predictions, less 1/C, each by weights that its own loss does not enter: [run, label, class].
+        predictions: the labels' leave-one-out predictions, less 1/C, each by weights that its own loss does not enter:
+            [run, label, class].
         temperature: what predictions are multiplied by before the softmax: [run].
     """
 
@@ -70,9 +87,11 @@ class Fit:
 
     Attributes:
         weights: of the views, summed over their members: [run, view].
-        ridges: the strength with most weight in each view; before the first label, when all are alike, a weak one: [run, view].
+        ridges: the strength with most weight in each view; before the first label, when all are alike, a weak one:
+            [run, view].
         stretch: the sum of weight times factor over each view's members: how far a label moves the mean: [run, view].
-        coefficients: of the views' columns, by which a node's mean is a sum over all of them: [view, column, run, class].
+        coefficients: of the views' columns, by which a node's mean is a sum over all of them: [view, column, run,
+            class].
         base: what is predicted where no view says anything, less 1/C: [run, class].
     """
 
@@ -85,13 +104,18 @@ class Fit:
 
     @cached_property
     def left_out(self) -> LeftOut:
-        """Leave-one-out predictions and the temperature they ask for; a rollout needs neither, so they are computed when they are asked for."""
+        """Leave-one-out predictions and the temperature they ask for.
+
+        A rollout needs neither, so they are computed when they are asked for.
+        """
         return self.members().left_out()
 
 
 @dataclass(frozen=True)
 class Members:
-    """All members one by one, [centre, view, ridge, run, class, label] and without the last dimensions: sums over few classes are fast that way.
+    """All members one by one, [centre, view, ridge, run, class, label] and without the last dimensions.
+
+    Sums over few classes are fast that way.
 
     Attributes:
         targets: one-hot, zero where there is no label: [run, class, label].
@@ -102,7 +126,8 @@ class Members:
         loss: of each label: [centre, view, ridge, run, label].
         weights: [centre, view, ridge, run].
         share: the labels' smoothed shares: [run, class].
-        temperatures: those tried, on the device beforehand, since a recorded step may not copy them there: [temperature].
+        temperatures: those tried, on the device beforehand, since a recorded step may not copy them there:
+            [temperature].
     """
 
     targets: torch.Tensor
@@ -123,7 +148,10 @@ class Members:
 
     @cached_property
     def by_label(self) -> torch.Tensor:
-        """What each label adds, a node's mean being the sum over views and labels of z · z_label times it: [view, run, class, label]."""
+        """What each label adds, a node's mean being the sum over views and labels of z · z_label times it.
+
+        [view, run, class, label].
+        """
         stretched = self.stretched[..., None]
         centre = stretched[0] / self.targets.shape[1] + stretched[1] * self.share  # [view, ridge, run, class]
         by_member = (stretched.sum(0)[..., None] * self.of_targets).sub_(self.of_ones * centre[..., None])
@@ -131,18 +159,25 @@ class Members:
 
     def left_out(self) -> LeftOut:
         """Each label's own loss is left out of the weights with which it is predicted."""
-        others = (self.loss.sum(-1, keepdim=True) - self.loss) / (self.number - 1).clamp_min(1.0) * _sharpness(self.number)
+        others = (
+            (self.loss.sum(-1, keepdim=True) - self.loss) / (self.number - 1).clamp_min(1.0) * _sharpness(self.number)
+        )
         nested = torch.softmax(-others.flatten(0, 2), 0).view_as(self.loss)
         predictions = (nested[..., None, :] * self.predicted).sum((0, 1, 2))  # [run, class, label]
         # the temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one
         grid = self.temperatures
-        loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -2) * self.targets).sum((-1, -2))  # [temperature, run]
+        loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -2) * self.targets).sum(
+            (-1, -2)
+        )  # [temperature, run]
         prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
         return LeftOut(predictions.transpose(1, 2), grid[(loss + prior[:, None]).argmin(0)])
 
 
 def loss_scale(classes: int) -> float:
-    """What predictions are multiplied by in the leave-one-out loss: a full vote then has the same odds against all other classes, however many there are."""
+    """What predictions are multiplied by in the leave-one-out loss.
+
+    A full vote then has the same odds against all other classes, however many there are.
+    """
     return _VOTE + math.log(max(1, classes - 1))
 
 
@@ -194,7 +229,9 @@ class Posterior:
         if count:
             if self._inverse is not None:
                 eye = torch.eye(count, dtype=torch.float64, device=self._device)
-                self._inverse[..., :count, :count] = torch.linalg.inv((rows @ rows.transpose(-1, -2))[:, None] + ridges * eye)
+                self._inverse[..., :count, :count] = torch.linalg.inv(
+                    (rows @ rows.transpose(-1, -2))[:, None] + ridges * eye
+                )
             self.covariance.copy_(self._covariance_of(rows[:, None], ridges))
 
     def reset(self, classes: int | None = None) -> None:
@@ -203,7 +240,13 @@ class Posterior:
             self.classes = max(1, classes)
             self.targets = self._zeros(self.runs, self.room, self.classes)
         filled = self._filled()  # the rest is zero: a budget of thousands costs nothing until it is used
-        for buffer in (self.nodes[:, :filled], self.mask[:, :filled], self.targets[:, :filled], self.rows[:, :, :filled], self.count):
+        for buffer in (
+            self.nodes[:, :filled],
+            self.mask[:, :filled],
+            self.targets[:, :filled],
+            self.rows[:, :, :filled],
+            self.count,
+        ):
             buffer.zero_()
         if self._keeps:
             self._start_covariance()
@@ -219,13 +262,18 @@ class Posterior:
         return rows
 
     def covariances(self, ridges: torch.Tensor) -> torch.Tensor:
-        """(I + Zᵀ Z / r)⁻¹ of each view's leading columns, Z the labelled rows, for chosen strengths [run, view]: [view, run, column, column]."""
+        """(I + Zᵀ Z / r)⁻¹ of each view's leading columns, Z the labelled rows, for chosen strengths [run, view].
+
+        [view, run, column, column].
+        """
         if not self._keeps:
             chosen = self._covariance_of(self.rows[:, :, : self._filled()], ridges.T.double()[..., None, None])
         else:
             number = (self._ridges.to(ridges.dtype) == ridges[..., None]).to(torch.int64).argmax(-1).T  # [view, run]
             views, _, runs, columns, _ = self.covariance.shape
-            chosen = self.covariance.gather(1, number[:, None, :, None, None].expand(views, 1, runs, columns, columns))[:, 0]
+            chosen = self.covariance.gather(1, number[:, None, :, None, None].expand(views, 1, runs, columns, columns))[
+                :, 0
+            ]
         return chosen.to(self.views.columns.dtype)
 
     @staticmethod
@@ -238,7 +286,10 @@ class Posterior:
         return inverse
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor, valid: torch.Tensor | None = None) -> None:
-        """One more label for each run: int64 [run] each. ``valid`` 0 instead of 1 changes nothing: a recorded step may not branch."""
+        """One more label for each run: int64 [run] each. ``valid`` 0 instead of 1 changes nothing.
+
+        A recorded step may not branch.
+        """
         if not self._keeps:
             self._keep()
         told = torch.ones(1, dtype=torch.float64, device=self._device) if valid is None else valid.double()
@@ -247,7 +298,9 @@ class Posterior:
         if self._inverse is not None:
             size = int(index) + 1 if self._device.type == "cpu" else self.room
             inverse = self._inverse[..., :size, :size]
-            products = (self.rows[:, :, :size] @ row[..., None])[..., 0]  # [view, run, label]; 0 where nothing is filled
+            products = (self.rows[:, :, :size] @ row[..., None])[
+                ..., 0
+            ]  # [view, run, label]; 0 where nothing is filled
             along = (inverse @ products[:, None, ..., None])[..., 0]  # [view, ridge, run, label]
             schur = told / (row.square().sum(-1)[:, None] + ridges - (along * products[:, None]).sum(-1))
             along.sub_(self._zeros(size).index_fill_(0, index, 1.0))
@@ -265,7 +318,10 @@ class Posterior:
         self.count.add_(told.long())
 
     def add_many(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
-        """Many labels at once, to a posterior without any: int64 [run, label] each. What is asked for is then solved as a whole."""
+        """Many labels at once, to a posterior without any: int64 [run, label] each.
+
+        What is asked for is then solved as a whole.
+        """
         count = nodes.shape[1]
         self.nodes[:, :count], self.mask[:, :count] = nodes, 1
         self.rows[:, :, :count] = self.views.columns[nodes].movedim(-2, 0)
@@ -292,7 +348,9 @@ class Posterior:
             self.add_many(nodes, labels)
 
     def _filled(self) -> int:
-        """Labels that are looked at: on the CPU those there are, on a GPU the whole room, since a recorded step may not ask."""
+        """Labels that are looked at: on the CPU those there are, on a GPU the whole room, since a recorded step may not
+        ask.
+        """
         return max(1, int(self.count)) if self._device.type == "cpu" else self.room
 
     def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -320,13 +378,18 @@ class Posterior:
         return stacked[..., :-2, :], stacked[..., -2:-1, :], stacked[..., -1:, :]
 
     def _solved_whole(self, rows: torch.Tensor, both: torch.Tensor) -> torch.Tensor:
-        """Q times the rows of ``both``, [run, class, label], and its diagonal, of some views, from one eigendecomposition for all strengths.
+        """Q times the rows of ``both``, [run, class, label], and its diagonal, of some views, from one
+        eigendecomposition for all strengths.
 
-        With Z Zᵀ = U Λ Uᵀ, Q = U (Λ + r)⁻¹ Uᵀ; with more labels than columns, Zᵀ Z = U Λ Uᵀ and T = Z U, Q = (I − T (Λ + r)⁻¹ Tᵀ) / r.
+        With Z Zᵀ = U Λ Uᵀ, Q = U (Λ + r)⁻¹ Uᵀ; with more labels than columns, Zᵀ Z = U Λ Uᵀ and T = Z U, Q = (I − T (Λ
+        + r)⁻¹ Tᵀ) / r.
         """
         ridges = self._ridges.view(-1, 1)
         dual = rows.shape[-2] <= rows.shape[-1]
-        shape, both = rows.shape[:2], both.expand(len(rows), *both.shape).flatten(0, 1)  # from here on views and runs are one dimension
+        shape, both = (
+            rows.shape[:2],
+            both.expand(len(rows), *both.shape).flatten(0, 1),
+        )  # from here on views and runs are one dimension
         z = rows.flatten(0, 1)
         values, vectors = torch.linalg.eigh(z @ z.mT if dual else z.mT @ z)
         turned = vectors if dual else z @ vectors  # [view × run, label, direction]
@@ -337,13 +400,18 @@ class Posterior:
         diagonal = shrunk @ across.square()
         if not dual:
             solved, diagonal = solved.sub_(both[:, None]).div_(-ridges[..., None]), (1 - diagonal) / ridges
-        result = torch.empty(*shape, len(ridges), both.shape[1] + 1, both.shape[2], dtype=torch.float32, device=self._device)
+        result = torch.empty(
+            *shape, len(ridges), both.shape[1] + 1, both.shape[2], dtype=torch.float32, device=self._device
+        )
         together = result.flatten(0, 1)
         together[:, :, :-1], together[:, :, -1] = solved, diagonal
         return result.transpose(1, 2)
 
     def fit(self) -> Fit:
-        """Weights, coefficients and leave-one-out predictions from the labels so far; without any, all members alike and nothing predicted."""
+        """Weights, coefficients and leave-one-out predictions from the labels so far.
+
+        Without any, all members alike and nothing predicted.
+        """
         members = self.members()
         coefficients = (members.by_label.double() @ self.rows[:, :, : self._filled()]).permute(0, 3, 1, 2)
         base = members.weights[1].sum((0, 1))[:, None] * (members.share - 1 / self.classes)
@@ -351,17 +419,24 @@ class Posterior:
         most = by_ridge.amax(1, keepdim=True)  # of nearly equal ones the weakest is taken, whatever the rounding
         best = torch.where(self.count > 0, (by_ridge >= 0.999 * most).to(torch.int64).argmax(1), FIRST_RIDGE)
         ridges, stretch = self._ridges.to(dtype)[best].T, members.stretched.sum((0, 2)).T.to(dtype)
-        return Fit(by_ridge.sum(1).T.to(dtype), ridges, stretch, coefficients.to(dtype), base.to(dtype), lambda: members)
+        return Fit(
+            by_ridge.sum(1).T.to(dtype), ridges, stretch, coefficients.to(dtype), base.to(dtype), lambda: members
+        )
 
     def members(self) -> Members:
         """Leave-one-out predictions, losses and weights of all members."""
         filled, even = self._filled(), 1 / self.classes
-        targets, mask = (table.float().transpose(1, 2).contiguous() for table in (self.targets[:, :filled], self.mask[:, :filled, None]))
+        targets, mask = (
+            table.float().transpose(1, 2).contiguous()
+            for table in (self.targets[:, :filled], self.mask[:, :filled, None])
+        )
         of_targets, of_ones, diagonal = self._solved()
         count = self.count.float().clamp_min(1.0)
         total = targets.sum(-1)  # [run, class]
         share = (total + 1) / (self.count + self.classes)
-        others = (total[..., None] - targets + 1) / (count - 1 + self.classes)  # the shares without label i: [run, class, label]
+        others = (total[..., None] - targets + 1) / (
+            count - 1 + self.classes
+        )  # the shares without label i: [run, class, label]
         # from here on [centre, view, ridge, run, class, label]
         centre = torch.stack([torch.full_like(others, even), others])[:, None, None]
         wanted = (targets - centre) * mask

@@ -1,8 +1,11 @@
 """Many features in their leading directions: a view depends on these alone, and diffusing them costs a fraction.
 
-Few features by the eigenvectors of their Gram matrix. Many by Lanczos' method with blocks of columns: all blocks so far are kept, every new one is made
-orthogonal to all of them, and the eigenvectors are the best that their span holds (Rayleigh and Ritz), once each fulfils its equation to the tolerance.
-That is a few products of matrices, where one vector at a time (scipy's ARPACK) reads the whole basis again and again: a tenth of the time.
+Few features by the eigenvectors of their Gram matrix. Many by Lanczos' method with blocks of columns: all blocks so far
+are kept, every new one is made
+orthogonal to all of them, and the eigenvectors are the best that their span holds (Rayleigh and Ritz), once each
+fulfils its equation to the tolerance.
+That is a few products of matrices, where one vector at a time (scipy's ARPACK) reads the whole basis again and again: a
+tenth of the time.
 The first block is drawn from a fixed seed; what comes out does not depend on it beyond the tolerance.
 """
 
@@ -16,7 +19,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.views.construction import REDUCED, ROWS, SparseProduct, gram_matrix, product, scipy_matrix, unit_or_zero
+from nodewise.classifiers.views.construction import (
+    REDUCED,
+    ROWS,
+    SparseProduct,
+    gram_matrix,
+    product,
+    scipy_matrix,
+    unit_or_zero,
+)
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import in_blocks, one_thread
 
@@ -26,10 +37,16 @@ _GRAM = 1500
 """Rows or columns up to which all eigenvectors of a Gram matrix are computed."""
 
 _TOLERANCE = 1e-4
-"""By how much Lanczos' vectors may miss their equation. Convergence is fast at the end: mostly they miss it by less than a tenth of that."""
+"""By how much Lanczos' vectors may miss their equation. Convergence is fast at the end.
+
+Mostly they miss it by less than a tenth of that.
+"""
 
 _MOST, _NUMBERS = 1536, 2**29
-"""Columns that Lanczos' method keeps at most, and numbers in all of them; then the best of what they span takes their place."""
+"""Columns that Lanczos' method keeps at most, and numbers in all of them.
+
+Then the best of what they span takes their place.
+"""
 
 _ROUNDING = 1e-6
 """Columns that are shorter, as a share of the largest eigenvalue, are rounding: there is nothing new in them."""
@@ -42,7 +59,10 @@ Product = Callable[[Array], Array]
 
 
 def reduced(graph: GraphTensors) -> Array:
-    """The features, rows of unit length, in their leading directions, as many as there are up to 256: float32 [node, direction]."""
+    """The features, rows of unit length, in their leading directions, as many as there are up to 256.
+
+    Float32 [node, direction].
+    """
     if graph.dense_x is not None and graph.num_features <= _GRAM < graph.num_nodes:
         return _by_blocks(graph.dense_x.cpu().numpy())
     rows = _UnitRows(graph)
@@ -60,7 +80,10 @@ def reduced(graph: GraphTensors) -> Array:
 
 
 class _UnitRows:
-    """The features as rows of unit length, x − s oᵀ: x is sparse with an offset o, which s scales like the rows, or dense without one."""
+    """The features as rows of unit length, x − s oᵀ.
+
+    X is sparse with an offset o, which s scales like the rows, or dense without one.
+    """
 
     def __init__(self, graph: GraphTensors) -> None:
         self._offset: Array | None = None
@@ -88,13 +111,18 @@ class _UnitRows:
         return exact if self._offset is None else exact - np.multiply.outer(self._scale, self._offset @ columns)
 
     def gram(self, turned: bool) -> Array:
-        """The inner products of all columns, or turned those of all rows, in double precision; sparse rows stay sparse."""
+        """The inner products of all columns, or turned those of all rows, in double precision.
+
+        Sparse rows stay sparse.
+        """
         x, one, other = (self._x.T, self._offset, self._scale) if turned else (self._x, self._scale, self._offset)
         gram = x.T @ x
         gram = gram.toarray() if self._sparse else gram
         if one is None or other is None:
             return np.asarray(gram)
-        along = np.multiply.outer(x.T @ one, other)  # (x − a bᵀ)ᵀ (x − a bᵀ) = xᵀ x − (xᵀ a) bᵀ − b (xᵀ a)ᵀ + (aᵀ a) b bᵀ
+        along = np.multiply.outer(
+            x.T @ one, other
+        )  # (x − a bᵀ)ᵀ (x − a bᵀ) = xᵀ x − (xᵀ a) bᵀ − b (xᵀ a)ᵀ + (aᵀ a) b bᵀ
         return np.asarray(gram - along - along.T + (one @ one) * np.multiply.outer(other, other))
 
     def products(self) -> tuple[Product, Product]:
@@ -135,7 +163,10 @@ def _dense_product(x: Array) -> Product:
 
 
 def _by_blocks(x: Array) -> Array:
-    """Dense rows of unit length in their leading directions, in blocks: rows that lie on the disk are never in memory as a whole."""
+    """Dense rows of unit length in their leading directions, in blocks.
+
+    Rows that lie on the disk are never in memory as a whole.
+    """
     gram = np.zeros((x.shape[1], x.shape[1]))
     for first in range(0, len(x), ROWS):
         gram += gram_matrix(unit_or_zero(x[first : first + ROWS]))
@@ -149,7 +180,8 @@ def _by_blocks(x: Array) -> Array:
 def block_lanczos(matrix: Product, rows: int, wanted: int, tolerance: float, seed: int = 0) -> tuple[Array, Array]:
     """The largest eigenvalues, falling, and their vectors: float64 [at most wanted], float32 [row, at most wanted].
 
-    A vector v with the value t counts as found when |A v − t v| ≤ tolerance · t. A matrix of a lower rank has fewer of them.
+    A vector v with the value t counts as found when |A v − t v| ≤ tolerance · t. A matrix of a lower rank has fewer of
+    them.
 
     Args:
         matrix: gives the product of A and columns, float32 [row, column].
@@ -158,11 +190,15 @@ def block_lanczos(matrix: Product, rows: int, wanted: int, tolerance: float, see
         tolerance: see above.
         seed: of the first block.
     """
-    with one_thread():  # dense products of this size are fastest so, and their numbers do not depend on the threads there are
+    with (
+        one_thread()
+    ):  # dense products of this size are fastest so, and their numbers do not depend on the threads there are
         return _block_lanczos(matrix, rows, min(wanted, rows), tolerance, np.random.default_rng(seed))
 
 
-def _block_lanczos(matrix: Product, rows: int, wanted: int, tolerance: float, draws: np.random.Generator) -> tuple[Array, Array]:
+def _block_lanczos(
+    matrix: Product, rows: int, wanted: int, tolerance: float, draws: np.random.Generator
+) -> tuple[Array, Array]:
     width = 32 if wanted > 64 else 16
     most = min(rows, max(3 * wanted, min(_MOST, _NUMBERS // rows)))
     basis, inner, scale = torch.empty(rows, most), np.zeros((most, most)), 0.0  # inner: basisᵀ A basis
@@ -174,14 +210,20 @@ def _block_lanczos(matrix: Product, rows: int, wanted: int, tolerance: float, dr
         scale = max(scale, float(moved.norm(dim=0).max()))
         block, along, factor = _orthonormal(moved, basis[:, :size], _ROUNDING * scale)
         inner[:size, before:size], inner[before:size, :size] = along, along.T
-        if not block.shape[1] and size < wanted:  # all that the first block leads to is there, as with features that share nothing
+        if (
+            not block.shape[1] and size < wanted
+        ):  # all that the first block leads to is there, as with features that share nothing
             block, factor = _drawn(draws, basis[:, :size], min(width, rows - size)), factor[:0]
         fits = size + block.shape[1] <= most
         if block.shape[1] and fits and size < look:
             continue
-        values, vectors = (array.numpy()[..., ::-1] for array in torch.linalg.eigh(torch.from_numpy(inner[:size, :size])))
+        values, vectors = (
+            array.numpy()[..., ::-1] for array in torch.linalg.eigh(torch.from_numpy(inner[:size, :size]))
+        )
         missed = np.linalg.norm(factor @ vectors[before:size, :wanted], axis=0) if len(factor) else np.zeros(1)
-        if not block.shape[1] or (size >= wanted and (missed <= tolerance * np.maximum(values[:wanted], _ROUNDING * scale)).all()):
+        if not block.shape[1] or (
+            size >= wanted and (missed <= tolerance * np.maximum(values[:wanted], _ROUNDING * scale)).all()
+        ):
             return values[:wanted].copy(), _combined(basis[:, :size], vectors[:, :wanted]).numpy()
         if not fits:  # half of the columns that are not wanted make room
             kept = (wanted + most) // 2
@@ -197,11 +239,16 @@ def _combined(basis: torch.Tensor, vectors: Array) -> torch.Tensor:
 
 def _drawn(draws: np.random.Generator, basis: torch.Tensor, width: int) -> torch.Tensor:
     """New columns, orthogonal to the basis, that nothing but the generator tells."""
-    return _orthonormal(torch.from_numpy(draws.standard_normal((len(basis), width), dtype=np.float32)), basis, _ROUNDING)[0]
+    return _orthonormal(
+        torch.from_numpy(draws.standard_normal((len(basis), width), dtype=np.float32)), basis, _ROUNDING
+    )[0]
 
 
 def _orthonormal(columns: torch.Tensor, basis: torch.Tensor, least: float) -> tuple[torch.Tensor, Array, Array]:
-    """Columns = basis · along + block · factor, with a block that is orthonormal and orthogonal to the basis; what is shorter than ``least`` is dropped."""
+    """Columns = basis · along + block · factor, with a block that is orthonormal and orthogonal to the basis.
+
+    What is shorter than ``least`` is dropped.
+    """
     first = basis.T @ columns
     block, factor = _normed(columns - basis @ first, least)
     again = basis.T @ block  # what rounding has left of the basis

@@ -38,15 +38,24 @@ _WORTH_TELLING = 10.0
 """Seconds from which it is told how long it will take."""
 
 _LEAST_PATIENCE, _PATIENCE = 120.0, 50.0
-"""Seconds, and times the estimate, after which another process that makes the same views is not waited for: it may have one core, and others beside it."""
+"""Seconds, and times the estimate, after which another process that makes the same views is not waited for.
+
+It may have one core, and others beside it.
+"""
 
 _PRODUCT, _ROW, _ENTRY = 1e-9, 1.2e-6, 1e-6
-"""Seconds of one core, roughly: an entry of the adjacency times a column; a node's column in all that is done with dense rows; an entry of sparse features."""
+"""Seconds of one core, roughly: an entry of the adjacency times a column.
+
+A node's column in all that is done with dense rows; an entry of sparse features.
+"""
 
 
 @dataclass(frozen=True)
 class Views(Classifier):
-    """Ridge regression on several views of the graph, weighed by leave-one-out likelihood. It has one setting for all graphs."""
+    """Ridge regression on several views of the graph, weighed by leave-one-out likelihood.
+
+    It has one setting for all graphs.
+    """
 
     name = "views"
     trained = False
@@ -117,7 +126,10 @@ class ViewsLearner(Learner):
         self.forget()
 
     def take(self, queried: Queried, step: torch.Tensor) -> None:
-        """Bring a posterior that is kept beside another classifier to the labels there are; on a GPU the one that may be new, without asking the host."""
+        """Bring a posterior that is kept beside another classifier to the labels there are.
+
+        On a GPU the one that may be new, without asking the host.
+        """
         if not self._keeps:
             last = (step - 1).clamp_min(0)
             nodes, labels = (table.index_select(1, last)[:, 0] for table in (queried.nodes, queried.labels))
@@ -163,7 +175,10 @@ class ViewsLearner(Learner):
         twin.posterior = copy(self.posterior)
         twin.posterior.views = twin.views
         twin._keeps = True  # it is looked at once, as it is
-        twin._fit, twin._mean = self.solution(), self._mean[:, nodes] if self._keeps and self._mean is not None else None
+        twin._fit, twin._mean = (
+            self.solution(),
+            self._mean[:, nodes] if self._keeps and self._mean is not None else None,
+        )
         return twin
 
     def logits(self) -> torch.Tensor:
@@ -186,21 +201,30 @@ class ViewsLearner(Learner):
         return torch.softmax(left_out.predictions[:, :count] * left_out.temperature[:, None, None], -1)
 
     def evidence(self, node: int) -> list[tuple[int, float]]:
-        """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest first; of one run.
+        """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest first.
+
+        Of one run.
 
         Label i adds Σ_v z_vᵀ z_vi b_vi to the node's mean, b its coefficient for the class.
         """
         count = int(self.posterior.count)
-        mean = self._mean[0, node] if self._keeps and self._mean is not None else self.part(torch.tensor([node])).mean()[0, 0]
+        mean = (
+            self._mean[0, node]
+            if self._keeps and self._mean is not None
+            else self.part(torch.tensor([node])).mean()[0, 0]
+        )
         alike = (self.posterior.rows[:, 0, :count] @ self.views.columns[node].double()[..., None])[..., 0]
         amounts = (alike * self.solution().members().by_label[:, 0, int(mean.argmax()), :count]).sum(0)
         nodes = self.posterior.nodes[0, :count].tolist()
         return sorted(zip(nodes, amounts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
     def reach(self, node: int) -> float:
-        """How many nodes a label here would decide, of one run: the sum over all nodes x of the share of their variance that it takes.
+        """How many nodes a label here would decide, of one run.
 
-        In the heaviest view that is Σ_x cov(node, x)² / ((var(node) + r) var(x)); of very many nodes a sample stands for all.
+        The sum over all nodes x of the share of their variance that it takes.
+
+        In the heaviest view that is Σ_x cov(node, x)² / ((var(node) + r) var(x)); of very many nodes a sample stands
+        for all.
         """
         nodes, sample = self.views.sample
         solution = self.solution()
@@ -209,7 +233,9 @@ class ViewsLearner(Learner):
         across, own = sample.across[heaviest], self.views.columns[node, heaviest, :LEADING]
         moved = covariance @ across
         variance = (moved * across).sum(0)
-        shares = (own @ moved).square() / ((own @ covariance @ own + solution.ridges[0, heaviest]) * variance.clamp_min(1e-9))
+        shares = (own @ moved).square() / (
+            (own @ covariance @ own + solution.ridges[0, heaviest]) * variance.clamp_min(1e-9)
+        )
         return float(shares.sum()) * len(self.views.columns) / len(nodes)
 
     def forget(self) -> None:
@@ -248,7 +274,8 @@ def views_needs(nodes: int, edges: int, features: int, stored: int = 0) -> Needs
     entries, width = 2 * edges, min(features, REDUCED)
     products = 132 if nodes < LARGE else 65  # of a large graph most have few columns
     seconds = _PRODUCT * entries * max(width, 40) * products + _ROW * nodes * max(width, 40) + _ENTRY * stored
-    # ten views, once each and once together; or the rows, a power, the next one and four sums, beside the views that are there already
+    # ten views, once each and once together; or the rows, a power, the next one and four sums, beside the views that
+    # are there already
     columns = 10 if features else 2
     rows = max(2 * 4 * columns * WIDTH, 4 * (7 * width + 4 * WIDTH)) + (8 * width if stored else 0)
     return Needs(seconds / cores() ** 0.85, nodes * rows + 24 * entries + 12 * stored)
@@ -266,21 +293,25 @@ def tell_needs(graph: Graph | GraphTensors, reporter: Reporter) -> None:
         fitting = int(0.9 * nodes * free / needs.bytes)
         fitting -= fitting % 10 ** (len(str(fitting)) - 1)  # one digit says enough
         raise InputError(
-            f"views of {nodes:,} nodes and {edges:,} edges take about {_size(needs.bytes)} of memory while they are made, and {_size(free)} are free here: "
-            f"end other programs, use a machine with {_size(1.2 * needs.bytes + 2e9)} or more, or label a part of the graph; "
-            f"about {fitting:,} of its nodes would fit"
+            f"views of {nodes:,} nodes and {edges:,} edges take about {_size(needs.bytes)} of memory while they are"
+            f" made, and {_size(free)} are free here: end other programs, use a machine with"
+            f" {_size(1.2 * needs.bytes + 2e9)} or more, or label a part of the graph; about {fitting:,} of its nodes"
+            " would fit"
         )
     if needs.seconds >= _WORTH_TELLING:
         beside = "" if free is None else f" of the {_size(free)} that are free"
         reporter(
             Note(
-                f"views of {nodes:,} nodes and {edges:,} edges take about {_time(needs.seconds)} and {_size(needs.bytes)}{beside}; they are made once and kept"
+                f"views of {nodes:,} nodes and {edges:,} edges take about {_time(needs.seconds)} and"
+                f" {_size(needs.bytes)}{beside}; they are made once and kept"
             )
         )
 
 
 def check_gpu(views: GraphViews, device: torch.device) -> None:
-    """Refuse views for which a GPU has no room: they lie there whole, their leading columns once more, and some of a query's work beside them.
+    """Refuse views for which a GPU has no room.
+
+    They lie there whole, their leading columns once more, and some of a query's work beside them.
 
     Raises:
         InputError: says how much is missing, and what to do.
@@ -290,8 +321,8 @@ def check_gpu(views: GraphViews, device: torch.device) -> None:
     free, needed = torch.cuda.mem_get_info(device)[0], 2 * views.columns.numel() * views.columns.element_size()
     if needed > free:
         raise InputError(
-            f"views of {len(views.columns):,} nodes take about {_size(needed)} of the GPU's memory, and {_size(free)} are free: "
-            "use --device cpu, or a larger GPU"
+            f"views of {len(views.columns):,} nodes take about {_size(needed)} of the GPU's memory, and {_size(free)}"
+            " are free: use --device cpu, or a larger GPU"
         )
 
 
@@ -318,7 +349,9 @@ def _time(seconds: float) -> str:
 
 
 def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
-    """The graph's views, on the CPU: read if they were made before, else made and kept. A cache that cannot be used costs time alone.
+    """The graph's views, on the CPU: read if they were made before, else made and kept.
+
+    A cache that cannot be used costs time alone.
 
     Of several processes that need them at the same time one makes them.
     """
@@ -352,7 +385,12 @@ def _read(path: Path, nodes: int) -> GraphViews | None:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:  # numpy leaves a damaged file open
             columns, names = file["columns"], file["names"]
-        if columns.dtype != np.float32 or columns.ndim != 3 or columns.shape[:2] != (nodes, len(names)) or not np.isfinite(columns).all():
+        if (
+            columns.dtype != np.float32
+            or columns.ndim != 3
+            or columns.shape[:2] != (nodes, len(names))
+            or not np.isfinite(columns).all()
+        ):
             return None
         os.utime(path)
         return GraphViews(tuple(map(str, names)), torch.from_numpy(columns))

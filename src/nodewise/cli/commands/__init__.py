@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from nodewise.cli.commands import compare, convert, datasets, demo, evaluate, policy, reddit, reproduce, session, studio, train
+from nodewise.cli.commands import (
+    compare,
+    convert,
+    datasets,
+    demo,
+    evaluate,
+    policy,
+    reddit,
+    reproduce,
+    session,
+    studio,
+    train,
+)
 
 __all__ = ["register"]
 

@@ -51,10 +51,16 @@ def compare(
     graphs: GraphsArgument,
     strategies: Annotated[
         str | None,
-        typer.Option("--strategies", metavar="A,B,…", help="Strategies by name, joined by commas.", show_default="random and the default"),
+        typer.Option(
+            "--strategies",
+            metavar="A,B,…",
+            help="Strategies by name, joined by commas.",
+            show_default="random and the default",
+        ),
     ] = None,
     budgets: Annotated[
-        str | None, typer.Option("--budgets", metavar="N,…", help="Labels to ask for.", show_default="each graph's own budget")
+        str | None,
+        typer.Option("--budgets", metavar="N,…", help="Labels to ask for.", show_default="each graph's own budget"),
     ] = None,
     classifiers: Annotated[
         str | None,
@@ -73,7 +79,12 @@ def compare(
     device: DeviceOption = "auto",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Keep results, tables and plots there; a second call goes on there.", show_default=False),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Keep results, tables and plots there; a second call goes on there.",
+            show_default=False,
+        ),
     ] = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
@@ -83,9 +94,11 @@ def compare(
 ) -> None:
     """Compare strategies on the same splits, with paired tests.
 
-    A strategy is a name; policy:NAME|FILE is one of several policies, age:0.2/0.3/0.5 is AGE with fixed weights, package.module:Name is your own,
+    A strategy is a name; policy:NAME|FILE is one of several policies, age:0.2/0.3/0.5 is AGE with fixed weights,
+    package.module:Name is your own,
     as for classifiers. --set gives a setting to each of them that knows it.
-    With --out, every finished chunk of runs is kept: after a kill the same command goes on where it was. With --engine ray, chunks are played
+    With --out, every finished chunk of runs is kept: after a kill the same command goes on where it was. With --engine
+    ray, chunks are played
     side by side on a Ray cluster; the scores are the same.
     """
     from nodewise.classifiers import make_classifier
@@ -117,7 +130,14 @@ def compare(
         used.device(device)  # what is misspelt or missing is told before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         try:
-            comparison = run(contests, seed=seed, device=device, store=ChunkStore(out and out / "chunks"), engine=used, reporter=reporter)
+            comparison = run(
+                contests,
+                seed=seed,
+                device=device,
+                store=ChunkStore(out and out / "chunks"),
+                engine=used,
+                reporter=reporter,
+            )
         except KeyboardInterrupt:
             complain(f"nodewise compare: interrupted; {_way_on(out)}")
             raise typer.Exit(130) from None
@@ -135,9 +155,15 @@ def compare(
 
 
 def _contest(
-    name: str, features: str | None, data_dir: Path | None, reporter: Reporter, budgets: tuple[int, ...], methods: tuple[Method, ...], runs: int,
+    name: str,
+    features: str | None,
+    data_dir: Path | None,
+    reporter: Reporter,
+    budgets: tuple[int, ...],
+    methods: tuple[Method, ...],
+    runs: int,
     classifiers: tuple[Classifier | None, ...],
-) -> Contest:  # fmt: skip
+) -> Contest:
     """Reads the graph once to see that it can be used, and lets it go until its turn has come."""
     from nodewise.evaluation import Contest
 

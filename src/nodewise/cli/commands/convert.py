@@ -39,8 +39,11 @@ def convert(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A graph: .npz, .graphml, .edges, a folder of CSV, or a data set's name. With --knn: .csv, .tsv, .txt, .npy, Label Studio's .json "
-            "or a folder of pictures.",
+            help=(
+                "A graph: .npz, .graphml, .edges, a folder of CSV, or a data set's name. With --knn: .csv, .tsv, .txt,"
+                " .npy, Label Studio's .json "
+                "or a folder of pictures."
+            ),
             autocompletion=complete_dataset,
             show_default=False,
         ),
@@ -48,26 +51,45 @@ def convert(
     out: Annotated[
         Path,
         typer.Argument(
-            metavar="OUT", help="Its ending says the form: .npz, .graphml, .edges; none for a folder of CSV.", show_default=False
+            metavar="OUT",
+            help="Its ending says the form: .npz, .graphml, .edges; none for a folder of CSV.",
+            show_default=False,
         ),
     ],
     knn: Annotated[
         int | None,
-        typer.Option("--knn", metavar="K", min=1, help="Join each row, text or picture to the K nearest to it.", show_default=False),
+        typer.Option(
+            "--knn",
+            metavar="K",
+            min=1,
+            help="Join each row, text or picture to the K nearest to it.",
+            show_default=False,
+        ),
     ] = None,
-    metric: Annotated[Metric | None, typer.Option("--metric", help="What near means for --knn.", show_default="cosine")] = None,
+    metric: Annotated[
+        Metric | None, typer.Option("--metric", help="What near means for --knn.", show_default="cosine")
+    ] = None,
     text: Annotated[
-        str | None, typer.Option("--text", metavar="COL", help="Column of texts; they become TF-IDF features.", show_default=False)
+        str | None,
+        typer.Option("--text", metavar="COL", help="Column of texts; they become TF-IDF features.", show_default=False),
     ] = None,
     images: Annotated[
         str | None,
-        typer.Option("--images", metavar="COL", help="Column of picture files; their pixels become features.", show_default=False),
+        typer.Option(
+            "--images", metavar="COL", help="Column of picture files; their pixels become features.", show_default=False
+        ),
     ] = None,
     label: Annotated[
-        str | None, typer.Option("--label", metavar="COL", help="Column of classes; an empty cell is unlabelled.", show_default=False)
+        str | None,
+        typer.Option(
+            "--label", metavar="COL", help="Column of classes; an empty cell is unlabelled.", show_default=False
+        ),
     ] = None,
     edges: Annotated[
-        Path | None, typer.Option("--edges", metavar="FILE", help="Table of edges, where SOURCE is a table of nodes.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--edges", metavar="FILE", help="Table of edges, where SOURCE is a table of nodes.", show_default=False
+        ),
     ] = None,
     features: FeaturesOption = None,
     data_dir: DataDirOption = None,
@@ -85,7 +107,9 @@ def convert(
     canonical_features(spec)  # a misspelt name is refused before any long work begins
     with screen.reporting() as reporter:
         how = _How(knn, metric, text, images, label, edges)
-        graph = _from_graph(source, how, data_dir, reporter) if knn is None else _from_things(source, knn, how, reporter)
+        graph = (
+            _from_graph(source, how, data_dir, reporter) if knn is None else _from_things(source, knn, how, reporter)
+        )
     graph = prepared(graph, spec, "raw")
     dropped = write_graph(graph, out)
     if json:
@@ -115,7 +139,9 @@ def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
     from nodewise.graph.knn.knn import graph_from_things
 
     if how.edges is not None:
-        raise InputError(f"--edges got {str(how.edges)!r} and --knn got {knn}, but both say where edges come from: give one of them")
+        raise InputError(
+            f"--edges got {str(how.edges)!r} and --knn got {knn}, but both say where edges come from: give one of them"
+        )
     columns = {"text": how.text, "images": how.images, "label": how.label}
     return graph_from_things(Path(source), knn=knn, metric=how.metric or "cosine", reporter=reporter, **columns)
 
@@ -126,7 +152,9 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
 
     for option, value in (("--metric", how.metric), ("--images", how.images)):
         if value is not None:
-            raise InputError(f"{option} got {value!r}, which only a nearest-neighbour graph needs: add --knn K, such as --knn 10")
+            raise InputError(
+                f"{option} got {value!r}, which only a nearest-neighbour graph needs: add --knn K, such as --knn 10"
+            )
     if how.edges is None and how.text is None and how.label is None:
         return load_graph(source, data_dir=data_dir, reporter=reporter)
     nodes, edges = Path(source).expanduser(), how.edges
@@ -135,7 +163,8 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
     elif edges is None:
         given = f"--text got {how.text!r}" if how.text is not None else f"--label got {how.label!r}"
         raise InputError(
-            f"{given}, a column, but {source!r} alone has no edges: add --knn K to join similar rows, or --edges FILE with a table of edges"
+            f"{given}, a column, but {source!r} alone has no edges: add --knn K to join similar rows, or --edges FILE"
+            " with a table of edges"
         )
     return Graph.from_csv(nodes, edges, text=how.text, label=how.label)
 
@@ -146,7 +175,9 @@ def _check_ending(out: Path) -> None:
 
     known = [ending for forms in FORMS for ending in forms.split(", ") if ending.startswith(".")]
     if out.suffix and out.suffix.lower() not in known and not out.is_dir():
-        raise InputError(f"OUT got {str(out)!r}, whose ending is not known: use {', '.join(known)}, or no ending for a folder of CSV")
+        raise InputError(
+            f"OUT got {str(out)!r}, whose ending is not known: use {', '.join(known)}, or no ending for a folder of CSV"
+        )
 
 
 def register(app: typer.Typer) -> None:

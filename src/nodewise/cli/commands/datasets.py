@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["datasets", "register"]
 
-_READ = 32 * 2**20  # bytes of a file in the data folder up to which the list reads it; beyond that it tells what the catalogue does
+_READ = (
+    32 * 2**20
+)  # bytes of a file in the data folder up to which the list reads it; beyond that it tells what the catalogue does
 
 EXAMPLES = """
 nodewise datasets
@@ -29,14 +31,17 @@ def datasets(
     screen: Screen,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="One of them, in detail.", autocompletion=complete_dataset, show_default=False),
+        typer.Argument(
+            metavar="[NAME]", help="One of them, in detail.", autocompletion=complete_dataset, show_default=False
+        ),
     ] = None,
     data_dir: DataDirOption = None,
     json: JsonOption = None,
 ) -> None:
     """List the graphs that have a name, or tell what is known about one.
 
-    Those found in the data folder, included with a dependency or generated need no network; a download is kept in the data folder.
+    Those found in the data folder, included with a dependency or generated need no network; a download is kept in the
+    data folder.
     """
     from nodewise.datasets import data_folder, dataset_info
 
@@ -50,7 +55,9 @@ def datasets(
         screen.json({"schema": 1, **known}, json)
         return
     shown = {
-        key.replace("_", " "): ", ".join(value) if isinstance(value, list) else value for key, value in known.items() if key != "ready"
+        key.replace("_", " "): ", ".join(value) if isinstance(value, list) else value
+        for key, value in known.items()
+        if key != "ready"
     }
     screen.table(("", ""), [(key, str(value)) for key, value in shown.items() if value not in (None, "")])
 
@@ -62,7 +69,9 @@ def _list_all(screen: Screen, folder: Path, json: Path | None) -> None:
     catalogued = {name: find_info(name) for name in list_datasets(folder)}
     known = {name: None if info is None else as_it_is(info, folder, _READ) for name, info in catalogued.items()}
     if json:
-        told = [{"name": name, "ready": True} if info is None else _details(info, folder) for name, info in known.items()]
+        told = [
+            {"name": name, "ready": True} if info is None else _details(info, folder) for name, info in known.items()
+        ]
         screen.json({"schema": 1, "data_dir": str(folder), "datasets": told}, json)
         return
     rows: list[tuple[Cell, ...]] = []

@@ -1,4 +1,6 @@
-"""``nodewise demo``: the main job on data that comes along: the default and the paper's policy on a graph that they have never seen."""
+"""``nodewise demo``: the main job on data that comes along: the default and the paper's policy on a graph that they
+have never seen.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ CONTESTANTS = {"views": ("gain", "random"), "gcn": ("policy", "random")}
 
 def demo(
     screen: Screen,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The picture to write: .png, .svg or .pdf.")] = Path(
-        "nodewise-demo.png"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The picture to write: .png, .svg or .pdf.")
+    ] = Path("nodewise-demo.png"),
     runs: RunsOption = 30,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
@@ -34,8 +36,10 @@ def demo(
 ) -> None:
     """Try nodewise on an embedded graph; needs no network.
 
-    Which handwritten digits to label, as nodewise chooses by default (gain, with the classifier views, which needs no training), and as the paper's policy
-    does, which was trained on citations between papers (with its classifier, a GCN). Both have seen neither pictures nor this graph; random choice is
+    Which handwritten digits to label, as nodewise chooses by default (gain, with the classifier views, which needs no
+    training), and as the paper's policy
+    does, which was trained on citations between papers (with its classifier, a GCN). Both have seen neither pictures
+    nor this graph; random choice is
     set beside each, on the same splits.
     """
     from nodewise.datasets import load_graph
@@ -55,13 +59,22 @@ def demo(
     with screen.reporting() as reporter:
         results = {
             classifier: run(
-                graph, strategies, classifiers=[classifier], budgets=BUDGETS, runs=runs, seed=seed, device=device, reporter=reporter
+                graph,
+                strategies,
+                classifiers=[classifier],
+                budgets=BUDGETS,
+                runs=runs,
+                seed=seed,
+                device=device,
+                reporter=reporter,
             )
             for classifier, strategies in CONTESTANTS.items()
         }
     _draw(results, out)
     if json is not None:
-        screen.json({"schema": 1, "picture": str(out), "comparisons": [result.as_dict() for result in results.values()]}, json)
+        screen.json(
+            {"schema": 1, "picture": str(out), "comparisons": [result.as_dict() for result in results.values()]}, json
+        )
     if str(json) == "-":
         return
     _show(screen, results)
@@ -69,9 +82,16 @@ def demo(
 
 
 def _show(screen: Screen, results: dict[str, Comparison]) -> None:
-    columns = [(f"{name}, {classifier}", results[classifier], name) for classifier, names in CONTESTANTS.items() for name in names]
+    columns = [
+        (f"{name}, {classifier}", results[classifier], name)
+        for classifier, names in CONTESTANTS.items()
+        for name in names
+    ]
     rows = [
-        (f"{budget} labels", *(str(result.select(budget=budget)[0].outcomes[name].interval()) for _, result, name in columns))
+        (
+            f"{budget} labels",
+            *(str(result.select(budget=budget)[0].outcomes[name].interval()) for _, result, name in columns),
+        )
         for budget in BUDGETS
     ]
     screen.table(("Micro-F1, %", *(title for title, _, _ in columns)), rows)
@@ -80,15 +100,24 @@ def _show(screen: Screen, results: dict[str, Comparison]) -> None:
         test = next((t for t in last.tests if {t.first, t.second} == {first, second}), None)
         if test is not None:
             lead = float((last.outcomes[first].micro_f1 - last.outcomes[second].micro_f1).mean())
-            sure = f"paired t-test, p = {test.t_p:.2g}" if test.t_p == test.t_p else "too few runs to tell whether that is chance"
-            screen.line(f"with {last.budget} labels and {classifier}, {first} leads {second} choice by {lead:.1f} points ({sure})")
+            sure = (
+                f"paired t-test, p = {test.t_p:.2g}"
+                if test.t_p == test.t_p
+                else "too few runs to tell whether that is chance"
+            )
+            screen.line(
+                f"with {last.budget} labels and {classifier}, {first} leads {second} choice by {lead:.1f} points"
+                f" ({sure})"
+            )
 
 
 def _draw(results: dict[str, Comparison], out: Path) -> None:
     from nodewise.evaluation.plots import draw_curves, new_figure, save_figure
 
     curves = {
-        f"{name} with {classifier}": {setting.budget: setting.outcomes[name].interval() for setting in results[classifier].settings}
+        f"{name} with {classifier}": {
+            setting.budget: setting.outcomes[name].interval() for setting in results[classifier].settings
+        }
         for classifier, names in CONTESTANTS.items()
         for name in names
     }

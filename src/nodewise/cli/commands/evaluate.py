@@ -64,7 +64,9 @@ def evaluate(
     resolve_device(device)
     learned = policy is not None or (strategy or "").partition(":")[0] == "policy"
     if closing is not None and (classifier == DEFAULT_CLASSIFIER or (classifier is None and not learned)):
-        raise InputError(f"--closing-epochs is the GCN's, and {DEFAULT_CLASSIFIER} is not trained: use it with --classifier gcn")
+        raise InputError(
+            f"--closing-epochs is the GCN's, and {DEFAULT_CLASSIFIER} is not trained: use it with --classifier gcn"
+        )
     of_classifier, of_strategy = read_plugin_settings(settings, classifier, strategy, policy)
     of_classifier |= read_closing(closing)
     asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are told before the graph is read
@@ -73,16 +75,27 @@ def evaluate(
     with screen.reporting() as reporter:
         one = load_labelled(graph, features, data_dir, reporter)
         result = run(
-            one, asks, classifier=learns, settings=None if classifier else of_classifier, budget=budget, runs=runs, seed=seed, device=device,
-            features=features, reporter=reporter,
-        )  # fmt: skip
+            one,
+            asks,
+            classifier=learns,
+            settings=None if classifier else of_classifier,
+            budget=budget,
+            runs=runs,
+            seed=seed,
+            device=device,
+            features=features,
+            reporter=reporter,
+        )
         result = replace(result, policy=policy_name(strategy, policy))
     if json is not None:
         screen.json(result.as_dict(), json)
     if str(json) == "-":
         return
     rows = [("Micro-F1", str(result.micro)), ("Macro-F1", str(result.macro))]
-    title = f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.budget} labels, {count(result.runs, 'run')}"
+    title = (
+        f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.budget} labels,"
+        f" {count(result.runs, 'run')}"
+    )
     screen.line(f"{title}, features {result.features}, {result.device}, {result.seconds:.1f} s")
     screen.table(("", "mean ± 95 % interval" if "±" in rows[0][1] else "mean"), rows)
 

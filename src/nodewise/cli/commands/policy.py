@@ -24,17 +24,29 @@ def list_policies(screen: Screen, json: JsonOption = None) -> None:
         origin = load_policy(path).origin
         sources = origin.get("source_graphs", [])
         degrees = [source["average_degree"] for source in sources]
-        rows.append({"name": name, "sources": [source["name"] for source in sources], "episode": origin.get("episode"), "degrees": degrees})
+        rows.append(
+            {
+                "name": name,
+                "sources": [source["name"] for source in sources],
+                "episode": origin.get("episode"),
+                "degrees": degrees,
+            }
+        )
     if json:
         screen.json({"schema": 1, "policies": rows}, json)
         return
-    cells = [(row["name"], ", ".join(row["sources"]), row["episode"], ", ".join(f"{d:.1f}" for d in row["degrees"])) for row in rows]
+    cells = [
+        (row["name"], ", ".join(row["sources"]), row["episode"], ", ".join(f"{d:.1f}" for d in row["degrees"]))
+        for row in rows
+    ]
     screen.table(("policy", "trained on", "episode", "their average degrees"), cells)
 
 
 def show_policy(
     screen: Screen,
-    policy: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped policy's name or a policy file.", show_default=False)],
+    policy: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="A shipped policy's name or a policy file.", show_default=False)
+    ],
     json: JsonOption = None,
 ) -> None:
     """Show where a policy comes from: state features, architecture, source graphs, training."""
@@ -43,7 +55,15 @@ def show_policy(
     loaded = find_policy(policy)
     settings, origin = loaded.settings.as_dict(), loaded.origin
     if json:
-        screen.json({"schema": 1, "settings": settings, "origin": origin, "parameters": sum(p.numel() for p in loaded.parameters())}, json)
+        screen.json(
+            {
+                "schema": 1,
+                "settings": settings,
+                "origin": origin,
+                "parameters": sum(p.numel() for p in loaded.parameters()),
+            },
+            json,
+        )
         return
     state = settings["state"]
     rows: list[tuple[str, str]] = [
@@ -51,7 +71,10 @@ def show_policy(
         ("state features", ", ".join(state["features"])),
         (
             "scaling",
-            f"degree / {state['degree_alpha']:g} up to 1, KL {'as it is' if state['kl_scaling'] == 'none' else 'by ' + state['kl_scaling']}",
+            (
+                f"degree / {state['degree_alpha']:g} up to 1, KL"
+                f" {'as it is' if state['kl_scaling'] == 'none' else 'by ' + state['kl_scaling']}"
+            ),
         ),
     ]
     for source in origin.get("source_graphs", []):
@@ -66,7 +89,11 @@ def show_policy(
         if isinstance(classifier, dict):
             rows.append((key, _told(classifier)))
     rows += [(key, str(training[key])) for key in ("episodes", "batch", "reward", "seed") if key in training]
-    rows += [(key.replace("_", " "), str(origin[key])) for key in ("episode", "imported_from", "nodewise_version") if key in origin]
+    rows += [
+        (key.replace("_", " "), str(origin[key]))
+        for key in ("episode", "imported_from", "nodewise_version")
+        if key in origin
+    ]
     screen.table(("", ""), rows)
 
 
@@ -75,13 +102,19 @@ def _told(classifier: Mapping[str, Any]) -> str:
     from nodewise.classifiers import unusual_settings
 
     name = str(classifier.get("name"))
-    return ", ".join([name, *(f"{key} {value}" for key, value in unusual_settings(name, classifier.get("settings") or {}).items())])
+    return ", ".join(
+        [name, *(f"{key} {value}" for key, value in unusual_settings(name, classifier.get("settings") or {}).items())]
+    )
 
 
 def import_policy(
     screen: Screen,
-    state_dict: Annotated[Path, typer.Argument(metavar="STATE_DICT.pkl", help="The released state dict.", show_default=False)],
-    out: Annotated[Path, typer.Argument(metavar="OUT.safetensors", help="The policy file to write.", show_default=False)],
+    state_dict: Annotated[
+        Path, typer.Argument(metavar="STATE_DICT.pkl", help="The released state dict.", show_default=False)
+    ],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT.safetensors", help="The policy file to write.", show_default=False)
+    ],
 ) -> None:
     """Turn a state dict as the paper's authors released it into a policy file."""
     from nodewise.ground.errors import InputError

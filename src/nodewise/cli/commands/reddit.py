@@ -24,36 +24,68 @@ def build(
     screen: Screen,
     submissions: Annotated[
         list[str],
-        typer.Option("--submissions", metavar="F", help="Dump of posts: file, folder or quoted glob; repeatable.", show_default=False),
+        typer.Option(
+            "--submissions",
+            metavar="F",
+            help="Dump of posts: file, folder or quoted glob; repeatable.",
+            show_default=False,
+        ),
     ],
     comments: Annotated[
         list[str],
-        typer.Option("--comments", metavar="F", help="Dump of comments: file, folder or quoted glob; repeatable.", show_default=False),
+        typer.Option(
+            "--comments",
+            metavar="F",
+            help="Dump of comments: file, folder or quoted glob; repeatable.",
+            show_default=False,
+        ),
     ],
     glove: Annotated[
-        list[str], typer.Option("--glove", metavar="F", help="GloVe vectors: text, .gz or .zip; repeatable.", show_default=False)
+        list[str],
+        typer.Option("--glove", metavar="F", help="GloVe vectors: text, .gz or .zip; repeatable.", show_default=False),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the graphs and the report go.", show_default=False)],
-    groups: Annotated[str, typer.Option("--groups", metavar="N|all", help="Groups that become graphs, from the earliest on.")] = "5",
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the graphs and the report go.", show_default=False)
+    ],
+    groups: Annotated[
+        str, typer.Option("--groups", metavar="N|all", help="Groups that become graphs, from the earliest on.")
+    ] = "5",
     group_size: Annotated[int, typer.Option("--group-size", metavar="N", min=1, help="Posts in one group.")] = 300_000,
-    ranks: Annotated[str, typer.Option("--ranks", metavar="A-B", help="Ranks of the subreddits kept, by posts in the group.")] = "11-20",
-    shared_users: Annotated[int, typer.Option("--shared-users", metavar="N", min=1, help="Users that two posts must share.")] = 2,
+    ranks: Annotated[
+        str, typer.Option("--ranks", metavar="A-B", help="Ranks of the subreddits kept, by posts in the group.")
+    ] = "11-20",
+    shared_users: Annotated[
+        int, typer.Option("--shared-users", metavar="N", min=1, help="Users that two posts must share.")
+    ] = 2,
     width: Annotated[int, typer.Option("--width", metavar="N", min=1, help="Numbers in a GloVe vector.")] = 300,
-    exclude_bots: Annotated[bool, typer.Option("--exclude-bots", help="Accounts known to be programs join no posts.")] = False,
+    exclude_bots: Annotated[
+        bool, typer.Option("--exclude-bots", help="Accounts known to be programs join no posts.")
+    ] = False,
     exclude_user: Annotated[
         list[str] | None,
-        typer.Option("--exclude-user", metavar="NAME", help="This account joins no posts; repeatable.", show_default=False),
+        typer.Option(
+            "--exclude-user", metavar="NAME", help="This account joins no posts; repeatable.", show_default=False
+        ),
     ] = None,
-    max_edges: Annotated[int, typer.Option("--max-edges", metavar="N", min=1, help="Refuse a graph with more edges.")] = 10_000_000,
-    prefix: Annotated[str, typer.Option("--prefix", metavar="NAME", help="The graphs are called NAME1, NAME2, …")] = "reddit",
-    memory_gb: Annotated[float, typer.Option("--memory-gb", metavar="N", min=1, help="Memory for everything, in GB.")] = 8.0,
+    max_edges: Annotated[
+        int, typer.Option("--max-edges", metavar="N", min=1, help="Refuse a graph with more edges.")
+    ] = 10_000_000,
+    prefix: Annotated[
+        str, typer.Option("--prefix", metavar="NAME", help="The graphs are called NAME1, NAME2, …")
+    ] = "reddit",
+    memory_gb: Annotated[
+        float, typer.Option("--memory-gb", metavar="N", min=1, help="Memory for everything, in GB.")
+    ] = 8.0,
     threads: Annotated[
-        int | None, typer.Option("--threads", metavar="N", min=1, help="Threads of the join engine.", show_default="one a core")
+        int | None,
+        typer.Option("--threads", metavar="N", min=1, help="Threads of the join engine.", show_default="one a core"),
     ] = None,
     work: Annotated[
         Path | None, typer.Option("--work", metavar="DIR", help="Scratch folder.", show_default="a hidden one in --out")
     ] = None,
-    keep_work: Annotated[bool, typer.Option("--keep-work", help="Keep the scratch folder, to build again with other numbers.")] = False,
+    keep_work: Annotated[
+        bool, typer.Option("--keep-work", help="Keep the scratch folder, to build again with other numbers.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace graphs that --out holds already.")] = False,
     json: JsonOption = None,
 ) -> None:

@@ -52,10 +52,17 @@ def reproduce(
         ),
     ],
     runs: Annotated[
-        int | None, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.", show_default="the paper's 100")
+        int | None,
+        typer.Option(
+            "--runs", metavar="N", min=1, help="Independent runs to average over.", show_default="the paper's 100"
+        ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="At most 10 runs, 2 on large graphs; the same policies.")] = False,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results, tables and figures go.")] = Path("reproduction"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="At most 10 runs, 2 on large graphs; the same policies.")
+    ] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results, tables and figures go.")] = Path(
+        "reproduction"
+    ),
     policies: Annotated[
         Path | None,
         typer.Option(
@@ -66,18 +73,22 @@ def reproduce(
         ),
     ] = None,
     sets: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the GCN; may be repeated.", show_default=False)
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the GCN; may be repeated.", show_default=False),
     ] = None,
     closing: ClosingOption = None,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
     only: Annotated[
-        str | None, typer.Option("--only", metavar="A,…", help="With trainings: which ones.", show_default="all that are missing")
+        str | None,
+        typer.Option("--only", metavar="A,…", help="With trainings: which ones.", show_default="all that are missing"),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="With trainings: how many at once.")] = 1,
     minutes: Annotated[
         float | None,
-        typer.Option("--minutes", metavar="N", min=0, help="With trainings: stop then, to go on later.", show_default=False),
+        typer.Option(
+            "--minutes", metavar="N", min=0, help="With trainings: stop then, to go on later.", show_default=False
+        ),
     ] = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
@@ -87,14 +98,17 @@ def reproduce(
 ) -> None:
     """Redo the paper's tables and figures, theirs beside ours.
 
-    Tables: same-domain (table 1), cross-domain (2), policy-architecture (3), state-features (4), datasets (5), cross-domain-cora-pubmed (6),
-    cross-domain-citeseer-pubmed (7). Figures: budgets (2, left), training-graphs (2, right), case-study (3), budgets-cora (4, left), training-budget
+    Tables: same-domain (table 1), cross-domain (2), policy-architecture (3), state-features (4), datasets (5),
+    cross-domain-cora-pubmed (6),
+    cross-domain-citeseer-pubmed (7). Figures: budgets (2, left), training-graphs (2, right), case-study (3),
+    budgets-cora (4, left), training-budget
     (4, right). table1 or figure2 will do as well.
 
     What is finished is kept in --out: a second call goes on.
     The authors' policies stand beside ours where the data folder holds them as pretrain_NAME.pkl.
 
-    With trainings, the policies that the experiments need and that are not there yet are trained at full length, checkpointed.
+    With trainings, the policies that the experiments need and that are not there yet are trained at full length,
+    checkpointed.
     """
     from nodewise.classifiers import make_classifier
     from nodewise.experiments.gpa import EXPERIMENTS, find_experiments
@@ -104,14 +118,24 @@ def reproduce(
         resolve_device(device)
         for option, given in (("--set", sets), ("--closing-epochs", closing)):
             if given:
-                raise InputError(f"{option} is for experiments, not for trainings: leave it out, or use 'nodewise train … --set KEY=VALUE'")
+                raise InputError(
+                    f"{option} is for experiments, not for trainings: leave it out, or use 'nodewise train … --set"
+                    " KEY=VALUE'"
+                )
         _train(screen, policies, device, only, jobs, minutes, data_dir)
         return
     check_json(json)
     records = []
     names = list(EXPERIMENTS) if experiment == "all" else [one.name for one in find_experiments(experiment)]
     make_folder(out, "--out")
-    settings: dict[str, Any] = {"runs": runs, "quick": quick, "policies": policies, "data_dir": data_dir, "device": device, "seed": seed}
+    settings: dict[str, Any] = {
+        "runs": runs,
+        "quick": quick,
+        "policies": policies,
+        "data_dir": data_dir,
+        "device": device,
+        "seed": seed,
+    }
     settings["classifier"] = {**read_closing(closing), **read_classifier_settings(sets)}
     make_classifier("gcn", settings["classifier"])  # what is misspelt is told before anything is played
 
@@ -129,7 +153,10 @@ def reproduce(
                     raise
                 screen.note(f"warning: {error}", style="yellow")
             except KeyboardInterrupt:
-                complain(f"nodewise reproduce: interrupted; what is finished lies in {out}, and the same command goes on from there")
+                complain(
+                    f"nodewise reproduce: interrupted; what is finished lies in {out}, and the same command goes on"
+                    " from there"
+                )
                 raise typer.Exit(130) from None
     if json is not None:
         screen.json({"schema": 1, "experiments": records}, json)
@@ -157,7 +184,13 @@ def _run(screen: Screen, name: str, out: Path, shown: bool, tables: bool, settin
 
 
 def _train(
-    screen: Screen, policies: Path | None, device: str, only: str | None, jobs: int, minutes: float | None, data_dir: Path | None
+    screen: Screen,
+    policies: Path | None,
+    device: str,
+    only: str | None,
+    jobs: int,
+    minutes: float | None,
+    data_dir: Path | None,
 ) -> None:
     from nodewise.experiments.gpa import train_missing
 
@@ -169,10 +202,19 @@ def _train(
     try:
         with screen.reporting() as reporter:
             ended = train_missing(
-                names, policies, device=device, jobs=jobs, minutes=minutes, data_dir=data_dir, reporter=reporter, each=told
-            )  # fmt: skip
+                names,
+                policies,
+                device=device,
+                jobs=jobs,
+                minutes=minutes,
+                data_dir=data_dir,
+                reporter=reporter,
+                each=told,
+            )
     except KeyboardInterrupt:
-        complain("nodewise reproduce: interrupted; unfinished trainings are kept, and the same command goes on with them")
+        complain(
+            "nodewise reproduce: interrupted; unfinished trainings are kept, and the same command goes on with them"
+        )
         raise typer.Exit(130) from None
     if not ended:
         screen.line("nothing to train: every policy is there")

@@ -29,14 +29,24 @@ _PORT = 8080
 def studio(
     screen: Screen,
     session: Annotated[
-        Path | None, typer.Argument(metavar="[SESSION]", help="The session's file; without it, a page that makes one.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="[SESSION]", help="The session's file; without it, a page that makes one.", show_default=False
+        ),
     ] = None,
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; others can reach any but 127.0.0.1.")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option("--port", metavar="N", min=0, max=65535, help="The port; 0 for any.", show_default="8080, or the next free one"),
+        typer.Option(
+            "--port",
+            metavar="N",
+            min=0,
+            max=65535,
+            help="The port; 0 for any.",
+            show_default="8080, or the next free one",
+        ),
     ] = None,
     token: Annotated[
         str | None,
@@ -70,28 +80,45 @@ def studio(
     annotator_token_file: Annotated[
         Path | None,
         typer.Option(
-            "--annotator-token-file", metavar="FILE", help="The same in a file; made with a new one if missing.", show_default=False
+            "--annotator-token-file",
+            metavar="FILE",
+            help="The same in a file; made with a new one if missing.",
+            show_default=False,
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="A further name that the page is reached by; repeatable.", show_default=False),
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A further name that the page is reached by; repeatable.",
+            show_default=False,
+        ),
     ] = None,
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--folder", metavar="DIR", help="Where sessions are found and made.", show_default="the session's folder, else this one"
+            "--folder",
+            metavar="DIR",
+            help="Where sessions are found and made.",
+            show_default="the session's folder, else this one",
         ),
     ] = None,
     pictures: Annotated[
         Path | None,
-        typer.Option("--pictures", metavar="DIR", help="The only folder whose pictures are shown.", show_default="none is shown"),
+        typer.Option(
+            "--pictures", metavar="DIR", help="The only folder whose pictures are shown.", show_default="none is shown"
+        ),
     ] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser.")] = True,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser.")
+    ] = True,
     classifier: OwnClassifierOption = None,
     strategy: OwnStrategyOption = None,
 ) -> None:
-    """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the session's file."""
+    """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the
+    session's file.
+    """
     import sys
     import threading
     import webbrowser
@@ -111,15 +138,24 @@ def studio(
     elif token is None and not is_loopback(host):
         token = new_token()
     if annotator_token is not None and annotator_token_file is not None:
-        raise InputError("both --annotator-token and --annotator-token-file (or NODEWISE_ANNOTATOR_TOKEN) are given: give one of them")
+        raise InputError(
+            "both --annotator-token and --annotator-token-file (or NODEWISE_ANNOTATOR_TOKEN) are given: give one of"
+            " them"
+        )
     if annotator_token_file is not None:
         annotator_token = token_from_file(annotator_token_file)
     where = folder if folder is not None else session.absolute().parent if session is not None else Path()
-    opened = None if session is None else Session.open(session, classifier=classifier, strategy=strategy, reporter=screen.report)
+    opened = (
+        None
+        if session is None
+        else Session.open(session, classifier=classifier, strategy=strategy, reporter=screen.report)
+    )
     try:
         listening = bind(host, _PORT if port is None else port, exactly=port is not None)
         number: int = listening.getsockname()[1]
-        settings = StudioSettings(host, number, token, tuple(allow_host or ()), where, pictures, annotator_token=annotator_token)
+        settings = StudioSettings(
+            host, number, token, tuple(allow_host or ()), where, pictures, annotator_token=annotator_token
+        )
         server = make_server(create_app(settings, opened))
     except BaseException:
         if opened is not None:
@@ -129,19 +165,25 @@ def studio(
     with suppress(KeyboardInterrupt):  # how it is meant to end
         screen.line(page)
         if token is None:
-            screen.note("every user of this machine can open the page: with --token-file FILE only those who can read that file")
+            screen.note(
+                "every user of this machine can open the page: with --token-file FILE only those who can read that file"
+            )
         if annotator_token is not None:
             screen.note(f"for annotators: {address(host, number, annotator_token)}")
         screen.note("Ctrl-C ends the studio; everything told is in the session's file")
         threading.Thread(target=_load_torch, daemon=True).start()
         if browser:
-            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()  # where there is none, the address has been told
+            threading.Thread(
+                target=webbrowser.open, args=(page,), daemon=True
+            ).start()  # where there is none, the address has been told
         sys.setswitchinterval(0.001)  # the event loop gets its turn soon, however much Python the worker runs
         server.run(sockets=[listening])
 
 
 def _load_torch() -> None:
-    """So that the first query comes sooner. What it brings stays: the collector of garbage, which stops every thread, need not look there again."""
+    """So that the first query comes sooner. What it brings stays: the collector of garbage, which stops every thread,
+    need not look there again.
+    """
     import gc
     from importlib import import_module
 

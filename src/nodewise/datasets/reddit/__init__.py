@@ -1,4 +1,6 @@
-"""Post graphs from Reddit: the paper's as its authors released them, and others built from monthly dumps as its Appendix B describes."""
+"""Post graphs from Reddit: the paper's as its authors released them, and others built from monthly dumps as its
+Appendix B describes.
+"""
 
 from __future__ import annotations
 

@@ -48,8 +48,10 @@ def build_reddit(
 ) -> BuildReport:
     """Builds post graphs from Reddit dumps as the paper's Appendix B describes, and saves them with a report.
 
-    The graphs are ``reddit1.npz``, ``reddit2.npz``, … in `out`, one for each full group of posts in order of time, and the report is
-    ``reddit-report.json``. They appear when the build has succeeded, and not before. A build that was stopped goes on where it was when it
+    The graphs are ``reddit1.npz``, ``reddit2.npz``, … in `out`, one for each full group of posts in order of time, and
+    the report is
+    ``reddit-report.json``. They appear when the build has succeeded, and not before. A build that was stopped goes on
+    where it was when it
     is started again with the same files.
 
     Args:
@@ -77,7 +79,10 @@ def build_reddit(
         check_glove(path, settings.width)
     target = Path(out)
     folder = Path(work) if work is not None else target / f".{settings.prefix}-work"
-    with _opened(folder, limits, keep_work) as scratch, Publisher(target, settings.prefix, scratch, overwrite) as publisher:
+    with (
+        _opened(folder, limits, keep_work) as scratch,
+        Publisher(target, settings.prefix, scratch, overwrite) as publisher,
+    ):
         posts = _some(ingest(scratch, SUBMISSIONS, posts_files, limits.chunk_bytes, say), "submissions")
         replies = _some(ingest(scratch, COMMENTS, comment_files, limits.chunk_bytes, say), "comments")
 
@@ -100,8 +105,8 @@ def build_reddit(
         row_of, vectors = word_vectors(glove_files, needed, settings.width, folder, say)
         if not row_of:
             raise InputError(
-                f"none of the {count(len(needed), 'different word')} of the chosen posts is in {glove_files[0].name}, so there are no features: "
-                "check that it is a GloVe file of the language of the posts"
+                f"none of the {count(len(needed), 'different word')} of the chosen posts is in {glove_files[0].name},"
+                " so there are no features: check that it is a GloVe file of the language of the posts"
             )
         reports = []
         for part in joined:
@@ -112,7 +117,18 @@ def build_reddit(
             publisher.stage(graph)
             reports.append(report)
             say(Progress("write graphs", len(reports), len(joined)))
-        whole = BuildReport(__version__, settings, posts, replies, selected, counts, len(needed), len(row_of), tuple(reports), tuple(notes))
+        whole = BuildReport(
+            __version__,
+            settings,
+            posts,
+            replies,
+            selected,
+            counts,
+            len(needed),
+            len(row_of),
+            tuple(reports),
+            tuple(notes),
+        )
         publisher.publish(whole.as_json())
     return whole
 
@@ -166,15 +182,23 @@ def _some(ingested: Ingested, kind: str) -> Ingested:
     if not ingested.lines:
         raise InputError(f"no {kind}: {files} has no lines. Check the files, or download them again")
     reasons = ", ".join(f"{number:,} {reason}" for reason, number in ingested.rejected.items())
-    raise InputError(f"no {kind}: none of the {ingested.lines:,} lines of {files} can be used ({reasons}); {ingested.examples[0]}")
+    raise InputError(
+        f"no {kind}: none of the {ingested.lines:,} lines of {files} can be used ({reasons}); {ingested.examples[0]}"
+    )
 
 
 def _about_groups(selected: Selected, settings: RedditSettings) -> list[str]:
     if not selected.placed:
-        raise InputError(f"no posts are left: all {selected.anonymous:,} are by deleted users. Check that the submissions are complete")
+        raise InputError(
+            f"no posts are left: all {selected.anonymous:,} are by deleted users. Check that the submissions are"
+            " complete"
+        )
     size, full = settings.group_size, selected.full_groups
     if not full:
-        return [f"there are only {selected.placed:,} posts, less than one group of {size:,}: they are kept as one incomplete group"]
+        return [
+            f"there are only {selected.placed:,} posts, less than one group of {size:,}: they are kept as one"
+            " incomplete group"
+        ]
     notes = []
     if settings.groups is not None and full < settings.groups:
         notes.append(f"the posts fill {count(full, 'group')} of {size:,}, not {settings.groups}")
@@ -187,5 +211,6 @@ def _check_joined(joined: Sequence[Joined]) -> None:
     if all(part.component is None for part in joined):
         reasons = "; ".join(f"group {part.group.number}: {', '.join(part.report.notes)}" for part in joined)
         raise InputError(
-            f"no graph can be built: {reasons}. Check that the comments belong to the submissions, or ask for other ranks or groups"
+            f"no graph can be built: {reasons}. Check that the comments belong to the submissions, or ask for other"
+            " ranks or groups"
         )

@@ -1,6 +1,7 @@
 """Decompressed bytes of a file, whatever it was packed with, and a loud failure where a packed file ends too early.
 
-DuckDB would read some of these forms itself, but for others it returns a few rows and no error; so nothing but plain lines
+DuckDB would read some of these forms itself, but for others it returns a few rows and no error; so nothing but plain
+lines
 reaches it.
 """
 
@@ -32,7 +33,9 @@ class _Decompressor(Protocol):
 
 
 def packing_of(path: Path) -> str | None:
-    """How the file is packed, told by its first bytes: ``"bz2"``, ``"xz"``, ``"gz"``, ``"zst"``, ``"zip"``, or None for a plain file.
+    """How the file is packed, told by its first bytes.
+
+    ``"bz2"``, ``"xz"``, ``"gz"``, ``"zst"``, ``"zip"``, or None for a plain file.
 
     Raises:
         InputError: if the file's ending promises a packing that its first bytes do not show.
@@ -45,7 +48,9 @@ def packing_of(path: Path) -> str | None:
     promised = _ENDINGS.get(path.suffix.lower())
     if promised and packing != promised:
         what = "is empty" if not head else f"begins with {head!r}"
-        raise InputError(f"{path.name} is named like a {promised} file but {what}: the download is broken or the ending wrong")
+        raise InputError(
+            f"{path.name} is named like a {promised} file but {what}: the download is broken or the ending wrong"
+        )
     return packing
 
 

@@ -21,13 +21,23 @@ _BLOCK = 4_000_000  # entries of a product held at once
 
 
 def shared_user_edges(
-    post: _Ints, user: _Ints, num_posts: int, shared: int = 2, *, max_edges: int = 10_000_000, busy: int = 1000, block: int = _BLOCK
+    post: _Ints,
+    user: _Ints,
+    num_posts: int,
+    shared: int = 2,
+    *,
+    max_edges: int = 10_000_000,
+    busy: int = 1000,
+    block: int = _BLOCK,
 ) -> _Ints:
     """The edges between posts that share at least `shared` users, int64 [2, edge], row 0 < row 1, sorted.
 
-    The number of users that two posts share is an entry of B Bᵀ, with B the 0/1 matrix [post, user]. It is computed a block of rows at a
-    time, so memory is bounded. A user with d posts adds d² entries, most of which come to nothing when nobody else is shared; so users with
-    more than `busy` posts are kept out of that product. They are looked up for the pairs it finds, and pairs that share `shared` of them
+    The number of users that two posts share is an entry of B Bᵀ, with B the 0/1 matrix [post, user]. It is computed a
+    block of rows at a
+    time, so memory is bounded. A user with d posts adds d² entries, most of which come to nothing when nobody else is
+    shared; so users with
+    more than `busy` posts are kept out of that product. They are looked up for the pairs it finds, and pairs that share
+    `shared` of them
     alone are found from the different sets of busy users that posts have, of which there are few.
 
     Args:
@@ -93,7 +103,10 @@ def _through_many(many: _Matrix, shared: int, block: int, max_edges: int) -> Ite
 
 
 def _crossed(posts: _Ints, begin: _Ints, size: _Ints, one: _Ints, other: _Ints) -> tuple[_Ints, _Ints]:
-    """Every post of the set `one` with every post of the set `other`, for each pair of sets; within a set each pair once."""
+    """Every post of the set `one` with every post of the set `other`, for each pair of sets.
+
+    Within a set each pair once.
+    """
     count = size[one] * size[other]
     pair = np.repeat(np.arange(one.size), count)
     step = np.arange(pair.size) - np.repeat(np.cumsum(count) - count, count)
@@ -131,6 +144,8 @@ def _refusal(max_edges: int, shared: int) -> InputError:
 
 def _matrix(post: _Ints, user: _Ints, num_posts: int) -> _Matrix:
     columns, index = np.unique(user, return_inverse=True)
-    matrix: _Matrix = sp.csr_matrix((np.ones(post.size, dtype=np.int32), (post, index)), shape=(num_posts, max(columns.size, 1)))
+    matrix: _Matrix = sp.csr_matrix(
+        (np.ones(post.size, dtype=np.int32), (post, index)), shape=(num_posts, max(columns.size, 1))
+    )
     matrix.sort_indices()
     return matrix

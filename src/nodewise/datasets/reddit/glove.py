@@ -28,7 +28,8 @@ def check_glove(path: Path, width: int) -> None:
     """
     if not path.is_file():
         raise InputError(
-            f"no GloVe file at {str(path)!r}: give the text file of word vectors, such as glove.840B.300d.txt, plain, .gz or .zip"
+            f"no GloVe file at {str(path)!r}: give the text file of word vectors, such as glove.840B.300d.txt, plain,"
+            " .gz or .zip"
         )
     first = next((line for line in _lines(path, width, lambda done: None) if line), None)
     if first is None:
@@ -36,15 +37,18 @@ def check_glove(path: Path, width: int) -> None:
     actual = _width_of(first)
     if actual != width:
         raise InputError(
-            f"{path.name} has vectors of {actual} numbers (line 1 has {first.count(b' ') + 1} fields), but {width} are asked for: "
-            f"give a file of that width, or ask for width {actual}"
+            f"{path.name} has vectors of {actual} numbers (line 1 has {first.count(b' ') + 1} fields), but {width} are"
+            f" asked for: give a file of that width, or ask for width {actual}"
         )
 
 
-def read_glove(path: Path, words: set[str], width: int, reporter: Reporter) -> tuple[list[str], npt.NDArray[np.float32]]:
+def read_glove(
+    path: Path, words: set[str], width: int, reporter: Reporter
+) -> tuple[list[str], npt.NDArray[np.float32]]:
     """The needed words that the file has, in its order, and their vectors, float32 [word, width].
 
-    Lines are split at single spaces and read from the right: the last `width` fields are the vector, and what stands before them is the
+    Lines are split at single spaces and read from the right: the last `width` fields are the vector, and what stands
+    before them is the
     word, which may hold spaces or be empty.
 
     Raises:
@@ -79,8 +83,8 @@ def _check_long(path: Path, number: int, line: bytes, spaces: int, width: int) -
     word = line.split(b" ")[1 : spaces - width + 1]
     if spaces < width or all(map(_is_number, word)):
         raise InputError(
-            f"{path.name} line {number:,} has {spaces if spaces >= width else _width_of(line)} numbers, the lines before it {width}: the file is "
-            "damaged or put together from several; download it again"
+            f"{path.name} line {number:,} has {spaces if spaces >= width else _width_of(line)} numbers, the lines"
+            f" before it {width}: the file is damaged or put together from several; download it again"
         )
 
 
@@ -128,7 +132,8 @@ def _unzipped(path: Path, width: int, on_read: Callable[[int], None]) -> Iterato
             chosen = texts if len(texts) == 1 else named
             if len(chosen) != 1:
                 raise InputError(
-                    f"{path.name} holds {', '.join(texts) or 'nothing'}: pack the one GloVe text that is meant, or give it unpacked"
+                    f"{path.name} holds {', '.join(texts) or 'nothing'}: pack the one GloVe text that is meant, or give"
+                    " it unpacked"
                 )
             with archive.open(chosen[0]) as file:
                 size = max(archive.getinfo(chosen[0]).file_size, 1)

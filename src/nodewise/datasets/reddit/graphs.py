@@ -60,16 +60,24 @@ def join_posts(work: Work, group: SelectedGroup, settings: RedditSettings) -> Jo
     notes = _about_ranks(group, settings)
     members = members_of(work, group.number)
     try:
-        edges = shared_user_edges(members.post, members.user, members.place.size, settings.shared_users, max_edges=settings.max_edges)
+        edges = shared_user_edges(
+            members.post, members.user, members.place.size, settings.shared_users, max_edges=settings.max_edges
+        )
     except InputError as error:
         busy = ", ".join(f"{name} ({posts:,} posts)" for name, posts in most_active(work, group.number))
         raise InputError(
-            f"group {group.number}: {error}. Most active: {busy}. Exclude those that are bots, ask for more shared users, or raise max_edges"
+            f"group {group.number}: {error}. Most active: {busy}. Exclude those that are bots, ask for more shared"
+            " users, or raise max_edges"
         ) from None
     counts = {"users": members.users, "memberships": members.post.size, "all_edges": edges.shape[1]}
     if not edges.size:
         if members.place.size:
-            notes += (f"no two of its {count(members.place.size, 'chosen post')} share {count(settings.shared_users, 'user')}",)
+            notes += (
+                (
+                    f"no two of its {count(members.place.size, 'chosen post')} share"
+                    f" {count(settings.shared_users, 'user')}"
+                ),
+            )
         empty = np.zeros(0, dtype=np.int64)
         return Joined(group, None, (), (), (), (), empty, GroupReport(None, group, **counts, notes=notes))
     component = largest_component(edges, members.place.size)
@@ -77,14 +85,24 @@ def join_posts(work: Work, group: SelectedGroup, settings: RedditSettings) -> Jo
         SELECT chosen.id, title, body, url, rank FROM chosen JOIN submissions ON chosen.seq = submissions.seq
         WHERE number = {group.number} ORDER BY place""").fetchall()
     ids, titles, bodies, urls, ranks = zip(*(rows[node] for node in component.nodes), strict=True)
-    report = GroupReport(None, group, **counts, components=component.components, isolated=component.isolated, notes=notes)
+    report = GroupReport(
+        None, group, **counts, components=component.components, isolated=component.isolated, notes=notes
+    )
     return Joined(
-        group, component, ids, tuple(map(clean_text, titles)), tuple(map(clean_text, bodies)),
-        tuple(post_link(one, clean_text(url)) for one, url in zip(ids, urls, strict=True)), np.array(ranks, dtype=np.int64), report,
-    )  # fmt: skip
+        group,
+        component,
+        ids,
+        tuple(map(clean_text, titles)),
+        tuple(map(clean_text, bodies)),
+        tuple(post_link(one, clean_text(url)) for one, url in zip(ids, urls, strict=True)),
+        np.array(ranks, dtype=np.int64),
+        report,
+    )
 
 
-def make_graph(joined: Joined, name: str, row_of: Mapping[str, int], vectors: npt.NDArray[np.float32]) -> tuple[Graph, GroupReport]:
+def make_graph(
+    joined: Joined, name: str, row_of: Mapping[str, int], vectors: npt.NDArray[np.float32]
+) -> tuple[Graph, GroupReport]:
     """The graph with its features, and the group's report.
 
     Args:
@@ -114,10 +132,23 @@ def _finished(joined: Joined, graph: Graph, words: int, wordless: int) -> GroupR
     old = joined.report
     nodes = {rank.rank: int((joined.ranks == rank.rank).sum()) for rank in joined.group.ranks}
     return GroupReport(
-        graph.name, joined.group, old.users, old.memberships, old.all_edges, old.components, old.isolated, graph.num_nodes, graph.num_edges,
+        graph.name,
+        joined.group,
+        old.users,
+        old.memberships,
+        old.all_edges,
+        old.components,
+        old.isolated,
+        graph.num_nodes,
+        graph.num_edges,
         tuple(ClassSize(rank.rank, rank.subreddit, rank.posts, nodes[rank.rank]) for rank in joined.group.ranks),
-        graph.homophily, float(graph.degree.mean()), int(graph.degree.max()), words, wordless, old.notes,
-    )  # fmt: skip
+        graph.homophily,
+        float(graph.degree.mean()),
+        int(graph.degree.max()),
+        words,
+        wordless,
+        old.notes,
+    )
 
 
 def _about_ranks(group: SelectedGroup, settings: RedditSettings) -> tuple[str, ...]:
@@ -125,4 +156,9 @@ def _about_ranks(group: SelectedGroup, settings: RedditSettings) -> tuple[str, .
     if len(group.ranks) == wanted:
         return ()
     got = f"only {len(group.ranks)} of {wanted} exist" if group.ranks else "none exists"
-    return (f"it has {count(group.subreddits, 'subreddit')}: of the ranks {settings.first_rank} to {settings.last_rank}, {got}",)
+    return (
+        (
+            f"it has {count(group.subreddits, 'subreddit')}: of the ranks {settings.first_rank} to"
+            f" {settings.last_rank}, {got}"
+        ),
+    )

@@ -1,4 +1,7 @@
-"""From dump files to a table: every line ends as a row or as a rejected line with a reason, and the sums are checked."""
+"""From dump files to a table.
+
+Every line ends as a row or as a rejected line with a reason, and the sums are checked.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,8 @@ def ingest(work: Work, record: Record, files: Sequence[Path], chunk_bytes: int, 
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in ingested.rejected.items())
         reporter(
             Warned(
-                f"{record.kind}: {sum(ingested.rejected.values()):,} of {ingested.lines:,} lines are not used ({reasons}); {ingested.examples[0]}"
+                f"{record.kind}: {sum(ingested.rejected.values()):,} of {ingested.lines:,} lines are not used"
+                f" ({reasons}); {ingested.examples[0]}"
             )
         )
     return ingested
@@ -90,7 +94,14 @@ def _read_all(work: Work, record: Record, files: Sequence[Path], chunk_bytes: in
                     base, fresh = base + chunk.lines, fresh + chunk.lines
                     speed = fresh / max(time.monotonic() - began, 1e-9)
                     figures = {"lines": float(base), "lines/s": round(speed)}
-                    reporter(Progress(f"read {record.kind} (MB)", _megabytes(before + chunk.read_bytes), _megabytes(total), figures))
+                    reporter(
+                        Progress(
+                            f"read {record.kind} (MB)",
+                            _megabytes(before + chunk.read_bytes),
+                            _megabytes(total),
+                            figures,
+                        )
+                    )
             work.con.execute("INSERT INTO file VALUES (?, ?)", [record.kind, name])
         before += path.stat().st_size
     reporter(Progress(f"read {record.kind} (MB)", _megabytes(total), _megabytes(total), {"lines": float(base)}))
@@ -112,7 +123,8 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
     """One transaction: the chunk's rows, and the note that it is done."""
     aligned = _parse(work, record, plain) == chunk.lines
     if not aligned:
-        # DuckDB gives a row for each line, in their order, but skips empty ones: so they get something that is not a record.
+        # DuckDB gives a row for each line, in their order, but skips empty ones: so they get something that is not a
+        # record.
         filled = plain.with_suffix(".filled")
         filled.write_bytes(b"\n".join(line if line.strip() else b"null" for line in chunk.data.split(b"\n")[:-1]))
         aligned = _parse(work, record, filled) == chunk.lines
@@ -120,7 +132,9 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
     with work.transaction():
         usable = f"coalesce({record.usable}, false)" if aligned else "false"
         doubtful = (
-            [row[0] for row in work.con.execute(f"SELECT rowid FROM raw WHERE NOT {usable}").fetchall()] if aligned else range(chunk.lines)
+            [row[0] for row in work.con.execute(f"SELECT rowid FROM raw WHERE NOT {usable}").fetchall()]
+            if aligned
+            else range(chunk.lines)
         )
         rescued, rejected, examples = _look_again(record, chunk, sorted(doubtful))
         work.con.execute(f"INSERT INTO {record.kind} SELECT {base} + rowid, {record.values} FROM raw WHERE {usable}")
@@ -128,36 +142,54 @@ def _store(work: Work, record: Record, name: str, chunk: Chunk, plain: Path, bas
             again = plain.with_suffix(".rescued")
             again.write_text("\n".join(json.dumps(fields) for fields in rescued), encoding="utf-8")
             parsed = _parsed(("place", *record.fields))
-            work.con.execute(f"INSERT INTO {record.kind} SELECT {base} + place::BIGINT, {record.values} FROM {parsed}", [str(again)])
+            work.con.execute(
+                f"INSERT INTO {record.kind} SELECT {base} + place::BIGINT, {record.values} FROM {parsed}", [str(again)]
+            )
             again.unlink()
         rows = _scalar(work, f"SELECT count(*) FROM {record.kind} WHERE seq >= {base}")
         if rows + sum(rejected.values()) != chunk.lines:
             raise NodewiseError(_mismatch(name, chunk.lines, rows, sum(rejected.values())))
-        first = base - _scalar(work, "SELECT coalesce(sum(lines), 0) FROM chunk WHERE stage = ? AND file <> ?", record.kind, name) + 1
+        first = (
+            base
+            - _scalar(
+                work, "SELECT coalesce(sum(lines), 0) FROM chunk WHERE stage = ? AND file <> ?", record.kind, name
+            )
+            + 1
+        )
         shown = [f"{Path(name).name} line {first + place:,}: {text}" for place, text in examples]
         if rows == 0 and chunk.number == 0 and chunk.lines >= _HOPELESS:
             raise InputError(
-                f"{Path(name).name} does not hold {record.kind}: none of its first {chunk.lines:,} lines can be used; {shown[0]}"
+                f"{Path(name).name} does not hold {record.kind}: none of its first {chunk.lines:,} lines can be used;"
+                f" {shown[0]}"
             )
         row = [record.kind, name, chunk.number, chunk.lines, json.dumps(rejected), json.dumps(shown)]
         work.con.execute("INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
 def _parse(work: Work, record: Record, plain: Path) -> int:
-    """Fills the table ``raw`` and returns its length. Outside a transaction: only then are its row numbers the lines' places."""
+    """Fills the table ``raw`` and returns its length. Outside a transaction.
+
+    Only then are its row numbers the lines' places.
+    """
     work.con.execute(f"CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM {_parsed(record.fields)}", [str(plain)])
     return _scalar(work, "SELECT count(*) FROM raw")
 
 
 def _parsed(fields: Sequence[str]) -> str:
     columns = ", ".join(f"{field}: 'VARCHAR'" for field in fields)
-    return f"read_json(?, format = 'newline_delimited', columns = {{{columns}}}, ignore_errors = true, maximum_object_size = 8388608)"
+    return (
+        f"read_json(?, format = 'newline_delimited', columns = {{{columns}}}, ignore_errors = true, maximum_object_size"
+        " = 8388608)"
+    )
 
 
 def _look_again(
     record: Record, chunk: Chunk, doubtful: Sequence[int]
 ) -> tuple[list[dict[str, str | int | None]], dict[str, int], list[tuple[int, str]]]:
-    """The second opinion on the doubtful lines: records after all (with their place), lines a reason, and some examples."""
+    """The second opinion on the doubtful lines.
+
+    Records after all (with their place), lines a reason, and some examples.
+    """
     rescued: list[dict[str, str | int | None]] = []
     rejected: Counter[str] = Counter()
     examples: list[tuple[int, str]] = []
@@ -174,7 +206,9 @@ def _look_again(
 
 
 def _summary(work: Work, record: Record, files: Sequence[Path]) -> Ingested:
-    chunks = work.con.execute("SELECT file, lines, rejected, examples FROM chunk WHERE stage = ? ORDER BY rowid", [record.kind]).fetchall()
+    chunks = work.con.execute(
+        "SELECT file, lines, rejected, examples FROM chunk WHERE stage = ? ORDER BY rowid", [record.kind]
+    ).fetchall()
     lines = {str(path): 0 for path in files}
     rejected: Counter[str] = Counter()
     examples: list[str] = []
@@ -185,11 +219,16 @@ def _summary(work: Work, record: Record, files: Sequence[Path]) -> Ingested:
     rows = _scalar(work, f"SELECT count(*) FROM {record.kind}")
     if rows + rejected.total() != sum(lines.values()):
         raise NodewiseError(_mismatch(record.kind, sum(lines.values()), rows, rejected.total()))
-    return Ingested(tuple(lines.items()), sum(lines.values()), rows, dict(sorted(rejected.items())), tuple(examples[:_EXAMPLES]))
+    return Ingested(
+        tuple(lines.items()), sum(lines.values()), rows, dict(sorted(rejected.items())), tuple(examples[:_EXAMPLES])
+    )
 
 
 def _mismatch(name: str, lines: int, rows: int, rejected: int) -> str:
-    return f"{name}: {lines:,} lines were read, but {rows:,} rows and {rejected:,} rejected lines came of them; delete the work folder and try again"
+    return (
+        f"{name}: {lines:,} lines were read, but {rows:,} rows and {rejected:,} rejected lines came of them; delete the"
+        " work folder and try again"
+    )
 
 
 def _megabytes(size: int) -> int:

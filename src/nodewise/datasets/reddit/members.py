@@ -69,7 +69,8 @@ def find_members(work: Work, settings: RedditSettings) -> CommentCounts:
         FROM comments ANTI JOIN repeated_comments USING (seq)
         LEFT JOIN (
             SELECT id, chosen.seq IS NOT NULL AS chosen
-            FROM (SELECT id, seq FROM submissions ANTI JOIN repeated_submissions USING (seq)) LEFT JOIN chosen USING (id)
+            FROM (SELECT id, seq FROM submissions ANTI JOIN repeated_submissions USING (seq))
+            LEFT JOIN chosen USING (id)
         ) AS target ON comments.post = target.id
         GROUP BY fate""").fetchall()
     con.execute("""
@@ -88,7 +89,8 @@ def members_of(work: Work, number: int) -> Membership:
     """The users of one group's chosen posts."""
     place = work.con.execute(f"SELECT place FROM chosen WHERE number = {number} ORDER BY place").fetchnumpy()["place"]
     pairs = work.con.execute(
-        f"SELECT place, dense_rank() OVER (ORDER BY name) - 1 AS who FROM member WHERE number = {number} ORDER BY place, who"
+        f"SELECT place, dense_rank() OVER (ORDER BY name) - 1 AS who FROM member WHERE number = {number} ORDER BY"
+        " place, who"
     ).fetchnumpy()
     place = np.asarray(place, dtype=np.int64)
     user = np.asarray(pairs["who"], dtype=np.int64)
@@ -97,5 +99,8 @@ def members_of(work: Work, number: int) -> Membership:
 
 def most_active(work: Work, number: int, count: int = 5) -> list[tuple[str, int]]:
     """The users who took part in most of the group's chosen posts, with how many."""
-    query = f"SELECT name, count(*) AS posts FROM member WHERE number = {number} GROUP BY name ORDER BY posts DESC, name LIMIT {count}"
+    query = (
+        f"SELECT name, count(*) AS posts FROM member WHERE number = {number} GROUP BY name ORDER BY posts DESC, name"
+        f" LIMIT {count}"
+    )
     return [(str(name), int(posts)) for name, posts in work.con.execute(query).fetchall()]

@@ -1,8 +1,11 @@
 """Reads a pickled numpy array without unpickling it.
 
-A pickle is a program, and `pickle.load` runs it. Here its instructions are walked by `pickletools.genops`, which runs nothing, and only those are
-understood with which numpy writes one plain array of numbers (protocols 0 to 5, numpy 1 and 2). The few functions that such a
-pickle calls are played here by hand; whatever else it asks for is refused by name. Nothing is allocated beyond the file's own bytes.
+A pickle is a program, and `pickle.load` runs it. Here its instructions are walked by `pickletools.genops`, which runs
+nothing, and only those are
+understood with which numpy writes one plain array of numbers (protocols 0 to 5, numpy 1 and 2). The few functions that
+such a
+pickle calls are played here by hand; whatever else it asks for is refused by name. Nothing is allocated beyond the
+file's own bytes.
 """
 
 from __future__ import annotations
@@ -32,9 +35,24 @@ _FUNCTIONS = {
 }
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
 _PLAIN = {
-    "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINBYTES",
-    "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8", "STRING", "BINSTRING", "SHORT_BINSTRING",
-}  # fmt: skip
+    "INT",
+    "BININT",
+    "BININT1",
+    "BININT2",
+    "LONG",
+    "LONG1",
+    "UNICODE",
+    "BINUNICODE",
+    "SHORT_BINUNICODE",
+    "BINUNICODE8",
+    "BINBYTES",
+    "SHORT_BINBYTES",
+    "BINBYTES8",
+    "BYTEARRAY8",
+    "STRING",
+    "BINSTRING",
+    "SHORT_BINSTRING",
+}
 _MOST_AXES = 32
 _DEEPEST = 100  # parts on the stack; an array needs fifteen and one for each axis
 
@@ -83,7 +101,12 @@ def read_pickled_array(content: bytes) -> npt.NDArray[Any]:
                 machine.step(instruction.name, argument)
     except PickleRefusedError:
         raise
-    except (ValueError, IndexError, KeyError, TypeError) as error:  # torn or not a pickle at all, or instructions that lead nowhere
+    except (
+        ValueError,
+        IndexError,
+        KeyError,
+        TypeError,
+    ) as error:  # torn or not a pickle at all, or instructions that lead nowhere
         raise PickleRefusedError(f"is damaged or no pickle ({_short(str(error))})") from None
     if stream.read(1):
         raise PickleRefusedError("goes on after its end")
@@ -188,9 +211,17 @@ def _build(target: Any, state: Any) -> None:
 
 def _array(shape: Any, kind: Any, fortran: bool, data: Any) -> npt.NDArray[Any]:
     """The array itself, once its size is seen to be that of its bytes."""
-    if not isinstance(kind, _Kind) or not re.fullmatch(r"[fiub][1248]", kind.code) or kind.order not in ("<", ">", "|", "="):
+    if (
+        not isinstance(kind, _Kind)
+        or not re.fullmatch(r"[fiub][1248]", kind.code)
+        or kind.order not in ("<", ">", "|", "=")
+    ):
         raise PickleRefusedError("holds an array of records or objects, not of numbers")
-    if not isinstance(shape, tuple) or len(shape) > _MOST_AXES or not all(type(side) is int and side >= 0 for side in shape):
+    if (
+        not isinstance(shape, tuple)
+        or len(shape) > _MOST_AXES
+        or not all(type(side) is int and side >= 0 for side in shape)
+    ):
         raise PickleRefusedError("gives a shape that no array has")
     if isinstance(data, str):  # as Python 2 wrote them
         data = data.encode("latin1")

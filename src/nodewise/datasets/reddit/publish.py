@@ -20,7 +20,8 @@ PUBLISHING = "publish"
 class Publisher:
     """Collects graphs in a hidden folder and moves them, then their report, to where they belong.
 
-    To be used as a context: what was not published is gone at its end. Each move is atomic. That moving has begun is noted in the work
+    To be used as a context: what was not published is gone at its end. Each move is atomic. That moving has begun is
+    noted in the work
     folder, so a build killed among the moves may finish them.
 
     Args:
@@ -39,14 +40,18 @@ class Publisher:
             raise InputError(f"{str(out)!r} is not a folder: name a folder for the graphs")
         old = sorted(path.name for path in out.glob(f"{prefix}*.npz") if re.fullmatch(rf"{prefix}\d+\.npz", path.name))
         if old and not overwrite and work.key_of(PUBLISHING) is None:
-            raise InputError(f"{str(out)!r} holds {old[0]} already: choose another folder or another prefix, or ask to overwrite")
+            raise InputError(
+                f"{str(out)!r} holds {old[0]} already: choose another folder or another prefix, or ask to overwrite"
+            )
         self._staging = out / f".{prefix}-new"
 
     def __enter__(self) -> Publisher:
         shutil.rmtree(self._staging, ignore_errors=True)  # what a killed build has left
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         shutil.rmtree(self._staging, ignore_errors=True)
 
     def stage(self, graph: Graph) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from nodewise.datasets.reddit.ingest import Ingested
@@ -117,7 +117,10 @@ class BuildReport:
             (f"  full groups of {size:,}", picked.full_groups),
             ("  posts after the last full group", picked.left_over),
             ("  posts without a subreddit", picked.homeless),
-            (f"3 posts in subreddits of rank {ranks}", sum(rank.posts for group in picked.groups for rank in group.ranks)),
+            (
+                f"3 posts in subreddits of rank {ranks}",
+                sum(rank.posts for group in picked.groups for rank in group.ranks),
+            ),
             ("  lines of comments", comments.lines),
             *((f"  not used: {reason}", -number) for reason, number in comments.rejected.items()),
             ("  comments seen before", -fate.repeated),
@@ -134,7 +137,21 @@ class BuildReport:
         return ReportTable("steps", ("step", "count"), tuple(rows))
 
     def _graphs(self) -> ReportTable:
-        columns = ("graph", "from", "to", "posts", "chosen", "users", "nodes", "edges", "classes", "homophily", "degree", "max", "no words")
+        columns = (
+            "graph",
+            "from",
+            "to",
+            "posts",
+            "chosen",
+            "users",
+            "nodes",
+            "edges",
+            "classes",
+            "homophily",
+            "degree",
+            "max",
+            "no words",
+        )
         rows = tuple(_graph_row(group) for group in self.groups)
         return ReportTable("graphs", columns, rows)
 
@@ -152,15 +169,31 @@ def _graph_row(group: GroupReport) -> tuple[Cell, ...]:
     picked = group.selected
     start, end = (_day(seconds) for seconds in (picked.first_created, picked.last_created))
     chosen = sum(rank.posts for rank in picked.ranks)
-    shown = (None if value is None else round(value, digits) for value, digits in ((group.homophily, 3), (group.mean_degree, 2)))
+    shown = (
+        None if value is None else round(value, digits)
+        for value, digits in ((group.homophily, 3), (group.mean_degree, 2))
+    )
     classes = sum(size.nodes > 0 for size in group.classes)
     name = group.graph or f"(group {picked.number})"
-    return name, start, end, picked.posts, chosen, group.users, group.nodes, group.edges, classes, *shown, group.max_degree, group.wordless
+    return (
+        name,
+        start,
+        end,
+        picked.posts,
+        chosen,
+        group.users,
+        group.nodes,
+        group.edges,
+        classes,
+        *shown,
+        group.max_degree,
+        group.wordless,
+    )
 
 
 def _day(seconds: float) -> str:
     try:
-        return datetime.fromtimestamp(seconds, tz=timezone.utc).strftime("%Y-%m-%d")
+        return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d")
     except (OverflowError, OSError, ValueError):  # a time in milliseconds, or nonsense
         return f"{seconds:g}"
 

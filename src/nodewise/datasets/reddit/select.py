@@ -4,7 +4,8 @@
 2. The others are sorted by creation time and cut into groups.
 3. In each group, the posts of the subreddits with the wanted ranks stay.
 
-Ties are broken so that a month gives the same graphs every time: posts of the same second by their id as Reddit counts them (base 36:
+Ties are broken so that a month gives the same graphs every time: posts of the same second by their id as Reddit counts
+them (base 36:
 the shorter first), subreddits with as many posts by name. Of lines with the same id the first counts.
 """
 
@@ -81,7 +82,8 @@ def select_posts(work: Work, settings: RedditSettings) -> Selected:
     con.execute(f"""
         CREATE OR REPLACE TABLE placed AS
         SELECT *, place // {size} + 1 AS number FROM (
-            SELECT seq, id, author, subreddit, created, row_number() OVER (ORDER BY created, length(id), id) - 1 AS place
+            SELECT seq, id, author, subreddit, created,
+                row_number() OVER (ORDER BY created, length(id), id) - 1 AS place
             FROM submissions ANTI JOIN repeated_submissions USING (seq) WHERE author IS NOT NULL
         )""")
     placed, homeless = _row(work, "SELECT count(*), count(*) FILTER (subreddit IS NULL) FROM placed")
@@ -91,12 +93,16 @@ def select_posts(work: Work, settings: RedditSettings) -> Selected:
     con.execute(f"""
         CREATE OR REPLACE TABLE chosen_rank AS
         SELECT number, subreddit, posts, rank FROM (
-            SELECT number, subreddit, count(*) AS posts, row_number() OVER (PARTITION BY number ORDER BY count(*) DESC, subreddit) AS rank
+            SELECT number, subreddit, count(*) AS posts,
+                row_number() OVER (PARTITION BY number ORDER BY count(*) DESC, subreddit) AS rank
             FROM placed WHERE number <= {used} AND subreddit IS NOT NULL GROUP BY number, subreddit
         ) WHERE rank BETWEEN {settings.first_rank} AND {settings.last_rank}""")
-    con.execute("""
+    con.execute(
+        """
         CREATE OR REPLACE TABLE chosen AS
-        SELECT number, place, id, author, seq, rank::BIGINT AS rank FROM placed JOIN chosen_rank USING (number, subreddit)""")
+        SELECT number, place, id, author, seq, rank::BIGINT AS rank
+        FROM placed JOIN chosen_rank USING (number, subreddit)"""
+    )
     return Selected(
         repeated=repeated,
         anonymous=every - repeated - placed,
@@ -121,9 +127,13 @@ def duplicates_of(work: Work, table: str) -> int:
 
 
 def _group(work: Work, number: int) -> SelectedGroup:
-    query = f"SELECT count(*), min(created), max(created), count(DISTINCT subreddit) FROM placed WHERE number = {number}"
+    query = (
+        f"SELECT count(*), min(created), max(created), count(DISTINCT subreddit) FROM placed WHERE number = {number}"
+    )
     posts, first, last, subreddits = _row(work, query)
-    ranks = work.con.execute(f"SELECT rank, subreddit, posts FROM chosen_rank WHERE number = {number} ORDER BY rank").fetchall()
+    ranks = work.con.execute(
+        f"SELECT rank, subreddit, posts FROM chosen_rank WHERE number = {number} ORDER BY rank"
+    ).fetchall()
     return SelectedGroup(number, posts, first, last, subreddits, tuple(Rank(*row) for row in ranks))
 
 

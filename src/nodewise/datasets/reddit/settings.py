@@ -10,10 +10,31 @@ from nodewise.ground.errors import InputError
 __all__ = ["KNOWN_BOTS", "Limits", "RedditSettings"]
 
 KNOWN_BOTS = (
-    "AutoModerator", "autotldr", "autowikibot", "bitcointip", "CaptionBot", "changetip", "compilebot", "dogetipbot", "gfy_mirror",
-    "image_linker_bot", "imgurtranscriber", "JiffyBot", "LinkFixerBot", "ModeratorBot", "MovieGuide", "qkme_transcriber", "redditbots",
-    "RemindMeBot", "sneakpeekbot", "totes_meta_bot", "TotesMessenger", "TweetPoster", "VideoLinkBot", "WikiTextBot",
-)  # fmt: skip
+    "AutoModerator",
+    "autotldr",
+    "autowikibot",
+    "bitcointip",
+    "CaptionBot",
+    "changetip",
+    "compilebot",
+    "dogetipbot",
+    "gfy_mirror",
+    "image_linker_bot",
+    "imgurtranscriber",
+    "JiffyBot",
+    "LinkFixerBot",
+    "ModeratorBot",
+    "MovieGuide",
+    "qkme_transcriber",
+    "redditbots",
+    "RemindMeBot",
+    "sneakpeekbot",
+    "totes_meta_bot",
+    "TotesMessenger",
+    "TweetPoster",
+    "VideoLinkBot",
+    "WikiTextBot",
+)
 """Accounts that are known to be programs; `RedditSettings.exclude_bots` leaves them out."""
 
 
@@ -31,7 +52,8 @@ class RedditSettings:
         exclude_bots: whether accounts in `KNOWN_BOTS` join no posts.
         exclude_users: further accounts that join no posts; upper and lower case make no difference.
         prefix: the graphs are called prefix1, prefix2, …
-        max_edges: a group with more edges than this is refused: such a graph is made by bots, and no graph network would want it.
+        max_edges: a group with more edges than this is refused: such a graph is made by bots, and no graph network
+            would want it.
     """
 
     group_size: int = 300_000
@@ -48,11 +70,17 @@ class RedditSettings:
     def __post_init__(self) -> None:
         for name in ("group_size", "first_rank", "last_rank", "shared_users", "groups", "width", "max_edges"):
             value = getattr(self, name)
-            if (value is None and name == "groups") or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+            if (value is None and name == "groups") or (
+                isinstance(value, int) and not isinstance(value, bool) and value >= 1
+            ):
                 continue
-            raise InputError(f"{name} is {value!r}: give a whole number of at least 1" + (", or None for all" * (name == "groups")))
+            raise InputError(
+                f"{name} is {value!r}: give a whole number of at least 1" + (", or None for all" * (name == "groups"))
+            )
         if self.first_rank > self.last_rank:
-            raise InputError(f"ranks {self.first_rank} to {self.last_rank} hold no subreddit: the first must not be above the last")
+            raise InputError(
+                f"ranks {self.first_rank} to {self.last_rank} hold no subreddit: the first must not be above the last"
+            )
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", self.prefix):
             raise InputError(f"prefix is {self.prefix!r}: it opens file names, so use letters, digits, - and _")
         object.__setattr__(self, "exclude_users", tuple(map(str, self.exclude_users)))
@@ -69,8 +97,10 @@ class Limits:
     """What the machine may spend; the graphs do not depend on it.
 
     Attributes:
-        memory_gb: memory for everything. Half of it is the join engine's, beyond which it works on disk; the rest is for a
-            decompressor's window (up to 2 GB), the lines in flight, the vectors of the words that occur and one group's edges.
+        memory_gb: memory for everything. Half of it is the join engine's, beyond which it works on disk; the rest is
+            for a
+            decompressor's window (up to 2 GB), the lines in flight, the vectors of the words that occur and one group's
+            edges.
         threads: threads of the join engine; None for one a core.
         chunk_bytes: decompressed bytes that are read, stored and recorded as done together.
     """

@@ -24,7 +24,8 @@ _TEXTS = {".txt", ".gz", ".zip"}
 def resolve_sources(kind: Kind, given: Source | Iterable[Source]) -> list[Path]:
     """The files that `given` names, each once, in the order given; those of a folder or a glob in order of their names.
 
-    Of a folder, the files with the archives' prefix for this kind (``RS`` for submissions, ``RC`` for comments) are taken; when no
+    Of a folder, the files with the archives' prefix for this kind (``RS`` for submissions, ``RC`` for comments) are
+    taken; when no
     file has such a prefix, all that look like dumps.
 
     Raises:
@@ -34,7 +35,9 @@ def resolve_sources(kind: Kind, given: Source | Iterable[Source]) -> list[Path]:
 
 
 def resolve_glove(given: Source | Iterable[Source], width: int) -> list[Path]:
-    """The GloVe files that `given` names; of a folder those whose name tells the width, as ``glove.840B.300d.txt`` does, else all texts.
+    """The GloVe files that `given` names.
+
+    Of a folder those whose name tells the width, as ``glove.840B.300d.txt`` does, else all texts.
 
     Raises:
         InputError: if something named is not there, or nothing is left.
@@ -45,7 +48,9 @@ def resolve_glove(given: Source | Iterable[Source], width: int) -> list[Path]:
 def fingerprint(paths: Sequence[Path], *more: object) -> str:
     """A key that changes when a file is exchanged, grows or is touched, or when one of `more` changes."""
     parts = [f"{path.resolve()} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths]
-    return hashlib.blake2b("\n".join([*parts, *map(repr, more)]).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        "\n".join([*parts, *map(repr, more)]).encode("utf-8", "surrogateescape"), digest_size=16
+    ).hexdigest()
 
 
 def _resolve(what: str, given: Source | Iterable[Source], in_folder: Callable[[Path], list[Path]]) -> list[Path]:
@@ -57,7 +62,9 @@ def _resolve(what: str, given: Source | Iterable[Source], in_folder: Callable[[P
         path = Path(item)
         files = in_folder(path) if path.is_dir() else [path] if path.exists() else _matching(str(item))
         if not files:
-            raise InputError(f"no {what} at {str(item)!r}: there is no such file or folder, and no file matches it as a pattern")
+            raise InputError(
+                f"no {what} at {str(item)!r}: there is no such file or folder, and no file matches it as a pattern"
+            )
         for file in files:
             resolved.setdefault(file.resolve())
     return list(resolved)
@@ -74,7 +81,8 @@ def _dumps_in(kind: Kind, folder: Path) -> list[Path]:
     if not files:
         endings = ", ".join(sorted(_ENDINGS - {""}))
         raise InputError(
-            f"no {kind} in the folder {str(folder)!r}: expected files called {_PREFIX[kind]}_…, or any with the ending {endings}"
+            f"no {kind} in the folder {str(folder)!r}: expected files called {_PREFIX[kind]}_…, or any with the ending"
+            f" {endings}"
         )
     return files
 
@@ -82,9 +90,13 @@ def _dumps_in(kind: Kind, folder: Path) -> list[Path]:
 def _glove_in(folder: Path, width: int) -> list[Path]:
     texts = _files_in(folder, _TEXTS)
     if not texts:
-        raise InputError(f"no GloVe file in the folder {str(folder)!r}: expected one with the ending {', '.join(sorted(_TEXTS))}")
+        raise InputError(
+            f"no GloVe file in the folder {str(folder)!r}: expected one with the ending {', '.join(sorted(_TEXTS))}"
+        )
     return [path for path in texts if f".{width}d." in path.name] or texts
 
 
 def _files_in(folder: Path, endings: set[str]) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_file() and path.suffix in endings and not path.name.startswith("."))
+    return sorted(
+        path for path in folder.iterdir() if path.is_file() and path.suffix in endings and not path.name.startswith(".")
+    )

@@ -20,7 +20,9 @@ __all__ = ["word_vectors"]
 def word_vectors(
     files: Sequence[Path], words: set[str], width: int, folder: Path, reporter: Reporter
 ) -> tuple[dict[str, int], npt.NDArray[np.float32]]:
-    """Known word -> row, and the vectors, float32 [word, width]; a word that several files have is taken from the first.
+    """Known word -> row, and the vectors, float32 [word, width].
+
+    A word that several files have is taken from the first.
 
     Args:
         files: GloVe files.

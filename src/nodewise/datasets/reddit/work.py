@@ -1,4 +1,6 @@
-"""The work folder: a DuckDB file that knows which stages are finished, so that a build that was killed goes on where it was."""
+"""The work folder: a DuckDB file that knows which stages are finished, so that a build that was killed goes on where it
+was.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ __all__ = ["Work"]
 class Work:
     """One build's scratch space.
 
-    A stage's tables and the note that it is finished are committed together: after a kill, either both are there or neither.
+    A stage's tables and the note that it is finished are committed together: after a kill, either both are there or
+    neither.
 
     Args:
         folder: made when it is not there.
@@ -40,7 +43,8 @@ class Work:
         self.lines_folder.mkdir()
         self.con.execute("CREATE TABLE IF NOT EXISTS stage (name VARCHAR, key VARCHAR, result BIGINT)")
         self.con.execute(
-            "CREATE TABLE IF NOT EXISTS chunk (stage VARCHAR, file VARCHAR, number BIGINT, lines BIGINT, rejected VARCHAR, examples VARCHAR)"
+            "CREATE TABLE IF NOT EXISTS chunk (stage VARCHAR, file VARCHAR, number BIGINT, lines BIGINT, rejected"
+            " VARCHAR, examples VARCHAR)"
         )
         self.con.execute("CREATE TABLE IF NOT EXISTS file (stage VARCHAR, file VARCHAR)")
 
@@ -57,11 +61,17 @@ class Work:
     def finished(self, stage: str, key: str) -> bool:
         """Whether the stage is finished under this key."""
         return (
-            self.con.execute("SELECT 1 FROM stage WHERE name = ? AND key = ? AND result IS NOT NULL", [stage, key]).fetchone() is not None
+            self.con.execute(
+                "SELECT 1 FROM stage WHERE name = ? AND key = ? AND result IS NOT NULL", [stage, key]
+            ).fetchone()
+            is not None
         )
 
     def begin(self, stage: str, key: str) -> None:
-        """Notes that the stage has begun under this key; what was recorded of it before is forgotten. Call it inside a transaction."""
+        """Notes that the stage has begun under this key; what was recorded of it before is forgotten.
+
+        Call it inside a transaction.
+        """
         self.forget(stage)
         self.con.execute("INSERT INTO stage VALUES (?, ?, NULL)", [stage, key])
 
@@ -124,6 +134,6 @@ def _connect(database: Path, spill: Path, limits: Limits) -> DuckDBPyConnection:
     except duckdb.IOException as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(
-            f"the work folder {str(database.parent)!r} cannot be used: {reason}. If no other build is running on it, delete the folder and "
-            "build again"
+            f"the work folder {str(database.parent)!r} cannot be used: {reason}. If no other build is running on it,"
+            " delete the folder and build again"
         ) from None

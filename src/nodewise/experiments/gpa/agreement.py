@@ -43,8 +43,10 @@ class Cell:
 def compared_cells(records: Sequence[Record]) -> list[Cell]:
     """Every cell that the paper prints for graphs which we have with the paper's features, once.
 
-    Where two of our rows stand beside one of the paper's (AGE with fixed weights, the authors' policy) the first counts. A number that the paper
-    prints for a graph in two tables counts once, where it stands first: how many cells there are follows from the paper alone. Graphs with structural
+    Where two of our rows stand beside one of the paper's (AGE with fixed weights, the authors' policy) the first
+    counts. A number that the paper
+    prints for a graph in two tables counts once, where it stands first: how many cells there are follows from the paper
+    alone. Graphs with structural
     features are left out: there is nothing to compare.
     """
     cells: dict[tuple[object, ...], Cell] = {}
@@ -66,7 +68,15 @@ def _all_cells(records: Sequence[Record]) -> Iterator[Cell]:
                     taken.append(result["paper"])
                     for metric, printed in result["paper"].items():
                         score = result[metric]
-                        yield Cell(record["experiment"], setting["graph"], result["name"], metric, score["mean"], score["ci95"], printed)
+                        yield Cell(
+                            record["experiment"],
+                            setting["graph"],
+                            result["name"],
+                            metric,
+                            score["mean"],
+                            score["ci95"],
+                            printed,
+                        )
         scores = (
             {result["name"]: result["micro_f1"] for result in record["parts"][0]["settings"][0]["results"]}
             if record.get("sequences")
@@ -89,7 +99,10 @@ def agreement_table(records: Sequence[Record]) -> ResultTable:
     for kind in ("experiment", "method"):
         for name in dict.fromkeys(getattr(cell, kind) for cell in cells):
             rows.append(_row(name, [cell for cell in cells if getattr(cell, kind) == name]))
-    columns = ("", *(f"{name}: {what}" for name in _METRICS.values() for what in ("cells", "within 1", "within 2", "farthest")))
+    columns = (
+        "",
+        *(f"{name}: {what}" for name in _METRICS.values() for what in ("cells", "within 1", "within 2", "farthest")),
+    )
     return ResultTable("", columns, tuple(rows))
 
 
@@ -99,24 +112,39 @@ def _row(name: str, cells: Sequence[Cell]) -> tuple[str, ...]:
         some = [cell for cell in cells if cell.metric == metric]
         farthest = max(some, key=lambda cell: abs(cell.difference), default=None)
         texts += [
-            str(len(some)), str(sum(abs(cell.difference) <= 1 for cell in some)), str(sum(cell.near for cell in some)),
+            str(len(some)),
+            str(sum(abs(cell.difference) <= 1 for cell in some)),
+            str(sum(cell.near for cell in some)),
             "" if farthest is None else f"{farthest.difference:+.1f}",
-        ]  # fmt: skip
+        ]
     return (name, *texts)
 
 
 def far_table(records: Sequence[Record]) -> ResultTable:
     """The cells that are farther than two points."""
     rows = [
-        (cell.experiment, cell.graph, cell.method, _METRICS[cell.metric], f"{cell.ours:.2f}" + ("" if cell.width is None else f" ± {cell.width:.2f}"),
-         f"{cell.paper:.2f}", f"{cell.difference:+.2f}")
-        for cell in compared_cells(records) if not cell.near
-    ]  # fmt: skip
-    return ResultTable("", ("experiment", "graph", "method", "", "ours", "paper", "difference"), tuple(rows), text_columns=4)
+        (
+            cell.experiment,
+            cell.graph,
+            cell.method,
+            _METRICS[cell.metric],
+            f"{cell.ours:.2f}" + ("" if cell.width is None else f" ± {cell.width:.2f}"),
+            f"{cell.paper:.2f}",
+            f"{cell.difference:+.2f}",
+        )
+        for cell in compared_cells(records)
+        if not cell.near
+    ]
+    return ResultTable(
+        "", ("experiment", "graph", "method", "", "ours", "paper", "difference"), tuple(rows), text_columns=4
+    )
 
 
 def lead_counts(records: Sequence[Record]) -> ResultTable:
-    """Where GPA and AGE are told apart: how often each is ahead, by experiment, by AGE's form, and by whether the features are the paper's."""
+    """Where GPA and AGE are told apart.
+
+    How often each is ahead, by experiment, by AGE's form, and by whether the features are the paper's.
+    """
     counts: dict[tuple[str, str, str], list[int]] = {}
     for record in records:
         for part in record.get("parts", []):
@@ -128,4 +156,6 @@ def lead_counts(records: Sequence[Record]) -> ResultTable:
                         sure = test["corrected_p"] is not None and test["corrected_p"] < 0.05
                         count[1 if not sure else 0 if test["difference"] > 0 else 2] += 1
     rows = [(*key, *map(str, count)) for key, count in counts.items()]
-    return ResultTable("", ("experiment", "features", "against", "GPA ahead", "neither", "AGE ahead"), tuple(rows), text_columns=3)
+    return ResultTable(
+        "", ("experiment", "features", "against", "GPA ahead", "neither", "AGE ahead"), tuple(rows), text_columns=3
+    )

@@ -15,15 +15,22 @@ from nodewise.graph import Graph
 __all__ = ["case_study_record", "consecutive_share", "usual_sequence"]
 
 _PAPER = {
-    "random": "case-study.random", "centrality": "case-study.centrality", "AGE": "case-study.age", "AGE, fixed weights": "case-study.age",
-    "GPA": "case-study.gpa", "GPA, authors' policy": "case-study.gpa",
-}  # fmt: skip
+    "random": "case-study.random",
+    "centrality": "case-study.centrality",
+    "AGE": "case-study.age",
+    "AGE, fixed weights": "case-study.age",
+    "GPA": "case-study.gpa",
+    "GPA, authors' policy": "case-study.gpa",
+}
 
 
 def usual_sequence(queries: npt.NDArray[np.int64], nodes: int) -> list[int]:
-    """At each step the node that was chosen in most runs, of those that are not in the sequence yet; the smaller of equals.
+    """At each step the node that was chosen in most runs, of those that are not in the sequence yet.
 
-    Every run has a split of its own, so a node that one run asks early another cannot ask at all; without the condition some nodes
+    The smaller of equals.
+
+    Every run has a split of its own, so a node that one run asks early another cannot ask at all; without the condition
+    some nodes
     would stand in the sequence twice.
 
     Args:
@@ -56,16 +63,19 @@ def case_study_record(setting: Setting, graph: Graph, others: Sequence[Setting] 
     sequences = []
     for name, outcome in setting.outcomes.items():
         sequence = usual_sequence(outcome.queries, graph.num_nodes)
-        sequences.append({
-            "name": name,
-            "sequence": sequence,
-            "classes": [graph.class_names[label] for label in graph.y[sequence]],
-            "distinct_classes": len(set(graph.y[sequence].tolist())),
-            "same_class_in_sequence": consecutive_share(graph.y[sequence]),
-            "same_class_in_other_sequences": [
-                consecutive_share(graph.y[usual_sequence(other.outcomes[name].queries, graph.num_nodes)]) for other in others
-            ],
-            "same_class_in_runs": consecutive_share(graph.y[outcome.queries]),
-            "paper_micro_f1": paper_statement(_PAPER[name]) if name in _PAPER else None,
-        })  # fmt: skip
+        sequences.append(
+            {
+                "name": name,
+                "sequence": sequence,
+                "classes": [graph.class_names[label] for label in graph.y[sequence]],
+                "distinct_classes": len(set(graph.y[sequence].tolist())),
+                "same_class_in_sequence": consecutive_share(graph.y[sequence]),
+                "same_class_in_other_sequences": [
+                    consecutive_share(graph.y[usual_sequence(other.outcomes[name].queries, graph.num_nodes)])
+                    for other in others
+                ],
+                "same_class_in_runs": consecutive_share(graph.y[outcome.queries]),
+                "paper_micro_f1": paper_statement(_PAPER[name]) if name in _PAPER else None,
+            }
+        )
     return sequences

@@ -11,12 +11,16 @@ from nodewise.ground.errors import DownloadError, UnknownNameError
 
 __all__ = ["dataset_record"]
 
-# What makes a difference, where there is one. The loops are those of the Planetoid files: 4552 + 124 and 44324 + 3 are the paper's numbers.
+# What makes a difference, where there is one. The loops are those of the Planetoid files: 4552 + 124 and 44324 + 3 are
+# the paper's numbers.
 _REASONS = {
     ("citeseer", "edges"): "the paper counts the 124 self loops of the published file, which are dropped here",
     ("pubmed", "edges"): "the paper counts the 3 self loops of the published file, which are dropped here",
     ("pubmed", "nodes"): "the published file has 19717 nodes; the paper's number is one more",
-    ("reddit", "classes"): "classes that occur, 8 to 10; the released code counted the largest label plus one on each graph",
+    (
+        "reddit",
+        "classes",
+    ): "classes that occur, 8 to 10; the released code counted the largest label plus one on each graph",
     ("reddit", "features"): "the copies in the data folder lack the word vectors, which the authors' release has",
     ("coauthor-physics", "features"): "with the paper's preprocessing: the first 2000 columns of 8415",
 }

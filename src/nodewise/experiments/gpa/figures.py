@@ -24,7 +24,9 @@ Record = Mapping[str, Any]
 
 def draw_figure(record: Record, path: Path, data_dir: Path | None = None) -> Path | None:
     """Draws the experiment's figure; None where the paper has none."""
-    draw = {"budgets": _budgets, "training-budget": _training_budget, "training-graphs": _training_graphs}.get(record["figure"])
+    draw = {"budgets": _budgets, "training-budget": _training_budget, "training-graphs": _training_graphs}.get(
+        record["figure"]
+    )
     if record["figure"] == "case-study" and record.get("sequences"):
         return _case_study(record, path, data_dir)
     return None if draw is None else draw(record["parts"][0], path)
@@ -46,7 +48,11 @@ def _budgets(part: Record, path: Path) -> Path:
     """Micro-F1 over budgets, one line a method."""
     figure = new_figure(8.4, 4.6)
     curves = {
-        name: {setting["budget"]: _interval(result) for setting in part["settings"] if (result := _of(setting, name)) is not None}
+        name: {
+            setting["budget"]: _interval(result)
+            for setting in part["settings"]
+            if (result := _of(setting, name)) is not None
+        }
         for name in _names(part)
     }
     draw_curves(figure.subplots(), curves, title=graph_title(part["settings"][0]))
@@ -57,7 +63,9 @@ def _training_budget(part: Record, path: Path) -> Path:
     """Micro-F1 over the training budget, one line for each test budget."""
     figure = new_figure(6, 4.2)
     curves = {
-        f"tested with {setting['budget']}": {int(result["name"].rsplit(" ", 1)[1]): _interval(result) for result in setting["results"]}
+        f"tested with {setting['budget']}": {
+            int(result["name"].rsplit(" ", 1)[1]): _interval(result) for result in setting["results"]
+        }
         for setting in part["settings"]
     }
     draw_curves(figure.subplots(), curves, title=graph_title(part["settings"][0]), xlabel="labels in training")
@@ -70,7 +78,9 @@ def _training_graphs(part: Record, path: Path) -> Path:
     axes = figure.subplots()
     counts = [name for name in _names(part) if name.split(" ")[0].isdigit()]
     curves = {
-        setting["graph"]: {int(name.split(" ")[0]): _interval(result) for name in counts if (result := _of(setting, name)) is not None}
+        setting["graph"]: {
+            int(name.split(" ")[0]): _interval(result) for name in counts if (result := _of(setting, name)) is not None
+        }
         for setting in part["settings"]
     }
     draw_curves(axes, curves, xlabel="training graphs", legend=False)
@@ -99,7 +109,9 @@ def _case_study(record: Record, path: Path, data_dir: Path | None) -> Path:
     for axes, name in zip(np.atleast_1d(figure.subplots(1, len(shown))), shown, strict=True):
         _draw_sequence(axes, graph, positions, known[name]["sequence"])
         theirs = known[name]["paper_micro_f1"]
-        axes.set_title(f"{name}: {_interval(scores[name])}" + ("" if theirs is None else f" (paper {theirs:.2f})"), fontsize=10)
+        axes.set_title(
+            f"{name}: {_interval(scores[name])}" + ("" if theirs is None else f" (paper {theirs:.2f})"), fontsize=10
+        )
     if "random" in scores:
         figure.supxlabel(f"random selection: {_interval(scores['random'])}", fontsize=9)
     return save_figure(figure, path)
@@ -112,8 +124,26 @@ def _draw_sequence(axes: Axes, graph: Graph, positions: np.ndarray[Any, Any], se
         axes.plot(*positions[[a, b]].T, color="#bbbbbb", linewidth=0.6, zorder=1)
     x, y = positions.T
     axes.scatter(x, y, s=28, c=colours, zorder=2, linewidths=0)
-    axes.scatter(x[sequence], y[sequence], s=190, c=[colours[node] for node in sequence], zorder=3, edgecolors="black", linewidths=0.8)
+    axes.scatter(
+        x[sequence],
+        y[sequence],
+        s=190,
+        c=[colours[node] for node in sequence],
+        zorder=3,
+        edgecolors="black",
+        linewidths=0.8,
+    )
     for step, node in enumerate(sequence, start=1):
-        axes.text(x[node], y[node], str(step), ha="center", va="center", fontsize=8, color="white", fontweight="bold", zorder=4)
+        axes.text(
+            x[node],
+            y[node],
+            str(step),
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="white",
+            fontweight="bold",
+            zorder=4,
+        )
     axes.set_aspect("equal")
     axes.axis("off")

@@ -10,7 +10,16 @@ from typing import Any
 
 from nodewise.ground.errors import UnknownNameError
 
-__all__ = ["DatasetRow", "PaperTable", "Statement", "dataset_rows", "paper_statement", "paper_statements", "paper_table", "paper_tables"]
+__all__ = [
+    "DatasetRow",
+    "PaperTable",
+    "Statement",
+    "dataset_rows",
+    "paper_statement",
+    "paper_statements",
+    "paper_table",
+    "paper_tables",
+]
 
 FOLDER = Path(__file__).parent
 

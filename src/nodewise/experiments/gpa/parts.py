@@ -16,7 +16,14 @@ from nodewise.evaluation.statistics import PairedComparison, holm, paired_compar
 from nodewise.evaluation.task import ChunkStore
 from nodewise.experiments.gpa.experiments import Part, Row
 from nodewise.experiments.gpa.numbers import paper_table
-from nodewise.experiments.gpa.trainings import AgeSettings, age_settings, find_file, find_trained, missing_command, released_policy
+from nodewise.experiments.gpa.trainings import (
+    AgeSettings,
+    age_settings,
+    find_file,
+    find_trained,
+    missing_command,
+    released_policy,
+)
 from nodewise.graph import Graph
 from nodewise.ground.errors import DownloadError, UnknownNameError
 from nodewise.ground.events import Event, Progress, Reporter
@@ -61,16 +68,28 @@ def play_part(part: Part, how: Arrangement) -> dict[str, Any]:
     tests = _leads(part, settings)
     played = [
         {
-            "graph": setting.graph, "features": setting.features, "classifier": setting.classifier, "budget": setting.budget,
-            "results": [{**_scores(outcome, name), "paper": _beside(part, name, setting.graph)} for name, outcome in setting.outcomes.items()],
+            "graph": setting.graph,
+            "features": setting.features,
+            "classifier": setting.classifier,
+            "budget": setting.budget,
+            "results": [
+                {**_scores(outcome, name), "paper": _beside(part, name, setting.graph)}
+                for name, outcome in setting.outcomes.items()
+            ],
             "leads": [test.as_dict() for test in leads],
         }
         for setting, leads in zip(settings, tests, strict=True)
-    ]  # fmt: skip
+    ]
     return {
-        "title": part.title, "stand_in": part.stand_in, "table": None if part.table is None else paper_table(part.table).place,
-        "against": part.against, "policies": _origins(part, how), "age": _age_record(part, how), "settings": played, "missing": missing,
-    }  # fmt: skip
+        "title": part.title,
+        "stand_in": part.stand_in,
+        "table": None if part.table is None else paper_table(part.table).place,
+        "against": part.against,
+        "policies": _origins(part, how),
+        "age": _age_record(part, how),
+        "settings": played,
+        "missing": missing,
+    }
 
 
 def settings_of(part: Part, how: Arrangement) -> tuple[list[Setting], list[dict[str, str]]]:
@@ -85,11 +104,15 @@ def settings_of(part: Part, how: Arrangement) -> tuple[list[Setting], list[dict[
             continue
         if not contests:
             continue
-        comparison = compare(contests, seed=how.seed, device=how.device, store=how.store, engine=how.engine, reporter=how.reporter)
+        comparison = compare(
+            contests, seed=how.seed, device=how.device, store=how.store, engine=how.engine, reporter=how.reporter
+        )
         for setting in comparison.settings:
             key = (setting.graph, setting.budget)
             outcomes = {**(settings[key].outcomes if key in settings else {}), **setting.outcomes}
-            settings[key] = replace(setting, outcomes={row.label: outcomes[row.label] for row in part.rows if row.label in outcomes})
+            settings[key] = replace(
+                setting, outcomes={row.label: outcomes[row.label] for row in part.rows if row.label in outcomes}
+            )
     return list(settings.values()), list(missing.values())
 
 
@@ -106,7 +129,15 @@ def _contests(part: Part, name: str, how: Arrangement, missing: dict[str, dict[s
         if methods:
             folder = None if how.data_dir is None else str(how.data_dir)
             yield Contest(
-                name, partial(_same, graph), tuple(some), methods, runs, (how.classifier,), features, source=name, data_dir=folder
+                name,
+                partial(_same, graph),
+                tuple(some),
+                methods,
+                runs,
+                (how.classifier,),
+                features,
+                source=name,
+                data_dir=folder,
             )
 
 
@@ -115,11 +146,16 @@ def _same(graph: Graph) -> Graph:
 
 
 def _method(row: Row, budget: int, how: Arrangement, missing: dict[str, dict[str, str]]) -> Method | None:
-    """The method that a row stands for; None, and a line among what is missing, where its policy or weights are not there."""
+    """The method that a row stands for.
+
+    None, and a line among what is missing, where its policy or weights are not there.
+    """
     if row.age_sources:
         chosen = _age(row, budget, how)
         if chosen is None:
-            absent = ",".join(f"age-{source}" for source in row.age_sources if find_file(f"age-{source}.json", how.policies) is None)
+            absent = ",".join(
+                f"age-{source}" for source in row.age_sources if find_file(f"age-{source}.json", how.policies) is None
+            )
             missing[row.label] = _absent(row.label, f"AGE's weights from {' and '.join(row.age_sources)}", absent, how)
             return None
         return Method(row.strategy, settings=chosen.settings, name=row.label)
@@ -151,15 +187,25 @@ def _age_record(part: Part, how: Arrangement) -> list[dict[str, Any]]:
         for budget in dict(row.age_budgets) or (0,):
             chosen = _age(row, budget, how) if row.age_sources else None
             if chosen is not None:
-                told = {"name": row.label, "sources": list(row.age_sources), **chosen.settings, "searched": chosen.searched}
+                told = {
+                    "name": row.label,
+                    "sources": list(row.age_sources),
+                    **chosen.settings,
+                    "searched": chosen.searched,
+                }
                 records.append({**told, **({"budget": budget} if budget else {})})
     return records
 
 
 def _origins(part: Part, how: Arrangement) -> dict[str, Any]:
-    """Where each of our policies comes from: episodes, batch, seed, and the episode that was best on the source graphs."""
+    """Where each of our policies comes from.
+
+    Episodes, batch, seed, and the episode that was best on the source graphs.
+    """
     names = [
-        name for row in part.rows for name in ([row.training] if isinstance(row.training, str) else [n for _, n in row.training or ()])
+        name
+        for row in part.rows
+        for name in ([row.training] if isinstance(row.training, str) else [n for _, n in row.training or ()])
     ]
     origins = {}
     for name in dict.fromkeys(names):
@@ -178,9 +224,15 @@ def _absent(label: str, what: str, names: str, how: Arrangement) -> dict[str, st
 def _leads(part: Part, settings: Sequence[Setting]) -> list[list[PairedComparison]]:
     """The lead of one method over every other in each setting, Holm-corrected over the whole part."""
     tests = [
-        [paired_comparison(scores[part.against], scores[name], (part.against, name)) for name in scores if name != part.against]
-        if part.against is not None and part.against in scores
-        else []
+        (
+            [
+                paired_comparison(scores[part.against], scores[name], (part.against, name))
+                for name in scores
+                if name != part.against
+            ]
+            if part.against is not None and part.against in scores
+            else []
+        )
         for scores in (setting.scores() for setting in settings)
     ]
     corrected = iter(holm([test.t_p for some in tests for test in some]))
@@ -190,7 +242,10 @@ def _leads(part: Part, settings: Sequence[Setting]) -> list[list[PairedCompariso
 def _scores(outcome: Outcome, name: str) -> dict[str, Any]:
     """A method's record without the single runs' scores: these are in the chunks."""
     record = outcome.as_dict(name)
-    return {**record, **{metric: {key: record[metric][key] for key in ("mean", "ci95")} for metric in ("micro_f1", "macro_f1")}}
+    return {
+        **record,
+        **{metric: {key: record[metric][key] for key in ("mean", "ci95")} for metric in ("micro_f1", "macro_f1")},
+    }
 
 
 def _beside(part: Part, label: str, graph: str) -> dict[str, float] | None:

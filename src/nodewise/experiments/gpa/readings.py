@@ -1,12 +1,15 @@
 """What a person says about a result, with its numbers filled in from the result files when the page is made.
 
-A reading is Markdown in which ``{word arguments}`` stands for a number or a list of graphs; arguments are separated by ``|``, several of a kind by
+A reading is Markdown in which ``{word arguments}`` stands for a number or a list of graphs; arguments are separated by
+``|``, several of a kind by
 ``;``. Since nothing is typed, no number can be wrong or grow old:
 
     GPA leads AGE by {lead featured | GPA | AGE} points, beyond chance on {ahead featured | GPA | AGE}.
 
-Graphs are names, or ``featured`` and ``structural``: those of the experiment that were played with their own features, and the others. ``other:``
-before a name is another experiment, ``@50`` after it a budget, ``#2`` its second part. A last argument ``macro`` takes Macro-F1.
+Graphs are names, or ``featured`` and ``structural``: those of the experiment that were played with their own features,
+and the others. ``other:``
+before a name is another experiment, ``@50`` after it a budget, ``#2`` its second part. A last argument ``macro`` takes
+Macro-F1.
 """
 
 from __future__ import annotations
@@ -45,7 +48,8 @@ def fill_reading(text: str, experiment: str, records: Mapping[str, Record]) -> s
             return _WORDS[word](results, *arguments)
         except (KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
             raise InputError(
-                f"the reading of {experiment} has {match.group(0)}, which no result gives ({type(error).__name__}: {error}): mend it, or run the experiment"
+                f"the reading of {experiment} has {match.group(0)}, which no result gives ({type(error).__name__}:"
+                f" {error}): mend it, or run the experiment"
             ) from None
 
     return _PLACEHOLDER.sub(number, text)
@@ -126,10 +130,16 @@ def _places(fitting: Sequence[Record], among: Sequence[Record]) -> str:
     budgets = len({setting["graph"] for setting in among}) == 1 < len(among)
     if not fitting:
         return "no number of labels" if budgets else "none"
-    return f"{_listed([str(one['budget']) for one in fitting])} labels" if budgets else _listed([str(one["graph"]) for one in fitting])
+    return (
+        f"{_listed([str(one['budget']) for one in fitting])} labels"
+        if budgets
+        else _listed([str(one["graph"]) for one in fitting])
+    )
 
 
-def _of_each(value: Callable[[Record, str, str], float], show: Callable[[float], str]) -> Callable[[_Results, str, str, str], str]:
+def _of_each(
+    value: Callable[[Record, str, str], float], show: Callable[[float], str]
+) -> Callable[[_Results, str, str, str], str]:
     """A number for every graph and method."""
 
     def word(results: _Results, graphs: str, methods: str, metric: str = "micro") -> str:
@@ -141,12 +151,17 @@ def _of_each(value: Callable[[Record, str, str], float], show: Callable[[float],
 
 def _farthest(results: _Results, graphs: str, methods: str, metric: str = "micro") -> str:
     """The largest distance from the paper's scores."""
-    return f"{max(abs(_gap(setting, method, metric)) for setting in results.settings(graphs) for method in _names(methods)):.1f}"
+    gaps = [abs(_gap(setting, method, metric)) for setting in results.settings(graphs) for method in _names(methods)]
+    return f"{max(gaps):.1f}"
 
 
-def _leads(results: _Results, graphs: str, first: str, second: str, metric: str, value: Callable[[Record, str, str], float]) -> list[float]:
+def _leads(
+    results: _Results, graphs: str, first: str, second: str, metric: str, value: Callable[[Record, str, str], float]
+) -> list[float]:
     return [
-        value(setting, first, metric) - value(setting, rival, metric) for rival in _names(second) for setting in results.settings(graphs)
+        value(setting, first, metric) - value(setting, rival, metric)
+        for rival in _names(second)
+        for setting in results.settings(graphs)
     ]
 
 
@@ -176,7 +191,10 @@ def _versus(value: Callable[[Record, str, str], float]) -> Callable[[_Results, s
 
 
 def _told_apart(wanted: int) -> Callable[[_Results, str, str, str], str]:
-    """On which graphs a method is ahead of another beyond chance (1), behind (−1), or neither (0); paired tests, corrected."""
+    """On which graphs a method is ahead of another beyond chance (1), behind (−1), or neither (0).
+
+    Paired tests, corrected.
+    """
 
     def word(results: _Results, graphs: str, first: str, second: str) -> str:
         fitting, among = [], results.settings(graphs)
@@ -193,19 +211,25 @@ def _told_apart(wanted: int) -> Callable[[_Results, str, str, str], str]:
 
 def _best(results: _Results, graphs: str, metric: str = "micro") -> str:
     """The method with the largest mean on each graph."""
-    best = [max(setting["results"], key=lambda result: result[_metric(metric)]["mean"])["name"] for setting in results.settings(graphs)]
+    best = [
+        max(setting["results"], key=lambda result: result[_metric(metric)]["mean"])["name"]
+        for setting in results.settings(graphs)
+    ]
     return _listed([str(name) for name in best])
 
 
 def _mean(results: _Results, graphs: str, methods: str, metric: str = "micro") -> str:
     """A method's mean over graphs."""
     settings = results.settings(graphs)
-    return _numbers([f"{sum(_ours(s, method, metric) for s in settings) / len(settings):.1f}" for method in _names(methods)])
+    return _numbers(
+        [f"{sum(_ours(s, method, metric) for s in settings) / len(settings):.1f}" for method in _names(methods)]
+    )
 
 
 def _p(results: _Results, graph: str, first: str, second: str) -> str:
     (setting,) = results.settings(graph)
-    return f"{next(one for one in setting['leads'] if (one['first'], one['second']) == (first, second))['corrected_p']:.2g}"
+    lead = next(one for one in setting["leads"] if (one["first"], one["second"]) == (first, second))
+    return f"{lead['corrected_p']:.2g}"
 
 
 def _share(key: str) -> Callable[[_Results, str], str]:
@@ -230,7 +254,8 @@ def _draws(results: _Results) -> str:
 
 def _printed(results: _Results, method: str) -> str:
     """What the paper prints below the case study's pictures."""
-    return f"{next(one for one in results.records[results.experiment]['sequences'] if one['name'] == method)['paper_micro_f1']:.1f}"
+    sequences = results.records[results.experiment]["sequences"]
+    return f"{next(one for one in sequences if one['name'] == method)['paper_micro_f1']:.1f}"
 
 
 def _worth(results: _Results, key: str) -> str:
@@ -238,7 +263,9 @@ def _worth(results: _Results, key: str) -> str:
     rows = [row for row in results.records.get("departures", {}).get("rows", []) if row["key"] == key]
     if not rows:
         return "not measured"
-    return ", ".join(f"{_signed(row['difference'])} ± {row['ci95']:.1f} on {row['graph']} ({row['method']})" for row in rows)
+    return ", ".join(
+        f"{_signed(row['difference'])} ± {row['ci95']:.1f} on {row['graph']} ({row['method']})" for row in rows
+    )
 
 
 def _statement(results: _Results, what: str) -> str:

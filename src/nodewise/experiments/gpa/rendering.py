@@ -54,7 +54,9 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
         lines += [to_markdown(_statement_table(record))]
     if record.get("sequences"):
         lines += [to_markdown(_sequence_table(record))]
-    if missing := [one for part in record.get("parts", []) for one in part["missing"]] + list(record.get("missing", [])):
+    if missing := [one for part in record.get("parts", []) for one in part["missing"]] + list(
+        record.get("missing", [])
+    ):
         lines += ["Left out:", "", *(f"- {one['what']}: {one['why']}" for one in missing), ""]
     if record["figure"]:
         lines += [f"![{record['title']}]({figures}{record['experiment']}.png)", ""]
@@ -62,7 +64,10 @@ def render(record: Record, level: int = 1, figures: str = "", reading: str = "")
         lines += [reading.strip(), ""]
     if record.get("parts"):
         end = _unusual(record.get("classifier", {}))
-        lines += [f"{runs}, seed {record['seed']}, {record['device']}{end}; scores in percent, ± is the 95 % interval.", ""]
+        lines += [
+            f"{runs}, seed {record['seed']}, {record['device']}{end}; scores in percent, ± is the 95 % interval.",
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -91,7 +96,9 @@ def part_table(part: Record) -> ResultTable:
             cells: list[Entry | str | None] = [graph, *([str(setting["budget"])] if several else []), result["name"]]
             for metric in ("micro_f1", "macro_f1"):
                 score = result[metric]
-                cells.append(Entry(_score(score["mean"], score["ci95"]), "best" if score["mean"] == best[metric] else ""))
+                cells.append(
+                    Entry(_score(score["mean"], score["ci95"]), "best" if score["mean"] == best[metric] else "")
+                )
                 if beside:
                     theirs = (result["paper"] or {}).get(metric)
                     same = setting["features"] != "structural"  # with other features a difference would say nothing
@@ -100,7 +107,9 @@ def part_table(part: Record) -> ResultTable:
                         f"{score['mean'] - theirs:+.2f}" if theirs is not None and same else None,
                     ]
             rows.append(tuple(cells))
-    metrics = [name for title in ("Micro-F1", "Macro-F1") for name in ((title, "paper", "difference") if beside else (title,))]
+    metrics = [
+        name for title in ("Micro-F1", "Macro-F1") for name in ((title, "paper", "difference") if beside else (title,))
+    ]
     columns = ("graph", *(("budget",) if several else ()), "method", *metrics)
     return ResultTable("", columns, tuple(rows), text_columns=3 if several else 2)
 
@@ -115,11 +124,28 @@ def lead_table(part: Record) -> ResultTable:
             theirs = (
                 "" if first is None or second is None or first == second else f"{first - second:+.2f}"
             )  # the same row leads itself by nothing
-            rows.append((
-                "" if index else graph_title(setting), str(setting["budget"]), test["second"], _score(test["difference"], test["ci95"], sign=True), theirs,
-                f"{100 * test['win_rate']:.0f} %", p_value(test["corrected_p"]), p_value(test["permutation_p"]),
-            ))  # fmt: skip
-    columns = ("graph", "budget", "against", "lead in points", "paper's lead", "runs won", "p (paired t, Holm)", "p (sign flips)")
+            rows.append(
+                (
+                    "" if index else graph_title(setting),
+                    str(setting["budget"]),
+                    test["second"],
+                    _score(test["difference"], test["ci95"], sign=True),
+                    theirs,
+                    f"{100 * test['win_rate']:.0f} %",
+                    p_value(test["corrected_p"]),
+                    p_value(test["permutation_p"]),
+                )
+            )
+    columns = (
+        "graph",
+        "budget",
+        "against",
+        "lead in points",
+        "paper's lead",
+        "runs won",
+        "p (paired t, Holm)",
+        "p (sign flips)",
+    )
     note = "Micro-F1 on the same splits; Holm's correction is over all rows of this table."
     return ResultTable(f"The lead of {part['against']}", columns, tuple(rows), (note,), text_columns=3)
 
@@ -138,7 +164,11 @@ def _age_told(part: Record) -> str:
     """A sentence on what AGE was played with."""
     told = []
     for one in part["age"]:
-        value = f"basef {one['basef']:g}" if "basef" in one else f"weights {' / '.join(f'{weight:g}' for weight in one['weights'])}"
+        value = (
+            f"basef {one['basef']:g}"
+            if "basef" in one
+            else f"weights {' / '.join(f'{weight:g}' for weight in one['weights'])}"
+        )
         where = (
             f"found on {' and '.join(one['sources'])}"
             if one["searched"]
@@ -155,13 +185,24 @@ def _dataset_table(record: Record) -> ResultTable:
     for row in record["rows"]:
         for who in ("ours", "paper"):
             numbers = [_number(row[who][name]) for name in names]
-            rows.append((row["graph"] if who == "ours" else "", who, *numbers, "; ".join(row["reasons"]) if who == "ours" else ""))
+            rows.append(
+                (
+                    row["graph"] if who == "ours" else "",
+                    who,
+                    *numbers,
+                    "; ".join(row["reasons"]) if who == "ours" else "",
+                )
+            )
     return ResultTable("", ("graph", "", *names, "differences"), tuple(rows), text_columns=2)
 
 
 def _statement_table(record: Record) -> ResultTable:
     rows = [
-        (one["what"], "" if one["paper"] is None else str(one["paper"]), "not reached" if one["ours"] is None else str(one["ours"]))
+        (
+            one["what"],
+            "" if one["paper"] is None else str(one["paper"]),
+            "not reached" if one["ours"] is None else str(one["ours"]),
+        )
         for one in record["statements"]
     ]
     return ResultTable("What the text says", ("statement", "paper", "ours"), tuple(rows))
@@ -171,13 +212,17 @@ def _sequence_table(record: Record) -> ResultTable:
     scores = {result["name"]: result["micro_f1"] for result in record["parts"][0]["settings"][0]["results"]}
     rows = [
         (
-            one["name"], _score(scores[one["name"]]["mean"], scores[one["name"]]["ci95"]),
-            "" if one["paper_micro_f1"] is None else f"{one['paper_micro_f1']:.2f}", f"{100 * one['same_class_in_runs']:.0f} %",
-            f"{100 * one['same_class_in_sequence']:.0f} %", _range(one["same_class_in_other_sequences"]), str(one["distinct_classes"]),
+            one["name"],
+            _score(scores[one["name"]]["mean"], scores[one["name"]]["ci95"]),
+            "" if one["paper_micro_f1"] is None else f"{one['paper_micro_f1']:.2f}",
+            f"{100 * one['same_class_in_runs']:.0f} %",
+            f"{100 * one['same_class_in_sequence']:.0f} %",
+            _range(one["same_class_in_other_sequences"]),
+            str(one["distinct_classes"]),
             " ".join(map(str, one["sequence"])),
         )
         for one in record["sequences"]
-    ]  # fmt: skip
+    ]
     columns = (
         "method",
         "Micro-F1",

@@ -2,8 +2,10 @@
 
     python -m nodewise.experiments.gpa.report --results benchmarks/results --out docs/reproduction.md
 
-A file ``NAME.reading.md`` beside ``NAME.json`` is what a person says about the result; it is taken in below the tables, its numbers filled in
-(see `readings`). A file ``departures.md`` beside the folder of results becomes ``departures.md`` beside the report in the same way.
+A file ``NAME.reading.md`` beside ``NAME.json`` is what a person says about the result; it is taken in below the tables,
+its numbers filled in
+(see `readings`). A file ``departures.md`` beside the folder of results becomes ``departures.md`` beside the report in
+the same way.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ tables with nodewise's own classifier and strategy are in [closed-form.md](close
 **Reddit.** The figures on `reddit1` … `reddit5` below were made from copies of these graphs without the posts' word vectors: the classifier saw
 structural features, degrees and the like. They are marked so wherever they stand beside the paper's, and no difference is drawn. The authors' release
 has the vectors; with a network the same commands fetch it and redo the tables with the texts (see [reddit.md](reddit.md)).
-"""
+"""  # noqa: E501
 
 
 def write_report(results: str | Path, out: str | Path) -> Path:
@@ -80,7 +82,9 @@ def report_text(results: str | Path) -> str:
     results = Path(results)
     records = _records(results)
     if not records:
-        raise InputError(f"{str(results)!r} holds no result of an experiment: run nodewise reproduce all --out {results} first")
+        raise InputError(
+            f"{str(results)!r} holds no result of an experiment: run nodewise reproduce all --out {results} first"
+        )
     lines, known = [_INTRODUCTION, *_summary(records)], {record["experiment"]: record for record in records}
     for record in records:
         name = record["experiment"]
@@ -100,17 +104,22 @@ def _summary(records: Sequence[Record]) -> list[str]:
     lines: list[str] = []
     if cells:
         counted = (
-            f"The paper prints {len(cells)} scores for graphs that were played with its features, Micro and Macro, each counted once; "
-            f"{sum(cell.near for cell in cells)} of ours lie within two points."
+            f"The paper prints {len(cells)} scores for graphs that were played with its features, Micro and Macro, each"
+            f" counted once; {sum(cell.near for cell in cells)} of ours lie within two points."
         )
         lines += ["## Do the scores agree?", "", counted, "", to_markdown(agreement_table(records))]
         if any(not cell.near for cell in cells):
             lines += ["Farther than two points:", "", to_markdown(far_table(records))]
     if leads.rows:
-        counted = "Settings in which one is ahead beyond chance (paired t-test, Holm-corrected within the experiment's table, 5 %):"
+        counted = (
+            "Settings in which one is ahead beyond chance (paired t-test, Holm-corrected within the experiment's table,"
+            " 5 %):"
+        )
         lines += ["## Is GPA ahead of AGE?", "", counted, "", to_markdown(leads)]
     short = [line for record in records for line in _shortcomings(record)]
-    absent = [f"- {name}: no result yet" for name in EXPERIMENTS if name not in {record["experiment"] for record in records}]
+    absent = [
+        f"- {name}: no result yet" for name in EXPERIMENTS if name not in {record["experiment"] for record in records}
+    ]
     if short or absent:
         lines += ["## What is not at full length", "", *short, *absent, ""]
     return lines
@@ -135,12 +144,18 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
     record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if record.get("schema") != 1 or record.get("kind") != "reproduction":
-        raise InputError(f"{str(path)!r} is not the result of an experiment of this version: run nodewise reproduce {path.stem} again")
+        raise InputError(
+            f"{str(path)!r} is not the result of an experiment of this version: run nodewise reproduce {path.stem}"
+            " again"
+        )
     return record
 
 
 def _picture(record: Record, drawn: Path, target: Path) -> None:
-    """Takes the picture that the experiment drew, or draws it again from the record; without the graph that it shows the old one stays."""
+    """Takes the picture that the experiment drew, or draws it again from the record.
+
+    Without the graph that it shows the old one stays.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     if drawn.is_file():
         shutil.copyfile(drawn, target)

@@ -51,7 +51,8 @@ def reproduce(
 ) -> dict[str, Any]:
     """Runs one experiment and writes ``NAME.json``, ``NAME.md`` and, where the paper has a figure, ``NAME.png``.
 
-    What is finished is kept in ``out/chunks``: a second call, or another experiment that needs the same runs, does not do them again.
+    What is finished is kept in ``out/chunks``: a second call, or another experiment that needs the same runs, does not
+    do them again.
 
     Args:
         name: one of `EXPERIMENTS`.
@@ -76,16 +77,28 @@ def reproduce(
     used = make_engine(engine)
     used.device(device)
     how = Arrangement(
-        small, large, seed, device, ChunkStore(folder / "chunks"), Prefixed(report, name), None if policies is None else Path(policies),
-        None if data_dir is None else Path(data_dir), Gcn(**(classifier or {})), used,
-    )  # fmt: skip
+        small,
+        large,
+        seed,
+        device,
+        ChunkStore(folder / "chunks"),
+        Prefixed(report, name),
+        None if policies is None else Path(policies),
+        None if data_dir is None else Path(data_dir),
+        Gcn(**(classifier or {})),
+        used,
+    )
     body = _body(experiment, how)
     missing = [one for part in body.get("parts", []) for one in part["missing"]] + body.get("missing", [])
     for one in missing:
         report(Warned(f"{name}: {one['what']} is left out: {one['why']}"))
     if not any(part["settings"] for part in body.get("parts", [])) and not body.get("rows"):
-        raise InputError(f"nothing of {name!r} can be played: " + "; ".join(f"{one['what']}: {one['why']}" for one in missing))
-    record: dict[str, Any] = rounded({**_head(experiment, how, quick), **body, "seconds": round(time.perf_counter() - begin, 1)})
+        raise InputError(
+            f"nothing of {name!r} can be played: " + "; ".join(f"{one['what']}: {one['why']}" for one in missing)
+        )
+    record: dict[str, Any] = rounded(
+        {**_head(experiment, how, quick), **body, "seconds": round(time.perf_counter() - begin, 1)}
+    )
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / f"{name}.json", record, compact=True)
     (folder / f"{name}.md").write_text(render(record), encoding="utf-8")
@@ -101,11 +114,24 @@ def _head(experiment: Experiment, how: Arrangement, quick: bool) -> dict[str, An
     where = make_engine(how.engine).device(how.device)
     name = torch.cuda.get_device_name(where) if where != "cpu" and torch.cuda.is_available() else platform.machine()
     return {
-        "schema": 1, "kind": "reproduction", "nodewise_version": __version__, "experiment": experiment.name, "title": experiment.title,
-        "place": experiment.place, "about": experiment.about, "figure": experiment.figure, "quick": quick, "runs": how.runs, "large_runs": how.large_runs,
-        "seed": how.seed, "device": where.partition(":")[0], "device_name": name, "classifier": how.classifier.identity(),
-        "torch": torch.__version__, "commit": os.environ.get("NODEWISE_COMMIT"),
-    }  # fmt: skip
+        "schema": 1,
+        "kind": "reproduction",
+        "nodewise_version": __version__,
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "place": experiment.place,
+        "about": experiment.about,
+        "figure": experiment.figure,
+        "quick": quick,
+        "runs": how.runs,
+        "large_runs": how.large_runs,
+        "seed": how.seed,
+        "device": where.partition(":")[0],
+        "device_name": name,
+        "classifier": how.classifier.identity(),
+        "torch": torch.__version__,
+        "commit": os.environ.get("NODEWISE_COMMIT"),
+    }
 
 
 def _body(experiment: Experiment, how: Arrangement) -> dict[str, Any]:
@@ -113,7 +139,11 @@ def _body(experiment: Experiment, how: Arrangement) -> dict[str, Any]:
         return dataset_record(how.data_dir)
     if experiment.kind == "scores":
         parts = [play_part(part, how) for part in experiment.parts]
-        told = budget_statements(parts[0], experiment.name == "budgets") if experiment.figure == "budgets" and parts[0]["settings"] else []
+        told = (
+            budget_statements(parts[0], experiment.name == "budgets")
+            if experiment.figure == "budgets" and parts[0]["settings"]
+            else []
+        )
         return {"parts": parts, **({"statements": told} if told else {})}
     (part,) = experiment.parts
     record = play_part(part, how)
@@ -121,4 +151,7 @@ def _body(experiment: Experiment, how: Arrangement) -> dict[str, Any]:
     if not settings:
         return {"parts": [record], "sequences": []}
     others = [settings_of(part, replace(how, seed=how.seed + draw))[0][0] for draw in range(1, OTHER_DRAWS + 1)]
-    return {"parts": [record], "sequences": case_study_record(settings[0], load_graph(part.graphs[0], data_dir=how.data_dir), others)}
+    return {
+        "parts": [record],
+        "sequences": case_study_record(settings[0], load_graph(part.graphs[0], data_dir=how.data_dir), others),
+    }

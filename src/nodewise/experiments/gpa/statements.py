@@ -14,13 +14,17 @@ BASELINES = ("random", "uncertainty", "centrality", "coreset", "AGE", "ANRMAB")
 
 
 def budget_statements(part: Mapping[str, Any], beside: bool) -> list[dict[str, Any]]:
-    """How many labels GPA needs to reach what random selection and AGE reach with the largest budget, and what half of it is worth.
+    """How many labels GPA needs to reach what random selection and AGE reach with the largest budget, and what half of
+    it is worth.
 
     Args:
         part: the part's record, one setting for each budget.
         beside: whether the paper's text says it for these budgets.
     """
-    means = {setting["budget"]: {r["name"]: r["micro_f1"]["mean"] for r in setting["results"]} for setting in part["settings"]}
+    means = {
+        setting["budget"]: {r["name"]: r["micro_f1"]["mean"] for r in setting["results"]}
+        for setting in part["settings"]
+    }
     largest = max(means)
     printed = paper_statements() if beside else {}
     statements = []
@@ -37,13 +41,17 @@ def budget_statements(part: Mapping[str, Any], beside: bool) -> list[dict[str, A
                 f"labels with which GPA reaches what {name} reaches with {largest}",
             ),
         ):
-            statements.append({"what": what, "paper": printed[statement].value if statement in printed else None, "ours": ours})
+            statements.append(
+                {"what": what, "paper": printed[statement].value if statement in printed else None, "ours": ours}
+            )
     half = means.get(largest // 2, {}).get("GPA")
     rivals = [means[largest][name] for name in BASELINES if name in means[largest]]
     if half is not None and rivals:
-        statements.append({
-            "what": f"baselines with {largest} labels that GPA is above with {largest // 2}",
-            "paper": printed["budgets.gpa-at-50-above"].value if beside else None,
-            "ours": f"{sum(half > rival for rival in rivals)} of {len(rivals)}",
-        })  # fmt: skip
+        statements.append(
+            {
+                "what": f"baselines with {largest} labels that GPA is above with {largest // 2}",
+                "paper": printed["budgets.gpa-at-50-above"].value if beside else None,
+                "ours": f"{sum(half > rival for rival in rivals)} of {len(rivals)}",
+            }
+        )
     return statements

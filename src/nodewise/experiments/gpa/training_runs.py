@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.datasets import default_budget, default_features, load_graph
-from nodewise.experiments.gpa.trainings import AGE_SOURCES, TRAININGS, age_budgets, find_file, find_trained, find_training, policies_folder
+from nodewise.experiments.gpa.trainings import (
+    AGE_SOURCES,
+    TRAININGS,
+    age_budgets,
+    find_file,
+    find_trained,
+    find_training,
+    policies_folder,
+)
 from nodewise.graph.features import canonical_features
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Silent
@@ -69,7 +77,8 @@ def train_missing(
 ) -> list[TrainingOutcome]:
     """Trains those of the named policies, or of all, whose files are not there.
 
-    A finished policy is ``NAME.safetensors`` with its log, ``NAME.json``; what is unfinished lies in ``unfinished`` beside them.
+    A finished policy is ``NAME.safetensors`` with its log, ``NAME.json``; what is unfinished lies in ``unfinished``
+    beside them.
 
     Args:
         names: trainings, or ``age-GRAPH``; none: all, but for those that come with nodewise.
@@ -102,7 +111,9 @@ def train_missing(
     else:
         # monotonic clocks of processes on one machine agree
         with ProcessPoolExecutor(min(jobs, max(1, len(missing))), mp_context=get_context("spawn")) as pool:
-            for future in as_completed([pool.submit(_train_beside, name, target, device, until, data_dir) for name in missing]):
+            for future in as_completed(
+                [pool.submit(_train_beside, name, target, device, until, data_dir) for name in missing]
+            ):
                 ended.append(future.result())
                 told(ended[-1])
     if not any((target / "unfinished").iterdir()):
@@ -126,7 +137,9 @@ def _train_one(
     return TrainingOutcome(name, is_there(name, folder), time.monotonic() - begin, detail)
 
 
-def _train_beside(name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None) -> TrainingOutcome:
+def _train_beside(
+    name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None
+) -> TrainingOutcome:
     """In a process of its own, on one core: threads of several processes would wait for each other."""
     import torch
 
@@ -134,12 +147,18 @@ def _train_beside(name: str, folder: Path, device: str, until: float | None, dat
     return _train_one(name, folder, device, until, data_dir, None)
 
 
-def _train_policy(name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None, report: Reporter) -> str:
+def _train_policy(
+    name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None, report: Reporter
+) -> str:
     training = find_training(name)
     features = [default_features(source) for source in training.sources]
-    graphs = [load_graph(source, features=spec, data_dir=data_dir) for source, spec in zip(training.sources, features, strict=True)]
+    graphs = [
+        load_graph(source, features=spec, data_dir=data_dir)
+        for source, spec in zip(training.sources, features, strict=True)
+    ]
     used = tuple(
-        "structural" if graph.x is None else canonical_features(spec, graph.name) for graph, spec in zip(graphs, features, strict=True)
+        "structural" if graph.x is None else canonical_features(spec, graph.name)
+        for graph, spec in zip(graphs, features, strict=True)
     )
     settings = training.settings(tuple(default_budget(graph) for graph in graphs), used)
     work = folder / "unfinished" / f"{name}.safetensors"
@@ -152,7 +171,9 @@ def _train_policy(name: str, folder: Path, device: str, until: float | None, dat
             raise _TimeIsUp
 
     try:
-        policy = train_policy(graphs, settings, out=work, resume=True, device=device, reporter=report, each_episode=watch)
+        policy = train_policy(
+            graphs, settings, out=work, resume=True, device=device, reporter=report, each_episode=watch
+        )
     except _TimeIsUp:
         _add_seconds(work, time.monotonic() - begin)
         return f"stopped after episode {episode} of {training.episodes}"
@@ -162,12 +183,22 @@ def _train_policy(name: str, folder: Path, device: str, until: float | None, dat
     seconds = _add_seconds(work, time.monotonic() - begin)
     lines = [json.loads(line) for line in work.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
     rewards = {graph: [round(line["rewards"][graph], 4) for line in lines] for graph in lines[0]["rewards"]}
-    record = {"schema": 1, "training": name, "device": device, "seconds": round(seconds, 1), "origin": policy.origin, "rewards": rewards}
+    record = {
+        "schema": 1,
+        "training": name,
+        "device": device,
+        "seconds": round(seconds, 1),
+        "origin": policy.origin,
+        "rewards": rewards,
+    }
     write_json(folder / f"{name}.json", record, compact=True)
     work.replace(folder / work.name)
     for ending in (".jsonl", ".last.safetensors", ".seconds"):
         work.with_name(f"{name}{ending}").unlink(missing_ok=True)
-    return f"episode {policy.origin['episode']}, mean reward of 100 episodes {policy.origin['best_mean_reward_of_100']:.4f}"
+    return (
+        f"episode {policy.origin['episode']}, mean reward of 100 episodes"
+        f" {policy.origin['best_mean_reward_of_100']:.4f}"
+    )
 
 
 def _add_seconds(work: Path, seconds: float) -> float:
@@ -178,10 +209,14 @@ def _add_seconds(work: Path, seconds: float) -> float:
     return total
 
 
-def _search_age(name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None, report: Reporter) -> str:
+def _search_age(
+    name: str, folder: Path, device: str, until: float | None, data_dir: str | Path | None, report: Reporter
+) -> str:
     source = name.removeprefix("age-")
     graph = load_graph(source, features=default_features(source), data_dir=data_dir)
-    spec = "raw" if graph.has_features else "structural"  # as loaded; Reddit graphs without texts get structural features
+    spec = (
+        "raw" if graph.has_features else "structural"
+    )  # as loaded; Reddit graphs without texts get structural features
     work = folder / "unfinished" / name
     begin, done = time.monotonic(), 0
 
@@ -198,19 +233,28 @@ def _search_age(name: str, folder: Path, device: str, until: float | None, data_
         return f"stopped after {done} runs"
     budgets = {
         str(budget): {
-            "weights": one.weights, "weights_score": max(one.scores), "basef": one.basef,
+            "weights": one.weights,
+            "weights_score": max(one.scores),
+            "basef": one.basef,
             "basef_scores": {str(basef): score for basef, score in zip(one.basefs, one.basef_scores, strict=True)},
         }
         for budget, one in best.items()
-    }  # fmt: skip
+    }
     any_one = next(iter(best.values()))
     record = {
-        "schema": 1, "graph": source, "budgets": budgets, "runs": any_one.runs, "basef_runs": any_one.basef_runs, "seed": any_one.seed,
-        "device": device, "seconds": round(time.monotonic() - begin, 1),
-    }  # fmt: skip
+        "schema": 1,
+        "graph": source,
+        "budgets": budgets,
+        "runs": any_one.runs,
+        "basef_runs": any_one.basef_runs,
+        "seed": any_one.seed,
+        "device": device,
+        "seconds": round(time.monotonic() - begin, 1),
+    }
     write_json(folder / f"{name}.json", record, compact=True)
     shutil.rmtree(work, ignore_errors=True)
     return "; ".join(
-        f"{budget} labels: basef {one.basef:g}, weights of entropy, centrality and density {' '.join(f'{weight:g}' for weight in one.weights)}"
+        f"{budget} labels: basef {one.basef:g}, weights of entropy, centrality and density"
+        f" {' '.join(f'{weight:g}' for weight in one.weights)}"
         for budget, one in best.items()
     )

@@ -65,7 +65,7 @@ class Training:
         chosen = budgets if self.budget is None else (self.budget,) * len(budgets)
         return TrainingSettings(
             budgets=chosen, episodes=self.episodes, batch=self.batch, seed=self.seed, policy=policy, features=features
-        )  # fmt: skip
+        )
 
 
 def _reddit(last: int) -> tuple[str, ...]:
@@ -98,7 +98,18 @@ TRAININGS = {
 }
 """All trainings by name. At a budget of 50 on Reddit the policy is reddit1+2 itself."""
 
-AGE_SOURCES = ("cora", "citeseer", "pubmed", "twitch-de", "twitch-engb", "acmv9", "citationv1", "dblpv7", "reddit1", "reddit2")
+AGE_SOURCES = (
+    "cora",
+    "citeseer",
+    "pubmed",
+    "twitch-de",
+    "twitch-engb",
+    "acmv9",
+    "citationv1",
+    "dblpv7",
+    "reddit1",
+    "reddit2",
+)
 """Graphs on which AGE's parameters are searched, since policies that AGE is set against are trained on them."""
 
 REDDIT_BUDGETS = (10, 20, 30, 50, 100)
@@ -106,7 +117,10 @@ REDDIT_BUDGETS = (10, 20, 30, 50, 100)
 
 
 def age_budgets(source: str) -> tuple[int, ...]:
-    """The budgets at which AGE's parameters are searched on a source graph: those of the policies that are trained on it."""
+    """The budgets at which AGE's parameters are searched on a source graph.
+
+    Those of the policies that are trained on it.
+    """
     return REDDIT_BUDGETS if source in _reddit(2) else (default_budget(source),)
 
 
@@ -119,7 +133,10 @@ def policies_folder(folder: str | Path | None = None) -> Path:
 
 
 def find_file(name: str, folder: str | Path | None = None) -> Path | None:
-    """The file of that name: from the folder given; if none is given, from ``policies`` in the present one, else as it comes with nodewise."""
+    """The file of that name: from the folder given.
+
+    If none is given, from ``policies`` in the present one, else as it comes with nodewise.
+    """
     folders = (policies_folder(folder), *((_SHIPPED,) if folder is None else ()))
     return next((each / name for each in folders if (each / name).is_file()), None)
 
@@ -136,7 +153,10 @@ def find_training(name: str) -> Training:
 
 
 def find_trained(name: str, folder: str | Path | None = None) -> Policy | None:
-    """The trained policy: from the folder, else the shipped one that was trained on the same graphs in the same way; None if there is neither."""
+    """The trained policy: from the folder, else the shipped one that was trained on the same graphs in the same way.
+
+    None if there is neither.
+    """
     training = find_training(name)
     path = find_file(f"{name}.safetensors", folder)
     if path is not None:
@@ -172,7 +192,8 @@ class AgeSettings:
 
     Attributes:
         settings: ``weights`` or ``basef``, as the strategy takes it.
-        searched: whether it was found on the source graphs at the budget that was asked for. If not, fixed weights are those of another budget, and
+        searched: whether it was found on the source graphs at the budget that was asked for. If not, fixed weights are
+            those of another budget, and
             ``basef`` is its authors' 0.95.
     """
 
@@ -180,7 +201,9 @@ class AgeSettings:
     searched: bool
 
 
-def age_settings(sources: tuple[str, ...], fixed: bool, budget: int | None = None, folder: str | Path | None = None) -> AgeSettings | None:
+def age_settings(
+    sources: tuple[str, ...], fixed: bool, budget: int | None = None, folder: str | Path | None = None
+) -> AgeSettings | None:
     """AGE's setting for transfer: the mean of what was found best on each source graph (section 4.1).
 
     Args:
@@ -206,10 +229,15 @@ def age_settings(sources: tuple[str, ...], fixed: bool, budget: int | None = Non
             own, wanted = str(default_budget(source)), str(budget or default_budget(source))
             entry = entries.get(wanted) or entries.get(own) or {}
             searched &= wanted in entries and (fixed or "basef" in entry)
-            settings.append([float(weight) for weight in entry["weights"]] if fixed else [float(entry.get("basef", Age.AUTHORS_BASEF))])
+            settings.append(
+                [float(weight) for weight in entry["weights"]]
+                if fixed
+                else [float(entry.get("basef", Age.AUTHORS_BASEF))]
+            )
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise PolicyFileError(
-                f"{str(path)!r} does not hold AGE's weights ({error}): delete it, and run {missing_command(f'age-{source}')}"
+                f"{str(path)!r} does not hold AGE's weights ({error}): delete it, and run"
+                f" {missing_command(f'age-{source}')}"
             ) from None
     means = [round(sum(column) / len(settings), 6) for column in zip(*settings, strict=True)]
     if fixed:

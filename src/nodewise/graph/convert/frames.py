@@ -16,17 +16,28 @@ __all__ = ["frame_columns", "from_dataframe"]
 
 
 def from_dataframe(
-    frame: Any, label: str | None = None, text: str | None = None, k: int = 10, *, id: str | None = None, images: str | None = None,
-    encoder: Callable[[list[str]], Any] | None = None, metric: Metric = "cosine", name: str = "table", reporter: Reporter | None = None,
-) -> Graph:  # fmt: skip
+    frame: Any,
+    label: str | None = None,
+    text: str | None = None,
+    k: int = 10,
+    *,
+    id: str | None = None,
+    images: str | None = None,
+    encoder: Callable[[list[str]], Any] | None = None,
+    metric: Metric = "cosine",
+    name: str = "table",
+    reporter: Reporter | None = None,
+) -> Graph:
     """The graph of a data frame's rows, each joined to its k nearest: see `nodewise.graph.knn.knn.knn_from_table`.
 
     Args:
         frame: a pandas or polars data frame, or a dict column -> cells.
         label: the column of the classes; None: one of a usual name; an empty text: none.
-        text: the column of texts, if these are the features; None: all other columns, numbers standardised, categories as one column each.
+        text: the column of texts, if these are the features; None: all other columns, numbers standardised, categories
+            as one column each.
         k: neighbours of each row.
-        id: the column of the nodes' names; None: one of a usual name, else the index of the frame where it does not only count the rows.
+        id: the column of the nodes' names; None: one of a usual name, else the index of the frame where it does not
+            only count the rows.
         images: the column of picture files, if pictures are the features.
         encoder: what turns a list of texts into an array [text, feature]; None: TF-IDF.
         metric: what near means.
@@ -40,23 +51,37 @@ def from_dataframe(
 
     columns, index = frame_columns(frame)
     return knn_from_table(
-        columns, k, metric, label=label, text=text, images=images, id=id, names=index, encoder=encoder, reporter=reporter, name=name
+        columns,
+        k,
+        metric,
+        label=label,
+        text=text,
+        images=images,
+        id=id,
+        names=index,
+        encoder=encoder,
+        reporter=reporter,
+        name=name,
     )
 
 
 def frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[str] | None]:
-    """The columns of a data frame, and its index as texts where each is another one and they do not only count the rows."""
+    """The columns of a data frame, and its index as texts where each is another one and they do not only count the
+    rows.
+    """
     if isinstance(frame, Mapping):
         return {str(key): list(cells) for key, cells in frame.items()}, None
     names = getattr(frame, "columns", None)
     if names is None or not hasattr(frame, "__getitem__"):
         raise GraphError(
-            f"a data frame or a dict of columns is needed, received {type(frame).__name__}: give pandas.DataFrame(…), or for an array of numbers "
-            "alone use knn_graph"
+            f"a data frame or a dict of columns is needed, received {type(frame).__name__}: give pandas.DataFrame(…),"
+            " or for an array of numbers alone use knn_graph"
         )
     keys = list(names)
     if len(set(map(str, keys))) < len(keys):
-        raise GraphError(f"every column of the data frame needs a name of its own, received {[str(key) for key in keys][:20]}")
+        raise GraphError(
+            f"every column of the data frame needs a name of its own, received {[str(key) for key in keys][:20]}"
+        )
     columns = {str(key): list(frame[key]) for key in keys}
     if not hasattr(frame, "index"):
         return columns, None

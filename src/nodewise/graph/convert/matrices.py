@@ -32,7 +32,8 @@ def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Gr
     matrix = sp.coo_matrix(adjacency)
     if matrix.shape[0] != matrix.shape[1]:
         raise GraphError(
-            f"an adjacency matrix must be square, received the shape {list(matrix.shape)}: give one row and one column for each node"
+            f"an adjacency matrix must be square, received the shape {list(matrix.shape)}: give one row and one column"
+            " for each node"
         )
     there = matrix.data != 0
     notes = list(parts.pop("notes", ()))
@@ -46,7 +47,8 @@ def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, 
     """Adjacency matrix, features and labels of a graph.
 
     Returns:
-        The symmetric 0/1 matrix, float32 CSR [node, node]; the features that count, [node, feature], CSR where they are stored so and not centred,
+        The symmetric 0/1 matrix, float32 CSR [node, node]; the features that count, [node, feature], CSR where they are
+        stored so and not centred,
         else dense, or None; the labels, int64 [node], or None. What is read-only in the graph is so here.
     """
     x = graph.x if graph.x_offset is None else graph.dense_features()

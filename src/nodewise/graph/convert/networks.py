@@ -20,23 +20,30 @@ if TYPE_CHECKING:
 __all__ = ["from_networkx", "to_networkx"]
 
 
-def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None) -> Graph:
+def from_networkx(
+    graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None
+) -> Graph:
     """The graph of a networkx one, directed or with parallel edges too.
 
-    Nodes called 0, 1, 2 … in order have no names here; otherwise a node's name is ``str(node)``. Node attributes that are texts become
+    Nodes called 0, 1, 2 … in order have no names here; otherwise a node's name is ``str(node)``. Node attributes that
+    are texts become
     attributes; `Graph.notes` says which others were dropped.
 
     Args:
         graph: any networkx graph with at least one node.
-        label: node attribute with the class; by default "label", "class", "category" …, where there is one. A node without it is unlabelled.
-        features: node attribute with a row of numbers (or a dict column -> value), or a list of attributes with a number each; by
+        label: node attribute with the class; by default "label", "class", "category" …, where there is one. A node
+            without it is unlabelled.
+        features: node attribute with a row of numbers (or a dict column -> value), or a list of attributes with a
+            number each; by
             default "x", where there is one.
 
     Raises:
         GraphError: if there are no nodes, an attribute is missing, or features do not fit together.
     """
     if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
-        raise GraphError(f"from_networkx takes a networkx graph, received {type(graph).__name__}: give the graph itself")
+        raise GraphError(
+            f"from_networkx takes a networkx graph, received {type(graph).__name__}: give the graph itself"
+        )
     nodes = list(graph.nodes)
     if not nodes:
         raise GraphError("the networkx graph has no nodes: a graph needs at least one")
@@ -45,7 +52,9 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
     held = list(dict.fromkeys(key for row in rows for key in row))
     for wanted in [label, *([features] if isinstance(features, str) else features or [])]:
         if wanted is not None and wanted not in held:
-            raise GraphError(f"no node has the attribute {wanted!r}; there are {listed(held) or 'none'}: name one of these")
+            raise GraphError(
+                f"no node has the attribute {wanted!r}; there are {listed(held) or 'none'}: name one of these"
+            )
     told = graph.graph.get("nodewise", {})
     if not isinstance(told, Mapping):  # a GraphML file of ours that networkx has read
         told = {}
@@ -55,7 +64,9 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
             label = key
             break
         if key in held:
-            notes.append(f"the node attribute {key!r} differs on every node, or holds long texts, and was not taken as classes")
+            notes.append(
+                f"the node attribute {key!r} differs on every node, or holds long texts, and was not taken as classes"
+            )
     features = features if features is not None else "x" if "x" in held else None
     y = None if label is None else np.array([*(row.get(label) for row in rows), None], dtype=object)[:-1]
     if y is None and told.get("labelled"):
@@ -65,7 +76,10 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
     texts = [key for key in held if key not in used and all(isinstance(row.get(key, ""), str) for row in rows)]
     dropped = [key for key in held if key not in used and key not in texts]
     if dropped:
-        notes.append(f"the node attributes {listed(dropped)} are no texts and were dropped: name those to use as features or label")
+        notes.append(
+            f"the node attributes {listed(dropped)} are no texts and were dropped: name those to use as features or"
+            " label"
+        )
     edges = np.array([(position[a], position[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2).T
     plain = nodes == list(range(len(nodes))) and all(type(node) is int for node in nodes)
     return Graph.build(
@@ -84,9 +98,11 @@ def from_networkx(graph: nx.Graph[Any], *, label: str | None = None, features: s
 
 
 def to_networkx(graph: Graph) -> nx.Graph[Any]:
-    """A `networkx.Graph`: nodes by name, else by index, with "label" (the class name), "x" and the attributes as node attributes.
+    """A `networkx.Graph`: nodes by name, else by index, with "label" (the class name), "x" and the attributes as node
+    attributes.
 
-    "x" is a float32 row where features are dense, and a dict column -> value of what is not 0 where they are sparse. ``graph["nodewise"]`` holds
+    "x" is a float32 row where features are dense, and a dict column -> value of what is not 0 where they are sparse.
+    ``graph["nodewise"]`` holds
     class names, the number of feature columns, their offset and what was done to them. `Graph.extra` is left out.
 
     Raises:
@@ -95,7 +111,10 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
     import networkx as nx
 
     if clash := {"label", "x"} & set(graph.attributes):
-        raise GraphError(f"the attribute {clash.pop()!r} has the name of networkx's node attribute for labels or features: rename it first")
+        raise GraphError(
+            f"the attribute {clash.pop()!r} has the name of networkx's node attribute for labels or features: rename it"
+            " first"
+        )
     names: Sequence[Any] = graph.node_names if graph.node_names is not None else range(graph.num_nodes)
     result: nx.Graph[Any] = nx.Graph(name=graph.name)
     told: dict[str, Any] = {"class_names": list(graph.class_names), "labelled": graph.y is not None}
@@ -126,7 +145,8 @@ def _features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] |
             return np.array([[float(row.get(key, 0)) for key in features] for row in rows])
         except (TypeError, ValueError) as error:
             raise GraphError(
-                f"the node attributes {listed(features)} must hold one number each ({error}): name others, or a row of numbers"
+                f"the node attributes {listed(features)} must hold one number each ({error}): name others, or a row of"
+                " numbers"
             ) from error
     values = [row.get(features) for row in rows]
     try:
@@ -134,9 +154,13 @@ def _features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] |
             ends = [0, *np.cumsum([len(value or {}) for value in values]).tolist()]
             indices = [int(column) for value in values for column in value or {}]
             data = [float(number) for value in values for number in (value or {}).values()]
-            return sp.csr_matrix((data, indices, ends), shape=(len(rows), columns if columns is not None else max(indices, default=-1) + 1))
+            return sp.csr_matrix(
+                (data, indices, ends),
+                shape=(len(rows), columns if columns is not None else max(indices, default=-1) + 1),
+            )
         return np.array([np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in values])
     except (TypeError, ValueError) as error:
         raise GraphError(
-            f"the node attribute {features!r} must hold rows of numbers, all of one length ({error}): correct it, or name another"
+            f"the node attribute {features!r} must hold rows of numbers, all of one length ({error}): correct it, or"
+            " name another"
         ) from error

@@ -34,8 +34,10 @@ _PARTS = {
 def from_pyg(data: Data, name: str | None = None) -> Graph:
     """The graph of a PyTorch Geometric `Data`.
 
-    `x`, `edge_index` (or `adj_t`) and `y` are understood, and, as `to_pyg` writes them, `name`, `class_names`, `node_names`, `attributes`,
-    `x_offset`, `feature_preprocessing` (a text such as "unit"). Other tensors, such as masks, become `Graph.extra`; weights of edges are
+    `x`, `edge_index` (or `adj_t`) and `y` are understood, and, as `to_pyg` writes them, `name`, `class_names`,
+    `node_names`, `attributes`,
+    `x_offset`, `feature_preprocessing` (a text such as "unit"). Other tensors, such as masks, become `Graph.extra`;
+    weights of edges are
     dropped and noted.
 
     Args:
@@ -43,7 +45,8 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
         name: what the graph is called; by default `data.name`, else "graph".
 
     Raises:
-        GraphError: if it has several kinds of nodes, no edges field, several labels a node, or its parts do not fit together.
+        GraphError: if it has several kinds of nodes, no edges field, several labels a node, or its parts do not fit
+            together.
     """
     import torch
 
@@ -57,10 +60,20 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
     if edges is None and matrix is not None:
         edges = torch.stack(matrix.coo()[:2]) if hasattr(matrix, "coo") else matrix.to_sparse_coo().coalesce().indices()
     if edges is None:
-        raise GraphError(f"the Data has neither edge_index nor adj_t, only {listed(fields)}: set data.edge_index to a tensor [2, edges]")
-    y = None if fields.get("y") is None else np.asarray(fields["y"].cpu().numpy() if torch.is_tensor(fields["y"]) else fields["y"])
+        raise GraphError(
+            f"the Data has neither edge_index nor adj_t, only {listed(fields)}: set data.edge_index to a tensor [2,"
+            " edges]"
+        )
+    y = (
+        None
+        if fields.get("y") is None
+        else np.asarray(fields["y"].cpu().numpy() if torch.is_tensor(fields["y"]) else fields["y"])
+    )
     if y is not None and y.ndim == 2 and y.shape[1] > 1:
-        raise GraphError(f"y has {y.shape[1]} columns, one label a node is needed: pick a column, or take the argmax of one-hot labels")
+        raise GraphError(
+            f"y has {y.shape[1]} columns, one label a node is needed: pick a column, or take the argmax of one-hot"
+            " labels"
+        )
     extra, dropped = {}, []
     for key, value in fields.items():
         if key in _PARTS or value is None:
@@ -81,7 +94,11 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
         extra=extra,
         x_offset=None if fields.get("x_offset") is None else fields["x_offset"].cpu().numpy(),
         features=str(fields.get("feature_preprocessing") or "raw"),
-        notes=[f"the fields {listed(dropped)} were dropped: a graph here has no data on edges, nor Python objects"] if dropped else [],
+        notes=(
+            [f"the fields {listed(dropped)} were dropped: a graph here has no data on edges, nor Python objects"]
+            if dropped
+            else []
+        ),
     )
 
 
@@ -90,7 +107,8 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
 
     Args:
         graph: any graph.
-        sparse: keep sparse features as a sparse COO tensor, with `x_offset` beside it where they are centred. By default `x` is the dense
+        sparse: keep sparse features as a sparse COO tensor, with `x_offset` beside it where they are centred. By
+            default `x` is the dense
             float32 tensor [node, feature] of the features that count.
     """
     import torch

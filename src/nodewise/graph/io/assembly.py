@@ -1,4 +1,6 @@
-"""What the text forms share: the head that says what a table cannot, exact numbers as text, and putting a graph together again."""
+"""What the text forms share: the head that says what a table cannot, exact numbers as text, and putting a graph
+together again.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,13 @@ class Head:
         features = None
         if self.columns is not None:
             features = {"columns": self.columns, "dense": self.dense, "offset": self.offset, "done": self.done}
-        parts = {"name": self.name, "named": self.named, "labelled": self.labelled, "class_names": self.class_names, "features": features}
+        parts = {
+            "name": self.name,
+            "named": self.named,
+            "labelled": self.labelled,
+            "class_names": self.class_names,
+            "features": features,
+        }
         return json.dumps({"schema": 1, **parts}, indent=1 if not self.offset else None)
 
     @classmethod
@@ -86,7 +94,8 @@ class Head:
             )
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise GraphError(
-                f"{source}: what it says of the graph cannot be understood ({error!r}); write the graph again, or remove it"
+                f"{source}: what it says of the graph cannot be understood ({error!r}); write the graph again, or"
+                " remove it"
             ) from error
 
 
@@ -115,7 +124,9 @@ def sparse_features(
     rows: Sequence[int], columns: Sequence[int], values: Sequence[float], shape: tuple[int, int], source: str
 ) -> sp.csr_matrix[np.float32]:
     """Features as CSR from one entry each of `rows`, `columns` and `values`; none may be given twice."""
-    matrix: sp.csr_matrix[np.float64] = sp.csr_matrix((np.asarray(values, dtype=np.float64), (rows, columns)), shape=shape)
+    matrix: sp.csr_matrix[np.float64] = sp.csr_matrix(
+        (np.asarray(values, dtype=np.float64), (rows, columns)), shape=shape
+    )
     if matrix.nnz != len(values):
         order = np.sort(np.asarray(rows, dtype=np.int64) * shape[1] + np.asarray(columns, dtype=np.int64))
         row, column = divmod(int(order[1:][order[1:] == order[:-1]][0]), shape[1])

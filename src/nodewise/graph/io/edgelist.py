@@ -1,6 +1,7 @@
 """Edge lists: two columns, one row an edge.
 
-Written with a tab between the ends (a comma for .csv). Comments at the top, which other programs pass over, tell the number of nodes and, where
+Written with a tab between the ends (a comma for .csv). Comments at the top, which other programs pass over, tell the
+number of nodes and, where
 they have any, their names. Labels, features and the like have no place here.
 """
 
@@ -32,9 +33,12 @@ _COLUMNS = {name for pair in EDGE_ENDS for name in pair}
 
 
 def read_edgelist(path: str | Path) -> Graph:
-    """Reads a graph from two columns, parted by commas, semicolons, tabs or blanks; lines that start with # or % are comments.
+    """Reads a graph from two columns, parted by commas, semicolons, tabs or blanks.
 
-    Ids may be numbers or strings. Numbers from 0 without gaps are the nodes' indices; otherwise the ids become the nodes' names, in order.
+    Lines that start with # or % are comments.
+
+    Ids may be numbers or strings. Numbers from 0 without gaps are the nodes' indices; otherwise the ids become the
+    nodes' names, in order.
     A third column, such as weights, is passed over; a line with one id alone is a node without edges.
 
     Raises:
@@ -53,12 +57,15 @@ def read_edgelist(path: str | Path) -> Graph:
         table = not position and delimiter != " " and any(map(_names_a_table, cells))
         if len(cells) > 3 or table:
             raise GraphError(
-                f"{path}, line {line}: {listed(cells)} is no edge but a row of a table, an edge list has two columns: put a table of nodes and "
-                "one of edges into a folder as nodes.csv and edges.csv, or make a graph of a table with `nodewise convert --knn`"
+                f"{path}, line {line}: {listed(cells)} is no edge but a row of a table, an edge list has two columns:"
+                " put a table of nodes and one of edges into a folder as nodes.csv and edges.csv, or make a graph of a"
+                " table with `nodewise convert --knn`"
             )
         weighted |= len(cells) == 3
         if not all(cells):
-            raise GraphError(f"{path}, line {line}: an end of the edge is missing, received {listed(row)}; the line may be cut off")
+            raise GraphError(
+                f"{path}, line {line}: an end of the edge is missing, received {listed(row)}; the line may be cut off"
+            )
         edge = [position.setdefault(text, len(position)) for text in cells[:2]]
         if len(edge) == 2:
             ends.extend(edge)
@@ -70,7 +77,9 @@ def read_edgelist(path: str | Path) -> Graph:
         names, first = names[2:], 2
     edges: npt.NDArray[np.int64] = np.array(ends, dtype=np.int64)[first:] - first
     if not edges.size:
-        raise GraphError(f"{path} holds no edges: an edge list has one on each line, the two ids parted by a blank, tab or comma")
+        raise GraphError(
+            f"{path} holds no edges: an edge list has one on each line, the two ids parted by a blank, tab or comma"
+        )
     ids = natural_order(names)
     order = np.empty(len(ids), dtype=np.int64)
     order[[position[text] - first for text in ids]] = np.arange(len(ids))
@@ -103,18 +112,28 @@ def _look(path: Path) -> tuple[str, re.Match[str] | None]:
     except UnicodeError as error:
         raise GraphError(f"{path} cannot be read as text ({error}): save it as UTF-8") from error
     except OSError as error:
-        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
+        raise GraphError(
+            f"{path} cannot be read: {error.strerror or error}; check the path and its permissions"
+        ) from error
     bare = re.sub(r'"(?:[^"]|"")*"', "", first)
-    return next((letter for letter in ",;\t" if letter in bare), "\t" if '"' in first and " " not in bare else " "), _HEAD.match(top)
+    return next(
+        (letter for letter in ",;\t" if letter in bare), "\t" if '"' in first and " " not in bare else " "
+    ), _HEAD.match(top)
 
 
 def _names_columns(names: list[str], ends: array[int]) -> bool:
-    """Whether the first row names the columns: neither of its names comes again, and they are usual ones, or all other ids are numbers."""
+    """Whether the first row names the columns.
+
+    Neither of its names comes again, and they are usual ones, or all other ids are numbers.
+    """
     if list(ends[:2]) != [0, 1] or ends.count(0) > 1 or ends.count(1) > 1:
         return False
     usual = {names[0].lower(), names[1].lower()} <= _COLUMNS
     return usual or (
-        not names[0].isdecimal() and not names[1].isdecimal() and len(names) > 2 and all(text.isdecimal() for text in names[2:])
+        not names[0].isdecimal()
+        and not names[1].isdecimal()
+        and len(names) > 2
+        and all(text.isdecimal() for text in names[2:])
     )
 
 
@@ -137,13 +156,14 @@ def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:
     for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
         if len(row) != 2 or row[0] not in position or row[1] not in position:
             raise GraphError(
-                f"{path}, line {line}: {listed(row)} are not the ids of two of the {size} nodes; correct the edge, or the top of the file"
+                f"{path}, line {line}: {listed(row)} are not the ids of two of the {size} nodes; correct the edge, or"
+                " the top of the file"
             )
         ends.extend((position[row[0]], position[row[1]]))
     if len(ends) != 2 * num_edges:
         raise GraphError(
-            f"{path} holds {len(ends) // 2} edges, its first line says {num_edges}: the file was cut off or changed; make it again, "
-            "or remove the comments at its top"
+            f"{path} holds {len(ends) // 2} edges, its first line says {num_edges}: the file was cut off or changed;"
+            " make it again, or remove the comments at its top"
         )
     edges: npt.NDArray[np.int64] = np.frombuffer(ends, dtype=np.int64) if ends else np.zeros(0, dtype=np.int64)
     return Graph.build(edges.reshape(-1, 2).T, size, node_names=names, name=path.stem)
@@ -156,7 +176,13 @@ class _Indices(Mapping[str, int]):
         self.size = size
 
     def __getitem__(self, text: str) -> int:
-        if not (text.isascii() and text.isdecimal() and len(text) < 20 and (text[0] != "0" or text == "0") and int(text) < self.size):
+        if not (
+            text.isascii()
+            and text.isdecimal()
+            and len(text) < 20
+            and (text[0] != "0" or text == "0")
+            and int(text) < self.size
+        ):
             raise KeyError(text)
         return int(text)
 

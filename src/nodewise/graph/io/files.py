@@ -1,6 +1,7 @@
 """Reading and writing a graph in any form: a file by its ending, another library's object by what it is.
 
-Files come from strangers. What a file claims of its size is compared with what it can hold before anything is allocated, so that reading takes
+Files come from strangers. What a file claims of its size is compared with what it can hold before anything is
+allocated, so that reading takes
 at most 64 MiB and `MEMORY` times the file's size (of a folder: of its files together), whatever it holds.
 """
 
@@ -30,16 +31,21 @@ _EDGES = (".edges", ".edgelist", ".txt", ".csv", ".tsv")
 
 
 def read_graph(path: str | Path) -> Graph:
-    """Reads a graph; the ending says how: .npz, .graphml, .edges (.edgelist, .txt, .csv, .tsv: two columns), or a folder of CSV files.
+    """Reads a graph; the ending says how.
+
+    .npz, .graphml, .edges (.edgelist, .txt, .csv, .tsv: two columns), or a folder of CSV files.
 
     Raises:
-        GraphError: if there is no such file, its form is not known, or it does not hold a graph; the message says what to do.
+        GraphError: if there is no such file, its form is not known, or it does not hold a graph; the message says what
+            to do.
     """
     path = Path(path).expanduser()
     try:
         return _read(path)
     except OSError as error:
-        raise GraphError(f"{path} cannot be read: {error.strerror or error}; check the path and its permissions") from error
+        raise GraphError(
+            f"{path} cannot be read: {error.strerror or error}; check the path and its permissions"
+        ) from error
 
 
 def write_graph(graph: Graph, path: str | Path) -> list[str]:
@@ -93,7 +99,11 @@ def from_foreign(thing: Any) -> Graph:
 
 def _read(path: Path) -> Graph:
     ending = path.suffix.lower()
-    pair = path.name in ("nodes.csv", "edges.csv") and path.with_name("nodes.csv").exists() and path.with_name("edges.csv").exists()
+    pair = (
+        path.name in ("nodes.csv", "edges.csv")
+        and path.with_name("nodes.csv").exists()
+        and path.with_name("edges.csv").exists()
+    )
     if path.is_dir() or pair:
         from nodewise.graph.io.folder import read_folder
 
@@ -137,7 +147,12 @@ def _hint(thing: Any, rooms: set[str]) -> str:
     if "scipy" in rooms:
         return "make a graph of an adjacency matrix with Graph.from_scipy(matrix, x, y)"
     if rooms & {"numpy", "torch"}:
-        return "make a graph of features with knn_graph(x), of edges [2, edge] with Graph.build(edge_index), of a matrix with Graph.from_scipy(…)"
+        return (
+            "make a graph of features with knn_graph(x), of edges [2, edge] with Graph.build(edge_index), of a matrix"
+            " with Graph.from_scipy(…)"
+        )
     if isinstance(thing, (list, tuple)):
-        return "give one graph, not a list; texts become one with Graph.from_texts(…), edges with Graph.build(edge_index)"
+        return (
+            "give one graph, not a list; texts become one with Graph.from_texts(…), edges with Graph.build(edge_index)"
+        )
     return "give a Graph, a data set's name, a file, a PyTorch Geometric Data or a networkx graph"

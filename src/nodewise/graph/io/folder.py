@@ -1,4 +1,7 @@
-"""Graphs as a folder of CSV files: nodes.csv, edges.csv, features.csv (node, column, value) and graph.json for what tables do not say."""
+"""Graphs as a folder of CSV files.
+
+Nodes.csv, edges.csv, features.csv (node, column, value) and graph.json for what tables do not say.
+"""
 
 from __future__ import annotations
 
@@ -38,27 +41,38 @@ def read_folder(path: str | Path) -> Graph:
     for needed in ("nodes.csv", "edges.csv"):
         if not (path / needed).exists():
             raise GraphError(
-                f"{path} is a folder without {needed}: a graph as a folder holds nodes.csv and edges.csv, and features.csv where there are any"
+                f"{path} is a folder without {needed}: a graph as a folder holds nodes.csv and edges.csv, and"
+                " features.csv where there are any"
             )
     third = path / "features.csv"
     if not (path / "graph.json").exists():
-        graph = read_tables(path / "nodes.csv", path / "edges.csv", name=path.name, features=[] if third.exists() else None)
+        graph = read_tables(
+            path / "nodes.csv", path / "edges.csv", name=path.name, features=[] if third.exists() else None
+        )
         if not third.exists():
             return graph
         return replace(graph, x=_read_features(third, node_ids(graph), None))
     try:
         told = existing_file(path / "graph.json").read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise GraphError(f"{path / 'graph.json'} cannot be read ({error}): write the graph again, or remove this file") from error
+        raise GraphError(
+            f"{path / 'graph.json'} cannot be read ({error}): write the graph again, or remove this file"
+        ) from error
     head = Head.from_json(told, str(path / "graph.json"))
     table = read_table(path / "nodes.csv")
     notes: list[str] = []
     ids, _ = id_column(table, "id", notes, exact=True)
-    attributes = {name.removeprefix(_PREFIX): cells for name, cells in table.columns.items() if name not in ("id", "label")}
+    attributes = {
+        name.removeprefix(_PREFIX): cells for name, cells in table.columns.items() if name not in ("id", "label")
+    }
     edges = edge_ends(path / "edges.csv", ids, "source", "target", None, "utf-8", notes)
     features = None if head.columns is None else _read_features(third, ids, head.columns)
-    room = UNWRITTEN + sum(file.stat().st_size for file in (path / "nodes.csv", path / "edges.csv", third) if file.exists())
-    return assemble(ids, edges, table.columns.get("label"), attributes, features, head, name=path.name, notes=notes, room=room)
+    room = UNWRITTEN + sum(
+        file.stat().st_size for file in (path / "nodes.csv", path / "edges.csv", third) if file.exists()
+    )
+    return assemble(
+        ids, edges, table.columns.get("label"), attributes, features, head, name=path.name, notes=notes, room=room
+    )
 
 
 def write_folder(graph: Graph, path: str | Path) -> list[str]:
@@ -78,7 +92,10 @@ def write_folder(graph: Graph, path: str | Path) -> list[str]:
     low, high = graph.edge_index.tolist()
     with atomic_folder(path) as part:
         write_rows(part / "nodes.csv", chain([[cell(name) for name in columns]], zip(*columns.values(), strict=True)))
-        write_rows(part / "edges.csv", chain([("source", "target")], ((ids[a], ids[b]) for a, b in zip(low, high, strict=True))))
+        write_rows(
+            part / "edges.csv",
+            chain([("source", "target")], ((ids[a], ids[b]) for a, b in zip(low, high, strict=True))),
+        )
         if graph.x is not None:
             write_rows(part / "features.csv", chain([("node", "column", "value")], _feature_rows(graph, ids)))
         with atomic_file(part / "graph.json") as handle:
@@ -108,14 +125,25 @@ def _read_features(path: Path, ids: Sequence[str], columns: int | None) -> sp.cs
     values = numbers(texts)
     if values is None:
         row = next(i for i, text in enumerate(texts) if numbers([text]) is None)
-        raise GraphError(f"{path}, line {table.lines[row]}: the value {texts[row]!r} is no finite number: correct it or leave the row out")
-    rows = _positions(table, nodes, {text: i for i, text in enumerate(ids)}, "is no node's id: add the node to nodes.csv or drop the row")
+        raise GraphError(
+            f"{path}, line {table.lines[row]}: the value {texts[row]!r} is no finite number: correct it or leave the"
+            " row out"
+        )
+    rows = _positions(
+        table,
+        nodes,
+        {text: i for i, text in enumerate(ids)},
+        "is no node's id: add the node to nodes.csv or drop the row",
+    )
     if all(name.isascii() and name.isdecimal() and len(name) < 20 for name in names):
         indices = list(map(int, names))
-        width = check_claim(path, columns if columns is not None else max(indices, default=-1) + 1, "columns of features")
+        width = check_claim(
+            path, columns if columns is not None else max(indices, default=-1) + 1, "columns of features"
+        )
         if indices and max(indices) >= width:
             raise GraphError(
-                f"{path} gives a value in column {max(indices)}, but there are {width} columns, 0 to {width - 1}: see graph.json"
+                f"{path} gives a value in column {max(indices)}, but there are {width} columns, 0 to {width - 1}: see"
+                " graph.json"
             )
     else:
         order = {name: i for i, name in enumerate(natural_order(sorted(set(names))))}

@@ -1,7 +1,9 @@
 """Graphs as GraphML, the XML that Gephi, yEd, igraph and networkx read.
 
-Each node has its label, its attributes and its non-zero features as data elements, one key for each feature column; a key of the graph
-holds what they do not say (names of classes, number of columns). Files from elsewhere: attributes of numbers become features, texts attributes.
+Each node has its label, its attributes and its non-zero features as data elements, one key for each feature column; a
+key of the graph
+holds what they do not say (names of classes, number of columns). Files from elsewhere: attributes of numbers become
+features, texts attributes.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ _ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
 def read_graphml(path: str | Path) -> Graph:
-    """Reads a graph from GraphML. A file with a DOCTYPE is refused before it is parsed: entities could make it grow without end.
+    """Reads a graph from GraphML. A file with a DOCTYPE is refused before it is parsed.
+
+    Entities could make it grow without end.
 
     Raises:
         GraphError: if the file is missing, damaged, not GraphML, or an edge leads to a node that it does not hold.
@@ -98,7 +102,9 @@ def _lines(graph: Graph) -> Iterator[str]:
         parts = [f'<node id="{name}">']
         if labels[node] >= 0:
             parts.append(f'<data key="label">{classes[labels[node]]}</data>')
-        parts += [f'<data key="a{i}">{_xml(text[node], "the text")}</data>' for i, text in enumerate(texts) if text[node]]
+        parts += [
+            f'<data key="a{i}">{_xml(text[node], "the text")}</data>' for i, text in enumerate(texts) if text[node]
+        ]
         parts += [f'<data key="x{columns[k]}">{values[k]}</data>' for k in range(starts[node], starts[node + 1])]
         yield "".join(parts) + "</node>"
     for low, high in zip(*graph.edge_index.tolist(), strict=True):
@@ -110,7 +116,8 @@ def _lines(graph: Graph) -> Iterator[str]:
 def _xml(text: str, what: str) -> str:
     if bad := _ILLEGAL.search(text):
         raise GraphError(
-            f"{what} {text[:60]!r} holds the character {bad[0]!r}, which XML cannot hold: remove it, or write .npz or a folder of CSV files"
+            f"{what} {text[:60]!r} holds the character {bad[0]!r}, which XML cannot hold: remove it, or write .npz or a"
+            " folder of CSV files"
         )
     return escape(text, _ENTITIES)
 
@@ -127,7 +134,8 @@ def _ours(path: Path, document: Document, head: Head, edges: npt.NDArray[np.int6
             number = numbers([text])
             if number is None or not key[1:].isdecimal() or int(key[1:]) >= (head.columns or 0):
                 raise GraphError(
-                    f"{path}: node {document.nodes[node]!r} has {text!r} as feature {key!r}, which is no number or no column; correct it"
+                    f"{path}: node {document.nodes[node]!r} has {text!r} as feature {key!r}, which is no number or no"
+                    " column; correct it"
                 )
             rows.append(node)
             columns.append(int(key[1:]))
@@ -137,9 +145,22 @@ def _ours(path: Path, document: Document, head: Head, edges: npt.NDArray[np.int6
         elif key in names:
             attributes[names[key]][node] = text
     if (head.columns or 0) > len(document.keys):
-        raise GraphError(f"{path} claims {head.columns:,} columns of features, but declares {len(document.keys):,} keys: make it again")
+        raise GraphError(
+            f"{path} claims {head.columns:,} columns of features, but declares {len(document.keys):,} keys: make it"
+            " again"
+        )
     features = None if head.columns is None else sparse_features(rows, columns, values, (size, head.columns), str(path))
-    return assemble(document.nodes, edges, labels, attributes, features, head, name=path.stem, notes=document.notes, room=_room(path))
+    return assemble(
+        document.nodes,
+        edges,
+        labels,
+        attributes,
+        features,
+        head,
+        name=path.stem,
+        notes=document.notes,
+        room=_room(path),
+    )
 
 
 def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Graph:
@@ -161,7 +182,9 @@ def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Gr
         if label is None and are_classes(likely[name]):
             label = name
         elif label is None:
-            notes.append(f"the attribute {name!r} differs on every node, or holds long texts, and was not taken as classes")
+            notes.append(
+                f"the attribute {name!r} differs on every node, or holds long texts, and was not taken as classes"
+            )
     numeric: dict[str, dict[int, float]] = {}
     for name, column in called.items():
         plain = name.strip().lower() not in classes and meaning(name) in (None, "label")
@@ -177,7 +200,9 @@ def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Gr
     _check_room(path, len(shown), size)
     rest = {name: column.texts(size) for name, column in shown.items()}
     features = _features(path, list(numeric.values()), size) if numeric else None
-    return assemble(document.nodes, edges, likely[label] if label else None, rest, features, None, name=path.stem, notes=notes)
+    return assemble(
+        document.nodes, edges, likely[label] if label else None, rest, features, None, name=path.stem, notes=notes
+    )
 
 
 @dataclass(frozen=True)
@@ -201,7 +226,9 @@ class _Column:
         return None if values is None else {node: value for node, value in zip(texts, values, strict=True) if value}
 
 
-def _features(path: Path, columns: list[dict[int, float]], size: int) -> npt.NDArray[np.float64] | sp.csr_matrix[np.float32]:
+def _features(
+    path: Path, columns: list[dict[int, float]], size: int
+) -> npt.NDArray[np.float64] | sp.csr_matrix[np.float32]:
     """[node, feature]; sparse where a dense table would be far larger than the file."""
     if len(columns) * size <= _room(path):
         dense = np.zeros((size, len(columns)))
@@ -210,7 +237,9 @@ def _features(path: Path, columns: list[dict[int, float]], size: int) -> npt.NDA
         return dense
     rows = [node for values in columns for node in values]
     indices = [i for i, values in enumerate(columns) for _ in values]
-    return sparse_features(rows, indices, [value for values in columns for value in values.values()], (size, len(columns)), str(path))
+    return sparse_features(
+        rows, indices, [value for values in columns for value in values.values()], (size, len(columns)), str(path)
+    )
 
 
 def _room(path: Path) -> int:
@@ -221,6 +250,6 @@ def _room(path: Path) -> int:
 def _check_room(path: Path, attributes: int, nodes: int) -> None:
     if attributes * nodes > _room(path):
         raise GraphError(
-            f"{path} has {attributes:,} attributes for {nodes:,} nodes and spells few of them out: the table would be far larger than the file; "
-            "remove attributes that few nodes have"
+            f"{path} has {attributes:,} attributes for {nodes:,} nodes and spells few of them out: the table would be"
+            " far larger than the file; remove attributes that few nodes have"
         )

@@ -1,6 +1,7 @@
 """The parts of a GraphML document, read as a stream.
 
-networkx's `read_graphml` in its place takes 1.8 times the time and 4.6 times the memory on Cora, and expands the entities of a stranger's DOCTYPE
+networkx's `read_graphml` in its place takes 1.8 times the time and 4.6 times the memory on Cora, and expands the
+entities of a stranger's DOCTYPE
 (`benchmarks/libraries.py`).
 """
 
@@ -18,7 +19,10 @@ __all__ = ["Document", "parse"]
 
 _ENCODINGS = {"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin-1", "latin1", "windows-1252"}
 _DEEPEST = 100
-_DOCTYPE = "it has a DOCTYPE, which a graph needs not and which could name other files or grow without end: remove that part of the file"
+_DOCTYPE = (
+    "it has a DOCTYPE, which a graph needs not and which could name other files or grow without end: remove that part"
+    " of the file"
+)
 
 
 @dataclass
@@ -89,7 +93,9 @@ def refuse_doctype(path: Path, start: bytes) -> None:
     if text.startswith(b"<!"):
         raise GraphError(f"{path} was not read: {_DOCTYPE}")
     if not text.startswith(b"<"):
-        raise GraphError(f"{path} is no GraphML file: it does not begin with an XML element; check that its ending is right")
+        raise GraphError(
+            f"{path} is no GraphML file: it does not begin with an XML element; check that its ending is right"
+        )
 
 
 class _Handler:
@@ -123,7 +129,9 @@ class _Handler:
         tag = element.rpartition(" ")[2]
         document = self.document
         if not self.open and tag != "graphml":
-            raise GraphError(f"{self.path} is XML but no GraphML: its first element is <{tag}>; export the graph as GraphML")
+            raise GraphError(
+                f"{self.path} is XML but no GraphML: its first element is <{tag}>; export the graph as GraphML"
+            )
         node = self.open[-1][1] if self.open else None
         if tag == "node":
             document.nodes.append(self.need(tag, attributes, "id"))
@@ -140,7 +148,8 @@ class _Handler:
         self.open.append((tag, node))
         if len(self.open) > _DEEPEST:
             raise GraphError(
-                f"{self.path}, line {self.parser.CurrentLineNumber}: elements lie more than {_DEEPEST} deep in each other; correct it"
+                f"{self.path}, line {self.parser.CurrentLineNumber}: elements lie more than {_DEEPEST} deep in each"
+                " other; correct it"
             )
 
     def start_key(self, attributes: dict[str, str]) -> None:
@@ -168,7 +177,10 @@ class _Handler:
             around = self.open[-1][0] if self.open else ""
             if around == "node" and node is not None:
                 if self.key not in document.keys:
-                    raise GraphError(f"{self.path}: a node has data under the key {self.key!r}, which is not declared: add a <key> for it")
+                    raise GraphError(
+                        f"{self.path}: a node has data under the key {self.key!r}, which is not declared: add a <key>"
+                        " for it"
+                    )
                 document.data.append((node, self.key, text))
             elif around == "graph" and self.key == self.head_key:
                 document.head = text

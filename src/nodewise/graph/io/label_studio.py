@@ -1,7 +1,9 @@
 """Label Studio's JSON: its tasks of one choice each as a table, and a task as it is written.
 
-A file is an array of tasks: ``data`` holds what is shown, ``annotations`` what people have chosen, ``predictions`` what a program has. A choice stands in
-``result`` as ``{"type": "choices", "from_name": …, "to_name": …, "value": {"choices": ["spam"]}}`` (https://labelstud.io/guide/task_format).
+A file is an array of tasks: ``data`` holds what is shown, ``annotations`` what people have chosen, ``predictions`` what
+a program has. A choice stands in
+``result`` as ``{"type": "choices", "from_name": …, "to_name": …, "value": {"choices": ["spam"]}}``
+(https://labelstud.io/guide/task_format).
 """
 
 from __future__ import annotations
@@ -24,14 +26,19 @@ _EXPORT = "export the project as JSON (not JSON-MIN, CSV or another form)"
 
 
 def read_tasks(path: str | Path, label: str | None = None) -> Table:
-    """The tasks as a table with a row each: the fields of ``data``, then ``label`` and ``annotator``; ``id`` too where no field is one.
+    """The tasks as a table with a row each: the fields of ``data``, then ``label`` and ``annotator``.
 
-    A task's label is what most annotations say, between equals the one that was said first; one that is marked as ground truth decides. Annotations that
-    were cancelled or choose nothing do not count, and predictions are no labels. ``annotator`` has those that count, by e-mail address, number or name.
+    ``id`` too where no field is one.
+
+    A task's label is what most annotations say, between equals the one that was said first; one that is marked as
+    ground truth decides. Annotations that
+    were cancelled or choose nothing do not count, and predictions are no labels. ``annotator`` has those that count, by
+    e-mail address, number or name.
 
     Args:
         path: the file.
-        label: which choice is meant, by the ``name`` of its ``<Choices>``, where tasks have several; None: the only one there is.
+        label: which choice is meant, by the ``name`` of its ``<Choices>``, where tasks have several; None: the only one
+            there is.
 
     Raises:
         GraphError: if it is no such file, or a task has more than one choice; says which.
@@ -41,7 +48,8 @@ def read_tasks(path: str | Path, label: str | None = None) -> Table:
     fields = list(dict.fromkeys(key for task in tasks for key in task["data"]))
     if len(fields) > COLUMNS or len(fields) * len(tasks) > path.stat().st_size:
         raise GraphError(
-            f"{path}: its {len(tasks):,} tasks name {len(fields):,} fields of data, hardly two the same: tasks of one project share them; {_EXPORT}"
+            f"{path}: its {len(tasks):,} tasks name {len(fields):,} fields of data, hardly two the same: tasks of one"
+            f" project share them; {_EXPORT}"
         )
     control = _control(path, tasks, label)
     own = {"label": "original label", "annotator": "original annotator"}
@@ -51,13 +59,18 @@ def read_tasks(path: str | Path, label: str | None = None) -> Table:
     columns["label"], columns["annotator"] = [], []
     for number, task in enumerate(tasks, start=1):
         votes = list(_votes(path, number, task, control))
-        columns["label"].append(decided([choice for choice, _, _ in votes], [choice for choice, _, truth in votes if truth]))
+        columns["label"].append(
+            decided([choice for choice, _, _ in votes], [choice for choice, _, truth in votes if truth])
+        )
         columns["annotator"].append(", ".join(dict.fromkeys(who for _, who, _ in votes if who)))
     return Table(path, columns, list(range(1, len(tasks) + 1)))
 
 
 def shown_column(columns: Iterable[str]) -> tuple[str, str] | None:
-    """The column that a person is shown and whether it is a ``text`` or an ``image``, by its name; None where no name tells."""
+    """The column that a person is shown and whether it is a ``text`` or an ``image``, by its name.
+
+    None where no name tells.
+    """
     for kind, tag in (("text", "text"), ("picture", "image"), ("title", "text")):
         for column in columns:
             if meaning(column) == kind:
@@ -66,23 +79,32 @@ def shown_column(columns: Iterable[str]) -> tuple[str, str] | None:
 
 
 def decided(votes: Sequence[str], truths: Sequence[str] = ()) -> str:
-    """The label that counts: the ground truth, else what most say, between equals what was said first; an empty text where nobody says anything."""
+    """The label that counts: the ground truth, else what most say, between equals what was said first.
+
+    An empty text where nobody says anything.
+    """
     among = truths or votes
     return max(dict.fromkeys(among), key=list(among).count, default="")
 
 
 def task(
-    data: Mapping[str, Any], tag: str, votes: Sequence[tuple[str, str]], counts: str, predicted: tuple[str, float, str] | None
+    data: Mapping[str, Any],
+    tag: str,
+    votes: Sequence[tuple[str, str]],
+    counts: str,
+    predicted: tuple[str, float, str] | None,
 ) -> dict[str, Any]:
     """A task as Label Studio imports it.
 
-    It refuses annotations by people that it has no account of, so that the annotator's name stands in the choice's ``meta``, which it keeps as it is.
+    It refuses annotations by people that it has no account of, so that the annotator's name stands in the choice's
+    ``meta``, which it keeps as it is.
 
     Args:
         data: what is shown.
         tag: the ``name`` of the tag that shows it, ``text`` or ``image``.
         votes: label and annotator, the oldest first.
-        counts: the label that counts, empty where there is none; where it is not the votes' majority, those that agree are the ground truth.
+        counts: the label that counts, empty where there is none; where it is not the votes' majority, those that agree
+            are the ground truth.
         predicted: class, probability and version, if something is predicted.
     """
     settled = bool(counts) and decided([choice for choice, _ in votes]) != counts
@@ -116,9 +138,14 @@ def _tasks(path: Path) -> list[dict[str, Any]]:
         raise GraphError(f"{path} is no array of Label Studio's tasks, received {_kind(tasks)}: {_EXPORT}")
     for number, task in enumerate(tasks, start=1):
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-            raise GraphError(f"{path}, task {number}: a task needs an object 'data' with what is shown, received {_kind(task)}: {_EXPORT}")
+            raise GraphError(
+                f"{path}, task {number}: a task needs an object 'data' with what is shown, received {_kind(task)}:"
+                f" {_EXPORT}"
+            )
         if not isinstance(task.get("annotations") or [], list):
-            raise GraphError(f"{path}, task {number}: 'annotations' must be a list, received {_kind(task['annotations'])}: {_EXPORT}")
+            raise GraphError(
+                f"{path}, task {number}: 'annotations' must be a list, received {_kind(task['annotations'])}: {_EXPORT}"
+            )
     return tasks
 
 
@@ -136,10 +163,13 @@ def _control(path: Path, tasks: Sequence[Mapping[str, Any]], wanted: str | None)
     if wanted is not None and wanted not in names and names:
         raise GraphError(f"{path} has no choice called {wanted!r}: its choices are {listed(names)}")
     if wanted is None and len(names) > 1:
-        raise GraphError(f"{path} has several choices for each task, {listed(names)}: say which one is the label (label=…, --label)")
+        raise GraphError(
+            f"{path} has several choices for each task, {listed(names)}: say which one is the label (label=…, --label)"
+        )
     if not names and others:
         raise GraphError(
-            f"{path} holds {listed(others)}, but no choices: only tasks that are classified as a whole can become labels of nodes"
+            f"{path} holds {listed(others)}, but no choices: only tasks that are classified as a whole can become"
+            " labels of nodes"
         )
     return wanted if wanted in names else next(iter(names), None)
 
@@ -150,7 +180,8 @@ def _annotations(path: Path, number: int, task: Mapping[str, Any]) -> Iterator[d
         results = annotation.get("result") if isinstance(annotation, dict) else None
         if not isinstance(results, list) or not all(isinstance(result, dict) for result in results):
             raise GraphError(
-                f"{path}, task {number}: an annotation needs a list 'result' of objects, received {_kind(annotation)}: {_EXPORT}"
+                f"{path}, task {number}: an annotation needs a list 'result' of objects, received {_kind(annotation)}:"
+                f" {_EXPORT}"
             )
         if not annotation.get("was_cancelled"):
             yield annotation
@@ -159,12 +190,17 @@ def _annotations(path: Path, number: int, task: Mapping[str, Any]) -> Iterator[d
 def _votes(path: Path, number: int, task: Mapping[str, Any], control: str | None) -> Iterator[tuple[str, str, bool]]:
     """Label, annotator and whether it is the ground truth, of every annotation that chooses something."""
     for annotation in _annotations(path, number, task):
-        chosen = [result for result in annotation["result"] if result.get("type") == "choices" and str(result.get("from_name")) == control]
+        chosen = [
+            result
+            for result in annotation["result"]
+            if result.get("type") == "choices" and str(result.get("from_name")) == control
+        ]
         values = [result.get("value") for result in chosen]
         choices = [value.get("choices") if isinstance(value, dict) else None for value in values]
         if any(not isinstance(each, list) or not all(isinstance(one, str) for one in each) for each in choices):
             raise GraphError(
-                f"{path}, task {number}: a choice needs 'value' with a list 'choices' of texts, received {str(values)[:80]}: {_EXPORT}"
+                f"{path}, task {number}: a choice needs 'value' with a list 'choices' of texts, received"
+                f" {str(values)[:80]}: {_EXPORT}"
             )
         said = [one.strip() for each in choices for one in each or [] if one.strip()]
         if len(said) > 1:

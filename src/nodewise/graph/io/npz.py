@@ -1,11 +1,15 @@
 """Graphs as npz files, the form that keeps everything.
 
-Fields: `edge_index` [2, edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x` [node, feature] or as CSR in `x_data`, `x_indices`,
-`x_indptr`, `x_shape`, with `x_offset` [feature] where they are centred, and `feature_preprocessing` where anything was done to them,
+Fields: `edge_index` [2, edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x` [node, feature] or as CSR
+in `x_data`, `x_indices`,
+`x_indptr`, `x_shape`, with `x_offset` [feature] where they are centred, and `feature_preprocessing` where anything was
+done to them,
 such as "row+center" · `name` · `class_names` · `node_names` · `attribute_names` and one
-field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index` may be missing. Any other field is kept as it is.
+field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index` may be missing. Any other field is kept
+as it is.
 Strings are unicode arrays; where those would waste memory or lose a trailing NUL, a JSON list as UTF-8 bytes (uint8).
-Nothing is ever pickled, and a file with pickled objects is refused; so is one whose fields would expand beyond 16 MiB and 24
+Nothing is ever pickled, and a file with pickled objects is refused; so is one whose fields would expand beyond 16 MiB
+and 24
 times its size, or dense features, which may be mostly zeros, beyond 16 MiB and 128 times.
 """
 
@@ -49,14 +53,17 @@ _TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_prepr
 _MAPPED_BYTES = 2**28
 """Features smaller than this are read as a whole, however little memory is free."""
 
-_FORM = "edge_index [2, edges], and where there are any y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
+_FORM = (
+    "edge_index [2, edges], and where there are any y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
+)
 
 
 def read_npz(path: str | Path) -> Graph:
     """Reads the graph in an npz file.
 
     Raises:
-        GraphError: if the file is missing, damaged, of another kind, holds pickled objects or parts that do not fit together.
+        GraphError: if the file is missing, damaged, of another kind, holds pickled objects or parts that do not fit
+            together.
     """
     path = existing_file(Path(path))
     fields = _load(path)
@@ -99,10 +106,14 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
         fields |= {f"attribute_{i}": _strings(values.tolist()) for i, values in enumerate(graph.attributes.values())}
     for key, value in graph.extra.items():
         if key in _KNOWN or key in fields or "\0" in key or not key:
-            raise GraphError(f"the further field {key!r} has a name that npz files of graphs use themselves or cannot hold: rename it")
+            raise GraphError(
+                f"the further field {key!r} has a name that npz files of graphs use themselves or cannot hold:"
+                " rename it"
+            )
         if value.dtype.hasobject:
             raise GraphError(
-                f"the further field {key!r} holds Python objects, which are never pickled: make it numbers or strings, or drop it"
+                f"the further field {key!r} holds Python objects, which are never pickled: make it numbers or strings,"
+                " or drop it"
             )
         fields[key] = value
     with atomic_file(Path(path)) as handle:
@@ -125,7 +136,10 @@ def _write(handle: IO[bytes], fields: Mapping[str, npt.NDArray[Any]], compressio
 
 
 def _worth_it(array: npt.NDArray[Any]) -> bool:
-    """Whether compressing an array saves a tenth of it, by a part: measured numbers, such as embeddings, hardly get smaller, and take long."""
+    """Whether compressing an array saves a tenth of it, by a part.
+
+    Measured numbers, such as embeddings, hardly get smaller, and take long.
+    """
     if array.nbytes < 2**22 or array.dtype.kind != "f":
         return True
     part = array.reshape(-1)[array.size // 2 :][: 2**18].tobytes()
@@ -145,7 +159,9 @@ def read_npy(path: str | Path) -> npt.NDArray[Any]:
             stream.seek(0)
             return np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise GraphError(f"{path} is no array of numbers in npy form ({error}): save it with np.save, never with pickled objects") from None
+        raise GraphError(
+            f"{path} is no array of numbers in npy form ({error}): save it with np.save, never with pickled objects"
+        ) from None
 
 
 def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -154,10 +170,13 @@ def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
             start = handle.read(6)
             if start == b"\x93NUMPY":
                 raise GraphError(
-                    f"{path} holds a single array, not a graph: make a graph of it with `nodewise convert --knn`, or save with np.savez"
+                    f"{path} holds a single array, not a graph: make a graph of it with `nodewise convert --knn`, or"
+                    " save with np.savez"
                 )
             if start[:2] != b"PK":
-                raise GraphError(f"{path} is not an npz file: give a file written by np.savez, or by `nodewise convert`")
+                raise GraphError(
+                    f"{path} is not an npz file: give a file written by np.savez, or by `nodewise convert`"
+                )
             with zipfile.ZipFile(handle) as archive:
                 members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
                 if len(members) < len(archive.infolist()):
@@ -188,17 +207,25 @@ def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
     ) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise GraphError(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from error
-        raise GraphError(f"{path} is truncated or damaged, or not an npz file ({error}): make or download it again") from error
+        raise GraphError(
+            f"{path} is truncated or damaged, or not an npz file ({error}): make or download it again"
+        ) from error
     except MemoryError as error:
-        raise GraphError(f"{path} asks for more memory than there is: it is damaged, or too large for this machine") from error
+        raise GraphError(
+            f"{path} asks for more memory than there is: it is damaged, or too large for this machine"
+        ) from error
 
 
 def _mapped(path: Path, handle: IO[bytes], member: zipfile.ZipInfo) -> npt.NDArray[Any] | None:
-    """Features that lie in the file as they are, over the file itself, where they would take more than half of the memory that is free; else None."""
+    """Features that lie in the file as they are, over the file itself, where they would take more than half of the
+    memory that is free; else None.
+    """
     free = free_memory()
     if member.compress_type != zipfile.ZIP_STORED or free is None or member.file_size < max(_MAPPED_BYTES, free // 2):
         return None
-    handle.seek(member.header_offset + 26)  # the lengths of the member's name and further fields stand in front of its content
+    handle.seek(
+        member.header_offset + 26
+    )  # the lengths of the member's name and further fields stand in front of its content
     name, more = (int.from_bytes(handle.read(2), "little") for _ in range(2))
     handle.seek(member.header_offset + 30 + name + more)
     version = np.lib.format.read_magic(handle)
@@ -208,7 +235,10 @@ def _mapped(path: Path, handle: IO[bytes], member: zipfile.ZipInfo) -> npt.NDArr
 
 
 def _check_members(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> None:
-    """Looks at the head of every field before any of them is read: nothing may be pickled, nor grow far beyond the file."""
+    """Looks at the head of every field before any of them is read.
+
+    Nothing may be pickled, nor grow far beyond the file.
+    """
     extent = _Extent()
     for key, member in members.items():
         with archive.open(member) as stream:
@@ -216,15 +246,18 @@ def _check_members(path: Path, archive: zipfile.ZipFile, members: Mapping[str, z
                 dtype, number = _check_array(stream, member.file_size)
             except _PickledError:
                 raise GraphError(
-                    f"{path} holds pickled Python objects, which can run code and are never loaded: save its arrays as numbers or unicode strings "
-                    "(array.astype(str)) and write it again"
+                    f"{path} holds pickled Python objects, which can run code and are never loaded: save its arrays as"
+                    " numbers or unicode strings (array.astype(str)) and write it again"
                 ) from None
         extent.add(key, dtype, number)
     extent.check(path)
 
 
 class _Extent:
-    """What the fields of a file take in memory: dense features, which may be mostly zeros, all others, and strings, each an object."""
+    """What the fields of a file take in memory.
+
+    Dense features, which may be mostly zeros, all others, and strings, each an object.
+    """
 
     def __init__(self) -> None:
         self.features = self.content = self.texts = 0
@@ -238,7 +271,9 @@ class _Extent:
 
     def add_array(self, key: str, array: npt.NDArray[Any]) -> None:
         self.add(key, array.dtype, array.size)
-        if array.dtype == np.uint8 and (key in _TEXTS or key.startswith("attribute_")):  # a JSON list: its strings are in quotes
+        if array.dtype == np.uint8 and (
+            key in _TEXTS or key.startswith("attribute_")
+        ):  # a JSON list: its strings are in quotes
             self.texts += int(np.count_nonzero(array == ord('"'))) // 2
 
     def fits(self, size: int) -> bool:
@@ -247,10 +282,13 @@ class _Extent:
 
     def check(self, path: Path) -> None:
         if not self.fits(size := path.stat().st_size):
-            hint = "; features that are nearly all zeros belong into a sparse matrix (x_data, x_indices, x_indptr, x_shape)"
+            hint = (
+                "; features that are nearly all zeros belong into a sparse matrix (x_data, x_indices, x_indptr,"
+                " x_shape)"
+            )
             raise GraphError(
-                f"{path} has {size:,} bytes and would take {self.features + self.content:,} in memory: it is damaged, or was made to use up the "
-                f"memory{hint if self.features > self.content else ''}; make it again"
+                f"{path} has {size:,} bytes and would take {self.features + self.content:,} in memory: it is damaged,"
+                f" or was made to use up the memory{hint if self.features > self.content else ''}; make it again"
             )
 
 
@@ -266,7 +304,10 @@ class _PickledError(ValueError):
 
 
 def _check_array(stream: IO[bytes], size: int) -> tuple[np.dtype[Any], int]:
-    """Passes the head of an npy stream of `size` bytes that holds as many values as it claims; gives their type and number."""
+    """Passes the head of an npy stream of `size` bytes that holds as many values as it claims.
+
+    Gives their type and number.
+    """
     version = np.lib.format.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of the npy form is not known")
@@ -287,7 +328,9 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
     for i, title in enumerate(_texts(fields, "attribute_names") or ()):
         values = _texts(fields, f"attribute_{i}")
         if values is None:
-            raise GraphError(f"attribute_names tells of {title!r}, but there is no field attribute_{i}: add it, or drop the name")
+            raise GraphError(
+                f"attribute_names tells of {title!r}, but there is no field attribute_{i}: add it, or drop the name"
+            )
         attributes[title] = values
     used = _KNOWN | {f"attribute_{i}" for i in range(len(attributes))}
     names = _texts(fields, "node_names")
@@ -316,7 +359,9 @@ def _features(fields: dict[str, npt.NDArray[Any]]) -> Any:
     if not given:
         return None
     if len(given) < len(_CSR):
-        raise GraphError(f"sparse features need {', '.join(_CSR)}; {listed(key for key in _CSR if key not in fields)} missing")
+        raise GraphError(
+            f"sparse features need {', '.join(_CSR)}; {listed(key for key in _CSR if key not in fields)} missing"
+        )
     data, indices, indptr, shape = (fields[key] for key in _CSR)
     matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape.tolist()))
     matrix.check_format(full_check=True)

@@ -1,4 +1,7 @@
-"""A graph from a table of nodes and a table of edges: CSV files as people have them, and which column names mean what."""
+"""A graph from a table of nodes and a table of edges.
+
+CSV files as people have them, and which column names mean what.
+"""
 
 from __future__ import annotations
 
@@ -62,9 +65,19 @@ LINK = ("link", "url", "href", "permalink", "website")
 PICTURE = ("picture", "image", "img", "photo")
 """What a person is shown: with `ID`, columns that never become features of their own accord."""
 EDGE_ENDS = (
-    ("source", "target"), ("src", "dst"), ("from", "to"), ("start", "end"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
-    ("id_1", "id_2"), ("u", "v"), ("i", "j"), ("head", "tail"), ("citing", "cited"),
-)  # fmt: skip
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("start", "end"),
+    ("node1", "node2"),
+    ("node_1", "node_2"),
+    ("id1", "id2"),
+    ("id_1", "id_2"),
+    ("u", "v"),
+    ("i", "j"),
+    ("head", "tail"),
+    ("citing", "cited"),
+)
 """The two columns of a table of edges."""
 _KINDS = {"label": LABEL, "id": ID, "title": TITLE, "text": TEXT, "link": LINK, "picture": PICTURE}
 _MEANINGS = {name: kind for kind, names in _KINDS.items() for name in names}
@@ -90,13 +103,16 @@ def read_tables(
     Args:
         nodes: one row a node; the first row names the columns.
         edges: one row an edge, two of its columns naming the ends by the nodes' ids; None for a graph without edges.
-        id: column of the ids, strings or numbers, each once; by default one called id, node, name …, else the first column.
-        label: column of the classes, an empty cell (or a word such as NaN) for an unlabelled node; by default one called label, class,
+        id: column of the ids, strings or numbers, each once; by default one called id, node, name …, else the first
+            column.
+        label: column of the classes, an empty cell (or a word such as NaN) for an unlabelled node; by default one
+            called label, class,
             category …, if there is one; an empty text for none.
         text: column that becomes TF-IDF features; its text is kept to be shown, too.
         source: column of `edges` with one end; by default source, from, src …, else the first.
         target: column of `edges` with the other end.
-        features: columns of numbers that become features; by default, without `text`, all that hold numbers only and are
+        features: columns of numbers that become features; by default, without `text`, all that hold numbers only and
+            are
             neither classes nor names. ``[]`` for none.
         max_words: words of `text` that become features, at most.
         delimiter: between cells; by default comma, semicolon or tab, whichever the first row has most of.
@@ -104,24 +120,33 @@ def read_tables(
         name: what the graph is called; by default after the file of nodes.
 
     Returns:
-        The graph. Columns that are neither id, label nor features are its attributes; `Graph.notes` says what became of which column.
+        The graph. Columns that are neither id, label nor features are its attributes; `Graph.notes` says what became of
+        which column.
 
     Raises:
         GraphError: if a column is missing, an id occurs twice, or an edge leads to an id that no node has.
     """
     table = read_table(Path(nodes), delimiter=delimiter, encoding=encoding)
     if not len(table):
-        raise GraphError(f"{nodes} names columns but holds no nodes: a graph needs at least one, add a row for each node")
+        raise GraphError(
+            f"{nodes} names columns but holds no nodes: a graph needs at least one, add a row for each node"
+        )
     notes: list[str] = []
     ids, id_name = id_column(table, id, notes)
     label = label_column(table, label, (id_name, text), notes)
     labels = None if label is None else table.column(label)
     rest = [column for column in table.columns if column not in (id_name, label)]
     x, used = _features(table, rest, text, features, max_words, notes)
-    ends = np.zeros((2, 0), dtype=np.int64) if edges is None else edge_ends(Path(edges), ids, source, target, delimiter, encoding, notes)
+    ends = (
+        np.zeros((2, 0), dtype=np.int64)
+        if edges is None
+        else edge_ends(Path(edges), ids, source, target, delimiter, encoding, notes)
+    )
     attributes = {column: table.columns[column] for column in rest if column not in used}
     if edges is None:
-        notes.append("no file of edges was given; a table without edges can become a graph by its nearest neighbours (knn_graph)")
+        notes.append(
+            "no file of edges was given; a table without edges can become a graph by its nearest neighbours (knn_graph)"
+        )
     return Graph.build(
         ends,
         len(ids),
@@ -135,29 +160,43 @@ def read_tables(
 
 
 def label_column(table: Table, wanted: str | None, taken: Sequence[str | None], notes: list[str]) -> str | None:
-    """The column of the classes: the one wanted, none where that is an empty text, else the first of a usual name that may hold classes."""
+    """The column of the classes: the one wanted, none where that is an empty text, else the first of a usual name that
+    may hold classes.
+    """
     if wanted is not None:
         return wanted or None
     for column in label_columns({name: cells for name, cells in table.columns.items() if name not in taken}):
         if are_classes(table.columns[column]):
             return column
-        notes.append(f"the column {column!r} differs on every node, or holds long texts, and was taken as an attribute, not as classes")
+        notes.append(
+            f"the column {column!r} differs on every node, or holds long texts, and was taken as an attribute, not as"
+            " classes"
+        )
     return None
 
 
 def id_column(table: Table, wanted: str | None, notes: list[str], *, exact: bool = False) -> tuple[list[str], str]:
-    """The ids of a table of nodes and the name of their column; blanks around an id are not part of it unless `exact`."""
+    """The ids of a table of nodes and the name of their column.
+
+    Blanks around an id are not part of it unless `exact`.
+    """
     known = wanted if wanted is not None else table.find(ID)
     name = known if known is not None else next(iter(table.columns))
     ids = table.column(name) if exact else [text.strip() for text in table.column(name)]
     seen: dict[str, int] = {}
     for row, text in enumerate(ids):
         if not text:
-            raise GraphError(f"{table.path}, line {table.lines[row]}: the id in column {name!r} is empty; every node needs one")
+            raise GraphError(
+                f"{table.path}, line {table.lines[row]}: the id in column {name!r} is empty; every node needs one"
+            )
         if text in seen:
-            hint = "every node needs an id of its own" + ("" if wanted else "; say which column holds the ids (id=…) if it is not this one")
+            hint = "every node needs an id of its own" + (
+                "" if wanted else "; say which column holds the ids (id=…) if it is not this one"
+            )
             where = f"{table.path}, line {table.lines[row]}"
-            raise GraphError(f"{where}: the id {text!r} in column {name!r} was on line {table.lines[seen[text]]} already: {hint}")
+            raise GraphError(
+                f"{where}: the id {text!r} in column {name!r} was on line {table.lines[seen[text]]} already: {hint}"
+            )
         seen[text] = row
     if known is None:
         notes.append(f"the first column, {name!r}, was taken as the id")
@@ -170,27 +209,37 @@ def are_indices(ids: Sequence[str]) -> bool:
 
 
 def edge_ends(
-    path: Path, ids: Sequence[str], source: str | None, target: str | None, delimiter: str | None, encoding: str, notes: list[str]
+    path: Path,
+    ids: Sequence[str],
+    source: str | None,
+    target: str | None,
+    delimiter: str | None,
+    encoding: str,
+    notes: list[str],
 ) -> npt.NDArray[np.int64]:
     """The edges of a file as indices [2, edge] of the nodes with the given ids."""
     position = {text: i for i, text in enumerate(ids)}
     rows = read_rows(path, delimiter=delimiter, encoding=encoding)
     top, first = next(rows, (0, []))
     if len(first) < 2:
-        raise GraphError(f"{path} needs two columns, the ids of an edge's ends; its first row is {listed(first) or 'empty'}")
+        raise GraphError(
+            f"{path} needs two columns, the ids of an edge's ends; its first row is {listed(first) or 'empty'}"
+        )
     left, right, header = _end_columns(path, first, position, source, target, notes)
     ends: list[int] = []
     for line, row in rows if header else chain([(top, first)], rows):
         if len(row) != len(first):
-            raise GraphError(f"{path}, line {line}: {len(row)} cells where the first row has {len(first)}; the file may be cut off")
+            raise GraphError(
+                f"{path}, line {line}: {len(row)} cells where the first row has {len(first)}; the file may be cut off"
+            )
         for text in (row[left], row[right]):
             at = position.get(text)
             if at is None:
                 at = position.get(_plain(text))
             if at is None:
                 raise GraphError(
-                    f"{path}, line {line}: the edge from {row[left]!r} to {row[right]!r} leads to {text!r}, which is no node's id "
-                    f"(ids are such as {listed(ids[:3])}): add the node or correct the edge"
+                    f"{path}, line {line}: the edge from {row[left]!r} to {row[right]!r} leads to {text!r}, which is no"
+                    f" node's id (ids are such as {listed(ids[:3])}): add the node or correct the edge"
                 )
             ends.append(at)
     return np.array(ends, dtype=np.int64).reshape(-1, 2).T
@@ -248,14 +297,16 @@ def read_table(path: Path, *, delimiter: str | None = None, encoding: str = "utf
         raise GraphError(f"{path} has no rows: its first row must name the columns")
     header = [text or f"column {i}" for i, text in enumerate(header, start=1)]
     if len(set(header)) != len(header):
-        raise GraphError(f"{path}: every column needs a name of its own in the first row, received {listed(header, 20)}")
+        raise GraphError(
+            f"{path}: every column needs a name of its own in the first row, received {listed(header, 20)}"
+        )
     columns: list[list[str]] = [[] for _ in header]
     lines = []
     for line, row in rows:
         if len(row) != len(header):
             raise GraphError(
-                f"{path}, line {line}: {len(row)} cells where the first row has {len(header)}; the file may be cut off, "
-                "or a cell with a comma or line break needs quotes"
+                f"{path}, line {line}: {len(row)} cells where the first row has {len(header)}; the file may be cut off,"
+                " or a cell with a comma or line break needs quotes"
             )
         lines.append(line)
         for column, value in zip(columns, row, strict=True):
@@ -263,29 +314,43 @@ def read_table(path: Path, *, delimiter: str | None = None, encoding: str = "utf
     return Table(path, dict(zip(header, columns, strict=True)), lines)
 
 
-def read_rows(path: Path, *, delimiter: str | None = None, encoding: str = "utf-8", comments: str = "") -> Iterator[tuple[int, list[str]]]:
-    """Gives line number and cells of every row; empty lines and, outside quotes, lines that start with a letter of `comments` are passed over."""
+def read_rows(
+    path: Path, *, delimiter: str | None = None, encoding: str = "utf-8", comments: str = ""
+) -> Iterator[tuple[int, list[str]]]:
+    """Gives line number and cells of every row.
+
+    Empty lines and, outside quotes, lines that start with a letter of `comments` are passed over.
+    """
     existing_file(path)
     try:
-        with path.open(encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline="") as handle:
+        with path.open(
+            encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline=""
+        ) as handle:
             record = first_record(handle, comments)
             handle.seek(0)
             delimiter = guess_delimiter(record[:_RECORD]) if delimiter is None else delimiter
             if record.count(delimiter) >= COLUMNS and delimiter != " ":
                 raise GraphError(
-                    f"{path} has about {record.count(delimiter) + 1:,} columns in its first row, at most {COLUMNS:,} can be read: keep those that are "
-                    "needed, or save a wide table of numbers as .npy"
+                    f"{path} has about {record.count(delimiter) + 1:,} columns in its first row, at most {COLUMNS:,}"
+                    " can be read: keep those that are needed, or save a wide table of numbers as .npy"
                 )
-            # Python's limit for a cell, 131,072 characters, is less than a long text; it is for the whole process, and only ever raised.
+            # Python's limit for a cell, 131,072 characters, is less than a long text; it is for the whole process, and
+            # only ever raised.
             csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
-            reader = csv.reader(_records(handle, comments), delimiter=delimiter, strict=True, skipinitialspace=delimiter == " ")
+            reader = csv.reader(
+                _records(handle, comments), delimiter=delimiter, strict=True, skipinitialspace=delimiter == " "
+            )
             for row in reader:
                 if row:
                     yield reader.line_num, row
     except UnicodeError as error:
-        raise GraphError(f"{path} is not encoded as {encoding} ({error}): save it as UTF-8, or say its encoding") from error
+        raise GraphError(
+            f"{path} is not encoded as {encoding} ({error}): save it as UTF-8, or say its encoding"
+        ) from error
     except LookupError as error:
-        raise GraphError(f"{encoding!r} is no known encoding: use 'utf-8', 'latin-1' or another that Python knows") from error
+        raise GraphError(
+            f"{encoding!r} is no known encoding: use 'utf-8', 'latin-1' or another that Python knows"
+        ) from error
     except csv.Error as error:
         raise GraphError(
             f"{path} cannot be read as CSV ({error}): it may be cut off within quotes, or hold a stray quotation mark"
@@ -352,7 +417,10 @@ def guess_delimiter(record: str, choices: str = ",;\t") -> str:
 
 
 def first_record(lines: Iterable[str], comments: str = "") -> str:
-    """The first row as it is written, with the line breaks within its quotes; comments and empty lines before it do not count."""
+    """The first row as it is written, with the line breaks within its quotes.
+
+    Comments and empty lines before it do not count.
+    """
     record: list[str] = []
     filled, quoted = False, False
     for line in _records(lines, comments):
@@ -365,7 +433,10 @@ def first_record(lines: Iterable[str], comments: str = "") -> str:
 
 
 def meaning(column: str) -> str | None:
-    """What a column of that name usually holds: label, id, title, text, link or picture; None where the name does not tell."""
+    """What a column of that name usually holds: label, id, title, text, link or picture.
+
+    None where the name does not tell.
+    """
     return _MEANINGS.get(column.strip().lower())
 
 
@@ -379,7 +450,10 @@ def label_columns(columns: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def never_features(columns: Mapping[str, Sequence[str]]) -> set[str]:
-    """The columns that become features only where somebody names them: a class would give the answer away, names and links mean nothing."""
+    """The columns that become features only where somebody names them.
+
+    A class would give the answer away, names and links mean nothing.
+    """
     labels = {column.strip().lower() for column in label_columns(columns)}
     return {column for column in columns if column.strip().lower() in labels or meaning(column) not in (None, "label")}
 
@@ -395,10 +469,25 @@ def _end_columns(
         if _plain(first[0]) in position and _plain(first[1]) in position:
             return 0, 1, False
         if known is None:
-            notes.append(f"the first two columns of {path.name}, {first[0]!r} and {first[1]!r}, were taken as the ends of the edges")
+            notes.append(
+                f"the first two columns of {path.name}, {first[0]!r} and {first[1]!r}, were taken as the ends of the"
+                " edges"
+            )
             return 0, 1, True
-    one = source if source is not None else known[0] if known else next((text for text in first if text != target), first[0])
-    other = target if target is not None else known[1] if known else next((text for text in first if text != source), first[1])
+    one = (
+        source
+        if source is not None
+        else known[0]
+        if known
+        else next((text for text in first if text != target), first[0])
+    )
+    other = (
+        target
+        if target is not None
+        else known[1]
+        if known
+        else next((text for text in first if text != source), first[1])
+    )
     for column in (one, other):
         header.column(column)
     return first.index(one), first.index(other), True
@@ -431,8 +520,9 @@ def _features(
             if parsed is None:
                 row = next(i for i, cell in enumerate(table.columns[column]) if numbers([cell]) is None)
                 raise GraphError(
-                    f"{table.path}, line {table.lines[row]}: column {column!r} was to be a feature but holds {table.columns[column][row]!r}, "
-                    "which is no number: fill it in, or leave the column out of features"
+                    f"{table.path}, line {table.lines[row]}: column {column!r} was to be a feature but holds"
+                    f" {table.columns[column][row]!r}, which is no number: fill it in, or leave the column out of"
+                    " features"
                 )
         parts.append(np.array(values, dtype=np.float64).T)
         used = set(columns)

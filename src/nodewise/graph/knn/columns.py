@@ -22,12 +22,17 @@ _CATEGORIES = 64
 _DENSE = 2**23  # values of a table that is always dense: 32 MB
 
 
-def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[np.float32] | sp.csr_matrix[np.float32], list[str]]:
+def column_features(
+    columns: Mapping[str, Sequence[str]],
+) -> tuple[npt.NDArray[np.float32] | sp.csr_matrix[np.float32], list[str]]:
     """Features of a table's rows: numbers with mean 0 and deviation 1, categories as one column each.
 
-    A column whose filled cells are all numbers counts as numeric, unless one is a code with a leading zero; a cell left empty gets the mean.
-    Another column becomes categories, as long as it has no more than 64 values, and fewer than one for every two rows; an empty cell then has
-    no category. Two rows of different category are √2 apart, as are two typical rows in a numeric column. A first column that counts the rows
+    A column whose filled cells are all numbers counts as numeric, unless one is a code with a leading zero; a cell left
+    empty gets the mean.
+    Another column becomes categories, as long as it has no more than 64 values, and fewer than one for every two rows;
+    an empty cell then has
+    no category. Two rows of different category are √2 apart, as are two typical rows in a numeric column. A first
+    column that counts the rows
     from 0 or 1 is left out.
 
     Args:
@@ -47,7 +52,13 @@ def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[n
         kinds = sorted({cell for cell, there in zip(cells, filled, strict=True) if there})
         if len(kinds) < 2:
             notes.append(f"column {name!r} has the same value everywhere and is left out")
-        elif values is not None and position == 0 and len(columns) > 1 and values[0] in (0, 1) and (np.diff(values) == 1).all():
+        elif (
+            values is not None
+            and position == 0
+            and len(columns) > 1
+            and values[0] in (0, 1)
+            and (np.diff(values) == 1).all()
+        ):
             notes.append(f"column {name!r} counts the rows and is left out")
         elif values is not None:
             if not filled.all():
@@ -61,11 +72,13 @@ def column_features(columns: Mapping[str, Sequence[str]]) -> tuple[npt.NDArray[n
             blocks.append(_Block(len(kinds), rows, which, np.ones(len(rows), dtype=np.float32)))
         else:
             notes.append(
-                f"column {name!r} has {len(kinds):,} different texts and is no feature (as the text column it would become TF-IDF features)"
+                f"column {name!r} has {len(kinds):,} different texts and is no feature (as the text column it would"
+                " become TF-IDF features)"
             )
     if not blocks:
         raise GraphError(
-            f"no column of {listed(columns) or 'the table'} can become a feature: give numbers or categories, or name the column with the texts or pictures"
+            f"no column of {listed(columns) or 'the table'} can become a feature: give numbers or categories, or name"
+            " the column with the texts or pictures"
         )
     return _joined(blocks, len(next(iter(columns.values())))), notes
 

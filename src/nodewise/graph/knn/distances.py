@@ -24,7 +24,8 @@ _PAIR_COST, _ENTRY_COST, _CELL_COST = 8.0, 0.2, 1.0  # nanoseconds, roughly: see
 class Distances:
     """Scores and distances between the rows of a table; a larger score is a smaller distance.
 
-    The score is the cosine, or for the Euclidean metric ``u·v - |v|²/2`` of the rows after their mean was subtracted (dense ones) and
+    The score is the cosine, or for the Euclidean metric ``u·v - |v|²/2`` of the rows after their mean was subtracted
+    (dense ones) and
     the largest was scaled to length 1: its order along a row is that of the distances.
 
     Args:
@@ -48,7 +49,9 @@ class Distances:
         self._scaled = _scaled(x, centre, scale)
         self._product = _sparse_product(self._scaled) if self._sparse and _as_dense(self._scaled) else None
         self._turned = self._scaled.T if not self._sparse else None if self._product else self._scaled.T.tocsr()
-        self._half = None if self._cosine else (_lengths(self._scaled, np.zeros(x.shape[1])) ** 2 / 2).astype(np.float32)
+        self._half = (
+            None if self._cosine else (_lengths(self._scaled, np.zeros(x.shape[1])) ** 2 / 2).astype(np.float32)
+        )
         terms = int(np.diff(x.indptr).max(initial=0)) if self._sparse else x.shape[1]
         self._error = (terms + 8) * 2.0**-24
         self._reach = np.ones(x.shape[0]) if self._cosine else self._length / largest + 0.5
@@ -70,11 +73,17 @@ class Distances:
 
     @property
     def mutual(self) -> bool:
-        """Whether a score is the same both ways and 0 just where two rows have nothing in common, as of counted words; then `onwards` gives it."""
+        """Whether a score is the same both ways and 0 just where two rows have nothing in common, as of counted words.
+
+        Then `onwards` gives it.
+        """
         return self._cosine and self._product is not None and bool((self._scaled.data > 1e-15).all())
 
     def onwards(self, start: int, stop: int) -> npt.NDArray[np.float32]:
-        """The scores of the rows from start to stop with each other and all that follow: float32 [row from start on, row from start to stop]."""
+        """The scores of the rows from start to stop with each other and all that follow.
+
+        Float32 [row from start on, row from start to stop].
+        """
         assert self._product is not None
         scores = np.empty((self.count - start, stop - start), np.float32)
         for first in range(start, stop, _TOGETHER):
@@ -83,7 +92,10 @@ class Distances:
         return scores
 
     def alone(self) -> None:
-        """To be called on every thread that asks for scores: there are as many of these as cores, and torch needs no more."""
+        """To be called on every thread that asks for scores.
+
+        There are as many of these as cores, and torch needs no more.
+        """
         if torch := sys.modules.get("torch"):
             torch.set_num_threads(1)
 
@@ -98,7 +110,10 @@ class Distances:
         return usable
 
     def exact(self, row: Ints, other: Ints) -> Floats:
-        """Minus the cosine, or the squared distance, of each pair; in float64, then rounded, so that equal distances compare as equal."""
+        """Minus the cosine, or the squared distance, of each pair.
+
+        In float64, then rounded, so that equal distances compare as equal.
+        """
         result = np.empty(len(row))
         step = max(1, _VALUES // max(1, self._x.shape[1] if not self._sparse else 256))
         for start in range(0, len(row), step):
@@ -117,8 +132,10 @@ class Distances:
 def _as_dense(x: Any) -> bool:
     """Whether all products of sparse rows take less time with some rows made dense at a time than with all sparse.
 
-    Of sparse rows, every pair of rows that share a column costs for each such column; with dense ones, every entry of all rows costs for each row, and
-    every cell of the dense ones. Texts, in which many rows share some words, are several times faster so; rows with hardly anything in common are not.
+    Of sparse rows, every pair of rows that share a column costs for each such column; with dense ones, every entry of
+    all rows costs for each row, and
+    every cell of the dense ones. Texts, in which many rows share some words, are several times faster so; rows with
+    hardly anything in common are not.
     """
     shared = float(np.square(np.bincount(x.indices, minlength=x.shape[1]), dtype=np.float64).sum())
     dense = x.shape[0] * (_ENTRY_COST * x.nnz + _CELL_COST * x.shape[1])

@@ -13,7 +13,17 @@ import scipy.sparse as sp
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.label_studio import read_tasks, shown_column
 from nodewise.graph.io.npz import read_npy
-from nodewise.graph.io.tables import ID, Table, id_column, label_column, label_columns, meaning, never_features, numbers, read_table
+from nodewise.graph.io.tables import (
+    ID,
+    Table,
+    id_column,
+    label_column,
+    label_columns,
+    meaning,
+    never_features,
+    numbers,
+    read_table,
+)
 from nodewise.graph.knn.columns import column_features
 from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
 from nodewise.graph.knn.pictures import pictures_in, pixels
@@ -22,7 +32,15 @@ from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count, listed
 from nodewise.ground.files import existing_file
 
-__all__ = ["graph_from_things", "knn_from_images", "knn_from_npy", "knn_from_table", "knn_from_tasks", "knn_from_texts", "knn_graph"]
+__all__ = [
+    "graph_from_things",
+    "knn_from_images",
+    "knn_from_npy",
+    "knn_from_table",
+    "knn_from_tasks",
+    "knn_from_texts",
+    "knn_graph",
+]
 
 _SHOWN_COLUMNS = 40
 _WORDS = 10_000
@@ -40,8 +58,10 @@ def knn_graph(
 ) -> Graph:
     """The graph in which every row of a table is joined to its k nearest rows.
 
-    Two rows are joined if either is among the k nearest of the other. The result is exact and depends on nothing but the values and their
-    order: `nodewise.graph.knn.neighbours.nearest_neighbours` tells how equal distances are settled. Under the cosine metric, rows that have nothing
+    Two rows are joined if either is among the k nearest of the other. The result is exact and depends on nothing but
+    the values and their
+    order: `nodewise.graph.knn.neighbours.nearest_neighbours` tells how equal distances are settled. Under the cosine
+    metric, rows that have nothing
     in common (similarity 0 or less) are not joined, so a node may stay isolated; the graph's notes say how many do.
 
     Args:
@@ -67,16 +87,21 @@ def knn_graph(
     rows: Any = x if sp.issparse(x) else np.asarray(x)
     if rows.ndim == 0:
         raise GraphError(
-            f"a table of numbers [nodes, features] was expected, received {type(x).__name__}: give an array, one row for each node"
+            f"a table of numbers [nodes, features] was expected, received {type(x).__name__}: give an array, one row"
+            " for each node"
         )
     if rows.ndim != 2 or 0 in rows.shape:
-        raise GraphError(f"a table must have the shape [nodes, features], with at least one of each, received {list(rows.shape)}")
+        raise GraphError(
+            f"a table must have the shape [nodes, features], with at least one of each, received {list(rows.shape)}"
+        )
     size = int(rows.shape[0])
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k < size:
         raise InputError(
-            f"k must be a whole number from 1 to {size - 1}, below the {count(size, 'row')}, received {k!r}: give a smaller k or more rows"
+            f"k must be a whole number from 1 to {size - 1}, below the {count(size, 'row')}, received {k!r}: give a"
+            " smaller k or more rows"
         )
-    # Checks every part, and brings the features into float32, before the search takes its time; the edge only holds the place.
+    # Checks every part, and brings the features into float32, before the search takes its time; the edge only holds the
+    # place.
     bare = Graph.build([[0], [1]], size, x=rows, name=name, notes=notes, **parts)
     assert bare.x is not None
     one, other = nearest_neighbours(bare.x, int(k), metric, reporter)
@@ -89,8 +114,13 @@ def knn_graph(
     return replace(bare, edge_index=np.stack([key // size, key % size]), notes=tuple(told))
 
 
-def knn_from_npy(path: str | Path, k: int = 10, metric: Metric = "cosine", *, reporter: Reporter | None = None, **parts: Any) -> Graph:
-    """The k-nearest-neighbour graph of embeddings in an .npy file: numbers [node, feature]. Pickled objects are refused."""
+def knn_from_npy(
+    path: str | Path, k: int = 10, metric: Metric = "cosine", *, reporter: Reporter | None = None, **parts: Any
+) -> Graph:
+    """The k-nearest-neighbour graph of embeddings in an .npy file: numbers [node, feature].
+
+    Pickled objects are refused.
+    """
     path = Path(path).expanduser()
     x = read_npy(path)
     if x.ndim != 2:
@@ -99,15 +129,22 @@ def knn_from_npy(path: str | Path, k: int = 10, metric: Metric = "cosine", *, re
 
 
 def knn_from_texts(
-    texts: Sequence[str], k: int = 10, metric: Metric = "cosine", *,
-    encoder: Callable[[list[str]], Any] | None = None, reporter: Reporter | None = None, **parts: Any,
-) -> Graph:  # fmt: skip
+    texts: Sequence[str],
+    k: int = 10,
+    metric: Metric = "cosine",
+    *,
+    encoder: Callable[[list[str]], Any] | None = None,
+    reporter: Reporter | None = None,
+    **parts: Any,
+) -> Graph:
     """The k-nearest-neighbour graph of texts; each text is kept as the attribute ``text``.
 
     Features are what the encoder makes of the texts, see `nodewise.graph.knn.text.encoded`; without one TF-IDF.
     """
     if isinstance(texts, (str, bytes)):
-        raise InputError(f"texts must be a list with one text for each node, received one text, {texts[:40]!r}: give [text, …]")
+        raise InputError(
+            f"texts must be a list with one text for each node, received one text, {texts[:40]!r}: give [text, …]"
+        )
     every = ["" if text is None or text != text else str(text) for text in texts]
     x = text_features(every, _WORDS) if encoder is None else encoded(every, encoder)
     attributes = {**(parts.pop("attributes", None) or {}), "text": every}
@@ -123,25 +160,36 @@ def knn_from_images(
     reporter: Reporter | None = None,
     **parts: Any,
 ) -> Graph:
-    """The k-nearest-neighbour graph of pictures by their pixels, scaled to `size` × `size`; each path is kept as the attribute ``picture``.
+    """The k-nearest-neighbour graph of pictures by their pixels, scaled to `size` × `size`.
+
+    Each path is kept as the attribute ``picture``.
 
     Args:
-        source: a folder, whose pictures (also in folders below it) become the nodes, named by their paths in it; or the files.
+        source: a folder, whose pictures (also in folders below it) become the nodes, named by their paths in it; or the
+            files.
         k: neighbours of each node.
         metric: what near means.
         size: pixels along each side.
         reporter: is told the progress.
-        **parts: labels, names and attributes, as for `Graph.build`. For a folder, ``y="folder"`` makes the folder that a picture is in its label.
+        **parts: labels, names and attributes, as for `Graph.build`. For a folder, ``y="folder"`` makes the folder that
+            a picture is in its label.
     """
     if isinstance(source, (str, Path)):
         folder = Path(source).expanduser()
         if not folder.is_dir():
             raise GraphError(f"there is no folder {folder}: give a folder of pictures, or a list of files")
         paths = pictures_in(folder)
-        parts = {"name": folder.resolve().name, "node_names": [path.relative_to(folder).as_posix() for path in paths], **parts}
+        parts = {
+            "name": folder.resolve().name,
+            "node_names": [path.relative_to(folder).as_posix() for path in paths],
+            **parts,
+        }
         if isinstance(parts.get("y"), str):
             if parts["y"] != "folder":
-                raise InputError(f"the labels of a folder of pictures can be 'folder', the folder that each is in, received {parts['y']!r}")
+                raise InputError(
+                    "the labels of a folder of pictures can be 'folder', the folder that each is in, received"
+                    f" {parts['y']!r}"
+                )
             parts["y"] = [path.parent.relative_to(folder).as_posix().removeprefix(".") for path in paths]
     else:
         paths = [Path(path).expanduser() for path in source]
@@ -151,24 +199,37 @@ def knn_from_images(
 
 
 def knn_from_table(
-    source: str | Path | Table | Mapping[str, Sequence[Any]], k: int = 10, metric: Metric = "cosine", *,
-    label: str | None = None, text: str | None = None, images: str | None = None, id: str | None = None,
-    names: Sequence[str] | None = None, encoder: Callable[[list[str]], Any] | None = None, reporter: Reporter | None = None,
+    source: str | Path | Table | Mapping[str, Sequence[Any]],
+    k: int = 10,
+    metric: Metric = "cosine",
+    *,
+    label: str | None = None,
+    text: str | None = None,
+    images: str | None = None,
+    id: str | None = None,
+    names: Sequence[str] | None = None,
+    encoder: Callable[[list[str]], Any] | None = None,
+    reporter: Reporter | None = None,
     name: str | None = None,
-) -> Graph:  # fmt: skip
+) -> Graph:
     """The k-nearest-neighbour graph of a table's rows.
 
-    Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all other columns:
-    numbers standardised, categories as one column each. A column ``id``, ``name`` … without repetitions gives the nodes their names.
+    Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all
+    other columns:
+    numbers standardised, categories as one column each. A column ``id``, ``name`` … without repetitions gives the nodes
+    their names.
     Which column names mean what is told in `nodewise.graph.io.tables`.
-    Columns that a person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
+    Columns that a person may want to see stay as attributes: all of them up to 40, beyond that those that are no
+    numbers.
 
     Args:
         source: a CSV file with a heading, or column name -> cells (a pandas data frame will do).
         k: neighbours of each node.
         metric: what near means.
-        label: the column of the labels, where an empty cell (or a word such as NaN) is an unlabelled node; None: ``label``, ``class``,
-            ``category`` … where there is one. An empty text: there are no labels, and such a column is no feature either.
+        label: the column of the labels, where an empty cell (or a word such as NaN) is an unlabelled node; None:
+            ``label``, ``class``,
+            ``category`` … where there is one. An empty text: there are no labels, and such a column is no feature
+            either.
         text: the column of texts, if these are the features.
         images: the column of paths, relative to the file's folder, if pictures are the features.
         id: the column of the nodes' names, each another one; None: ``id``, ``node``, ``name`` … whose cells all differ.
@@ -180,7 +241,9 @@ def knn_from_table(
     table = _table(source)
     folder = table.path.parent
     if text is not None and images is not None:
-        raise InputError(f"features come from texts or from pictures, received both (text {text!r}, images {images!r}): give one")
+        raise InputError(
+            f"features come from texts or from pictures, received both (text {text!r}, images {images!r}): give one"
+        )
     notes: list[str] = []
     label = label_column(table, label, (id, text, images), notes)
     parts: dict[str, Any] = {"name": name or table.path.stem, "y": None if label is None else table.column(label)}
@@ -189,7 +252,12 @@ def knn_from_table(
         parts["node_names"] = id_column(table, id, [])[0]
         others.pop(id, None)
     for key in filter(None, (table.find([name]) for name in ID if id is None)):
-        if key in others and key not in (text, images) and len(set(others[key])) == len(table) and "" not in others[key]:
+        if (
+            key in others
+            and key not in (text, images)
+            and len(set(others[key])) == len(table)
+            and "" not in others[key]
+        ):
             parts["node_names"] = others.pop(key)
             break
     if names is not None and "node_names" not in parts:
@@ -212,13 +280,20 @@ def knn_from_table(
 
 
 def knn_from_tasks(
-    path: str | Path, k: int = 10, metric: Metric = "cosine", *,
-    label: str | None = None, text: str | None = None, images: str | None = None, encoder: Callable[[list[str]], Any] | None = None,
+    path: str | Path,
+    k: int = 10,
+    metric: Metric = "cosine",
+    *,
+    label: str | None = None,
+    text: str | None = None,
+    images: str | None = None,
+    encoder: Callable[[list[str]], Any] | None = None,
     reporter: Reporter | None = None,
-) -> Graph:  # fmt: skip
+) -> Graph:
     """The k-nearest-neighbour graph of Label Studio's tasks, a node each, with the labels that were chosen.
 
-    `label` is the ``name`` of the choice where there are several. The field that is the text or the picture is found by its usual names, or is the only one;
+    `label` is the ``name`` of the choice where there are several. The field that is the text or the picture is found by
+    its usual names, or is the only one;
     `text` or `images` names another. See `nodewise.graph.io.label_studio.read_tasks`.
     """
     table = read_tasks(path, label)
@@ -226,22 +301,33 @@ def knn_from_tasks(
     if text is None and images is None:
         shown = shown_column(fields) or ((fields[0], "text") if len(fields) == 1 else None)
         if shown is None:
-            raise GraphError(f"{path} has the fields {listed(fields, 20)}, and none says that it is the text: name it (text=…, --text)")
+            raise GraphError(
+                f"{path} has the fields {listed(fields, 20)}, and none says that it is the text: name it (text=…,"
+                " --text)"
+            )
         text, images = (shown[0], None) if shown[1] == "text" else (None, shown[0])
     if images is not None and (far := next((cell for cell in table.column(images) if "://" in cell), None)) is not None:
         raise GraphError(
-            f"{path} names pictures by addresses such as {far[:80]!r}: download them and name the files, or give text=… (--text)"
+            f"{path} names pictures by addresses such as {far[:80]!r}: download them and name the files, or give text=…"
+            " (--text)"
         )
     return knn_from_table(table, k, metric, label="label", text=text, images=images, encoder=encoder, reporter=reporter)
 
 
 def graph_from_things(
-    source: Path, *, knn: int, text: str | None = None, images: str | None = None, label: str | None = None,
-    metric: Metric = "cosine", reporter: Reporter | None = None,
-) -> Graph:  # fmt: skip
+    source: Path,
+    *,
+    knn: int,
+    text: str | None = None,
+    images: str | None = None,
+    label: str | None = None,
+    metric: Metric = "cosine",
+    reporter: Reporter | None = None,
+) -> Graph:
     """The k-nearest-neighbour graph of a file of things, by its ending.
 
-    .npy: embeddings; .txt: a text a line; .csv, .tsv: a table; .json: Label Studio's tasks; or a folder of pictures. `text`, `images` and `label` name
+    .npy: embeddings; .txt: a text a line; .csv, .tsv: a table; .json: Label Studio's tasks; or a folder of pictures.
+    `text`, `images` and `label` name
     columns of a table; for a folder of pictures ``label="folder"`` makes the folder that a picture is in its label.
     """
     source = Path(source).expanduser()
@@ -253,7 +339,8 @@ def graph_from_things(
     given = {"text": text, "images": images, "label": None if source.is_dir() else label}
     if wrong := [f"{key} {value!r}" for key, value in given.items() if value is not None]:
         raise InputError(
-            f"{source} has no columns, received {', '.join(wrong)}: columns can be named for a .csv or .tsv table, or Label Studio's .json, only"
+            f"{source} has no columns, received {', '.join(wrong)}: columns can be named for a .csv or .tsv table, or"
+            " Label Studio's .json, only"
         )
     if source.is_dir():
         return knn_from_images(source, knn, metric, reporter=reporter, y=label)
@@ -264,11 +351,13 @@ def graph_from_things(
         try:
             lines = source.read_text(encoding="utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
-            raise GraphError(f"{source} is not UTF-8 text ({error.reason} at byte {error.start}): save it in UTF-8") from None
+            raise GraphError(
+                f"{source} is not UTF-8 text ({error.reason} at byte {error.start}): save it in UTF-8"
+            ) from None
         return knn_from_texts(lines, knn, metric, reporter=reporter, name=source.stem)
     raise InputError(
-        f"no graph can be made of {source}: give a .csv or .tsv table, a .txt file with a text a line, .npy embeddings, Label Studio's .json, or a "
-        "folder of pictures"
+        f"no graph can be made of {source}: give a .csv or .tsv table, a .txt file with a text a line, .npy embeddings,"
+        " Label Studio's .json, or a folder of pictures"
     )
 
 
@@ -281,11 +370,15 @@ def _table(source: str | Path | Table | Mapping[str, Sequence[Any]]) -> Table:
         if not len(table):
             raise GraphError(f"{path} names columns but holds no rows: check that the table is complete")
         return table
-    columns = {str(key): ["" if cell is None or cell is np.nan else str(cell) for cell in cells] for key, cells in source.items()}
+    columns = {
+        str(key): ["" if cell is None or cell is np.nan else str(cell) for cell in cells]
+        for key, cells in source.items()
+    }
     rows = {len(cells) for cells in columns.values()}
     if len(rows) != 1 or 0 in rows:
         raise GraphError(
-            f"the columns of a table must all have the same number of rows, at least one, received {sorted(rows) or 'no columns'}"
+            "the columns of a table must all have the same number of rows, at least one, received"
+            f" {sorted(rows) or 'no columns'}"
         )
     return Table(Path("table"), columns, list(range(1, rows.pop() + 1)))
 
@@ -295,5 +388,7 @@ def _to_show(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     if len(columns) <= _SHOWN_COLUMNS:
         return dict(columns)
     return {
-        key: cells for key, cells in columns.items() if meaning(key) is not None or numbers([cell or "0" for cell in cells[:100]]) is None
+        key: cells
+        for key, cells in columns.items()
+        if meaning(key) is not None or numbers([cell or "0" for cell in cells[:100]]) is None
     }

@@ -1,6 +1,7 @@
 """The exact k nearest neighbours of every row, by blocks of matrix products.
 
-scikit-learn's `NearestNeighbors` in its place takes 1.3 times the time (3 times where rows repeat), with 0.03 GB instead of 0.28, and leaves open which
+scikit-learn's `NearestNeighbors` in its place takes 1.3 times the time (3 times where rows repeat), with 0.03 GB
+instead of 0.28, and leaves open which
 of equally near rows it takes (`benchmarks/libraries.py`).
 """
 
@@ -37,10 +38,14 @@ _MANY, _TOGETHER = (
 def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Reporter | None = None) -> Ints:
     """The pairs (row, one of its k nearest rows), exact and the same on every machine.
 
-    Scores come from float32 products, a block of rows against all rows at a time. Where rounding could change which rows are among the k
-    nearest, the distances in question are computed again in float64. Rows at the same distance are taken in the order of their index,
-    counted onwards from the row itself and beginning anew after the last: so equal rows form a ring, not a star around the first of them.
-    Under the cosine metric only rows with a positive similarity are neighbours: a row may have fewer than k, and a row of zeros has none.
+    Scores come from float32 products, a block of rows against all rows at a time. Where rounding could change which
+    rows are among the k
+    nearest, the distances in question are computed again in float64. Rows at the same distance are taken in the order
+    of their index,
+    counted onwards from the row itself and beginning anew after the last: so equal rows form a ring, not a star around
+    the first of them.
+    Under the cosine metric only rows with a positive similarity are neighbours: a row may have fewer than k, and a row
+    of zeros has none.
 
     Args:
         x: finite float32 [row, feature], dense or CSR.
@@ -67,7 +72,9 @@ def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Rep
         search.look(start, stop)
         return []
 
-    with ThreadPoolExecutor(threads, initializer=distances.alone) as pool:  # numpy and scipy let other threads run while they compute
+    with ThreadPoolExecutor(
+        threads, initializer=distances.alone
+    ) as pool:  # numpy and scipy let other threads run while they compute
         for start, some in zip(starts, pool.map(work, starts), strict=True):
             pairs += some
             report(Progress("nearest neighbours", min(start + step, groups.count), groups.count))
@@ -78,7 +85,14 @@ def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Rep
 
 
 def _pairs(
-    distances: Distances, groups: _Groups, start: int, stop: int, k: int, row: Ints, column: Ints, settled: npt.NDArray[np.bool_]
+    distances: Distances,
+    groups: _Groups,
+    start: int,
+    stop: int,
+    k: int,
+    row: Ints,
+    column: Ints,
+    settled: npt.NDArray[np.bool_],
 ) -> list[Ints]:
     """The pairs of the groups from start to stop, from those among which their nearest must be."""
     sure = settled[row - start]
@@ -131,8 +145,12 @@ def _contents(x: Rows) -> Iterator[bytes]:
         yield x.indices[start:stop].tobytes() + x.data[start:stop].tobytes()
 
 
-def _candidates(distances: Distances, start: int, stop: int, k: int, size: Ints) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-    """Pairs of groups among which the k nearest must be, for the groups from start to stop, and for which of these they are all of them."""
+def _candidates(
+    distances: Distances, start: int, stop: int, k: int, size: Ints
+) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Pairs of groups among which the k nearest must be, for the groups from start to stop, and for which of these they
+    are all of them.
+    """
     scores = distances.scores(start, stop)
     own = np.arange(start, stop)
     scores[own - start, own] = -np.inf
@@ -148,28 +166,46 @@ def _candidates(distances: Distances, start: int, stop: int, k: int, size: Ints)
 
 
 def _nearest(
-    distances: Distances, start: int, stop: int, size: Ints, wanted: int, row: Ints, column: Ints, scores: npt.NDArray[np.float32]
+    distances: Distances,
+    start: int,
+    stop: int,
+    size: Ints,
+    wanted: int,
+    row: Ints,
+    column: Ints,
+    scores: npt.NDArray[np.float32],
 ) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-    """Of pairs among which the nearest are, those that may be; and for which groups from start to stop they are all of the nearest."""
+    """Of pairs among which the nearest are, those that may be.
+
+    And for which groups from start to stop they are all of the nearest.
+    """
     slack, score, row = distances.slack(start, stop), scores.astype(np.float64), row - start
     order = np.lexsort((column, -score, row))
     row, column, score = row[order], column[order], score[order]
     number = np.bincount(row, minlength=stop - start)
-    last = np.minimum(np.cumsum(number) - number + wanted, len(row)) - 1  # where the `wanted`-th of each row stands, if there are so many
+    last = (
+        np.minimum(np.cumsum(number) - number + wanted, len(row)) - 1
+    )  # where the `wanted`-th of each row stands, if there are so many
     keep = score >= np.where(number >= wanted, score[last] - 2 * slack, -np.inf)[row]
-    # Under the cosine metric only what is surely or perhaps positive stays, and what is perhaps positive is looked at again.
+    # Under the cosine metric only what is surely or perhaps positive stays, and what is perhaps positive is looked at
+    # again.
     keep &= (score > distances.least - slack[row]) & np.isfinite(score)
     doubt = (score <= distances.least + slack[row]) | (size[column] > 1)
     row, column, doubt = row[keep], column[keep], doubt[keep]
     number = np.bincount(row, minlength=stop - start)
-    settled = (number <= wanted) & (size[start:stop] == 1) & (np.bincount(row, weights=doubt, minlength=stop - start) == 0)
+    settled = (
+        (number <= wanted) & (size[start:stop] == 1) & (np.bincount(row, weights=doubt, minlength=stop - start) == 0)
+    )
     return row + start, column, settled
 
 
 class _Together:
-    """The nearest of all rows at once, where a score is the same both ways and 0 without anything in common: every pair is scored once, for both its rows.
+    """The nearest of all rows at once, where a score is the same both ways and 0 without anything in common.
 
-    For every row its largest scores so far are kept; a pair whose score is below all of them is among the nearest of neither, and forgotten.
+    Every pair is scored once, for both its rows.
+
+    For every row its largest scores so far are kept; a pair whose score is below all of them is among the nearest of
+    neither, and forgotten.
 
     Args:
         distances: between the rows.
@@ -190,7 +226,9 @@ class _Together:
         own = np.arange(stop - start)
         scores[own, own] = -np.inf
         fresh = np.flatnonzero(np.isneginf(self._least[start:]))
-        if len(fresh) and stop - start >= 2 * self.wanted:  # the first rows: of pairs of columns the larger score, of these the `wanted`-th
+        if (
+            len(fresh) and stop - start >= 2 * self.wanted
+        ):  # the first rows: of pairs of columns the larger score, of these the `wanted`-th
             best = np.maximum(scores[fresh, : (stop - start) // 2], scores[fresh, -((stop - start) // 2) :])
             floor = np.partition(best, best.shape[1] - self.wanted, axis=1)[:, -self.wanted]
             self._least[start + fresh] = np.maximum(self._least[start + fresh], floor)
@@ -223,7 +261,10 @@ class _Together:
 
 
 def _best_of_sets(scores: npt.NDArray[np.float32], wanted: int) -> npt.NDArray[np.float32]:
-    """The largest scores of disjoint sets of columns, set s being the columns s, s + sets, s + 2 sets …: [row, set]; of few columns all scores."""
+    """The largest scores of disjoint sets of columns, set s being the columns s, s + sets, s + 2 sets …: [row, set].
+
+    Of few columns all scores.
+    """
     rows, columns = scores.shape
     sets = -(-columns // _CHUNK)
     if sets < 4 * wanted:
@@ -235,8 +276,13 @@ def _best_of_sets(scores: npt.NDArray[np.float32], wanted: int) -> npt.NDArray[n
     return best
 
 
-def _at_least(scores: npt.NDArray[np.float32], best: npt.NDArray[np.float32], least: npt.NDArray[np.float32]) -> tuple[Ints, Ints]:
-    """The rows and columns of scores that are not below their row's least; only sets whose largest is not are looked at."""
+def _at_least(
+    scores: npt.NDArray[np.float32], best: npt.NDArray[np.float32], least: npt.NDArray[np.float32]
+) -> tuple[Ints, Ints]:
+    """The rows and columns of scores that are not below their row's least.
+
+    Only sets whose largest is not are looked at.
+    """
     row, column = np.nonzero(best >= least[:, None])
     if best.shape == scores.shape:
         return row, column

@@ -65,10 +65,16 @@ def pixels(paths: Sequence[Path], size: int = 32, reporter: Reporter | None = No
         try:
             with Image.open(path) as picture:
                 if picture.width * picture.height > _PIXELS:
-                    raise GraphError(f"{path} has {picture.width} × {picture.height} pixels, more than {_PIXELS:,}: make it smaller")
+                    raise GraphError(
+                        f"{path} has {picture.width} × {picture.height} pixels, more than {_PIXELS:,}: make it smaller"
+                    )
                 grey &= picture.mode in ("1", "L", "LA", "I;16", "I", "F")
-                picture.draft("RGB", (size, size))  # lets JPEG be decoded at a fraction of its size; the picture stays larger than asked
-                values[i] = np.asarray(_on_white(ImageOps.exif_transpose(picture)).resize((size, size), Image.Resampling.BOX))
+                picture.draft(
+                    "RGB", (size, size)
+                )  # lets JPEG be decoded at a fraction of its size; the picture stays larger than asked
+                values[i] = np.asarray(
+                    _on_white(ImageOps.exif_transpose(picture)).resize((size, size), Image.Resampling.BOX)
+                )
         except GraphError:
             raise
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:

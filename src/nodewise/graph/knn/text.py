@@ -16,8 +16,10 @@ __all__ = ["encoded", "text_features"]
 def text_features(texts: Sequence[str], max_words: int = 2000) -> sp.csr_matrix[np.float32]:
     """TF-IDF features of texts, float32 CSR [text, word], rows of unit length.
 
-    Words of two letters or more, in any language that parts them by spaces or signs. Words that only one text has, or more than half of
-    them, say little and are left out, unless none would be left. Of the rest, the `max_words` most frequent are taken, ties by letters. Nothing is random.
+    Words of two letters or more, in any language that parts them by spaces or signs. Words that only one text has, or
+    more than half of
+    them, say little and are left out, unless none would be left. Of the rest, the `max_words` most frequent are taken,
+    ties by letters. Nothing is random.
 
     Args:
         texts: one a node; an empty one gets a row of zeros.
@@ -34,11 +36,15 @@ def text_features(texts: Sequence[str], max_words: int = 2000) -> sp.csr_matrix[
             counts = CountVectorizer(strip_accents="unicode", dtype=np.float32, **limits).fit_transform(texts)
         except ValueError:
             continue
-        # Chosen here, not by scikit-learn, whose choice among equally frequent words differs from one kind of processor to another.
+        # Chosen here, not by scikit-learn, whose choice among equally frequent words differs from one kind of processor
+        # to another.
         total = np.asarray(counts.sum(axis=0)).ravel()
         kept = np.sort(np.argsort(-total, kind="stable")[:max_words])
         return sp.csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts[:, kept]), dtype=np.float32)
-    raise GraphError(f"none of the {len(texts)} texts holds a word of two letters or more: check that the text column is the right one")
+    raise GraphError(
+        f"none of the {len(texts)} texts holds a word of two letters or more: check that the text column is the"
+        " right one"
+    )
 
 
 def encoded(texts: list[str], encoder: Callable[[list[str]], Any]) -> Any:
@@ -46,7 +52,8 @@ def encoded(texts: list[str], encoder: Callable[[list[str]], Any]) -> Any:
 
     Args:
         texts: one a node.
-        encoder: a function list of texts -> array (numpy, torch or a list of rows), or an object with such a method ``encode``, as of
+        encoder: a function list of texts -> array (numpy, torch or a list of rows), or an object with such a method
+            ``encode``, as of
             sentence-transformers, or ``fit_transform``, as of scikit-learn's vectorizers.
 
     Raises:
@@ -54,14 +61,22 @@ def encoded(texts: list[str], encoder: Callable[[list[str]], Any]) -> Any:
     """
     work = getattr(encoder, "encode", None) or getattr(encoder, "fit_transform", None) or encoder
     if isinstance(encoder, str) or not callable(work):
-        raise InputError(f"an encoder is a function from a list of texts to an array [text, feature], received {encoder!r}")
+        raise InputError(
+            f"an encoder is a function from a list of texts to an array [text, feature], received {encoder!r}"
+        )
     given = work(texts)
     if hasattr(given, "detach"):
         given = given.detach().cpu().numpy()
     rows: Any = given if sp.issparse(given) else np.asarray(given)
-    if rows.ndim != 2 or rows.shape[0] != len(texts) or not rows.shape[1] or (not sp.issparse(rows) and rows.dtype.kind not in "biuf"):
+    if (
+        rows.ndim != 2
+        or rows.shape[0] != len(texts)
+        or not rows.shape[1]
+        or (not sp.issparse(rows) and rows.dtype.kind not in "biuf")
+    ):
         raise InputError(
-            f"the encoder must give one row of numbers for each of the {len(texts)} texts, received an array of shape {list(rows.shape)} of "
-            f"{rows.dtype}: give a function that takes a list of texts and returns [text, feature]"
+            f"the encoder must give one row of numbers for each of the {len(texts)} texts, received an array of shape"
+            f" {list(rows.shape)} of {rows.dtype}: give a function that takes a list of texts and returns [text,"
+            " feature]"
         )
     return rows

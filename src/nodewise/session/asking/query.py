@@ -1,4 +1,7 @@
-"""What is asked and answered: a query and why its node was chosen, in words; answers, and what else people write, checked and made into events."""
+"""What is asked and answered: a query and why its node was chosen, in words.
+
+Answers, and what else people write, checked and made into events.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ class Query:
         name: its name, or its index as text.
         annotator: who is asked.
         event: the query's number in the log.
-        audit: whether it was drawn at random to measure the accuracy; then no prediction is told, so that it cannot sway the answer.
+        audit: whether it was drawn at random to measure the accuracy; then no prediction is told, so that it cannot
+            sway the answer.
         why: the reasons, in words.
         rank: its rank among the candidates by the strategy's score, the best is 1; 0 for an audit.
         candidates: how many there were.
@@ -89,9 +93,14 @@ class Query:
     def body(self) -> dict[str, Any]:
         """What the log keeps beside node, annotator and number."""
         return {
-            "audit": self.audit, "why": list(self.why), "rank": self.rank, "candidates": self.candidates, "score": self.score,
-            "features": dict(self.features), "predicted": [[name, chance] for name, chance in self.predicted.items()],
-        }  # fmt: skip
+            "audit": self.audit,
+            "why": list(self.why),
+            "rank": self.rank,
+            "candidates": self.candidates,
+            "score": self.score,
+            "features": dict(self.features),
+            "predicted": [[name, chance] for name, chance in self.predicted.items()],
+        }
 
     @classmethod
     def from_log(cls, logged: OpenQuery, name: str, classes: ClassList) -> Query:
@@ -103,10 +112,18 @@ class Query:
             now = str(written) if number is None else classes.name(number)
             predicted[now] = predicted.get(now, 0.0) + float(chance)
         return cls(
-            node=logged.node, name=name, annotator=logged.annotator, event=logged.event, audit=bool(body.get("audit", False)),
-            why=tuple(body.get("why", ())), rank=int(body.get("rank", 0)), candidates=int(body.get("candidates", 0)), score=body.get("score"),
-            features=dict(body.get("features", {})), predicted=predicted,
-        )  # fmt: skip
+            node=logged.node,
+            name=name,
+            annotator=logged.annotator,
+            event=logged.event,
+            audit=bool(body.get("audit", False)),
+            why=tuple(body.get("why", ())),
+            rank=int(body.get("rank", 0)),
+            candidates=int(body.get("candidates", 0)),
+            score=body.get("score"),
+            features=dict(body.get("features", {})),
+            predicted=predicted,
+        )
 
 
 class Explainer:
@@ -131,7 +148,13 @@ class Explainer:
         from nodewise.policy.policy import PAPER_STATE_FEATURES
 
         self._features = PAPER_STATE_FEATURES
-        self._learner, self._allowed, self._strategy, self._classes, self._name_of = learner, allowed, strategy, classes, name_of
+        self._learner, self._allowed, self._strategy, self._classes, self._name_of = (
+            learner,
+            allowed,
+            strategy,
+            classes,
+            name_of,
+        )
         with one_thread():
             self._scores = learner.scores().numpy()
             self._states = States(learner)
@@ -145,11 +168,14 @@ class Explainer:
         state = self._states.of(node)
         row = self._learner.probabilities_of([node]).numpy()
         return {
-            "audit": False, "why": self._words(node, rank, state, row), "rank": rank, "candidates": self._candidates,
+            "audit": False,
+            "why": self._words(node, rank, state, row),
+            "rank": rank,
+            "candidates": self._candidates,
             "score": score if np.isfinite(score) else None,
             "features": {name: round(float(value), 4) for name, value in zip(self._features, state, strict=True)},
             "predicted": self._predicted(row),
-        }  # fmt: skip
+        }
 
     def _predicted(self, row: npt.NDArray[np.float32]) -> list[list[Any]]:
         learner = self._learner
@@ -173,10 +199,15 @@ class Explainer:
         fewer = _percent(float((degrees < degrees[node]).mean()))  # the state's is clipped
         said.append(f"it has {degree} {many}, more than {fewer} of the nodes; {labelled} of them labelled")
         if self._learner.count:
-            said.append(f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, state, entropy > 0.3, "than about"))
+            said.append(
+                f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, state, entropy > 0.3, "than about")
+            )
             apart = max(from_neighbours, to_neighbours)
             column = 2 if from_neighbours >= to_neighbours else 3
-            said.append(f"its prediction is {_how_far(apart)} its neighbours'" + self._more(column, state, apart > 0.1, "than at"))
+            said.append(
+                f"its prediction is {_how_far(apart)} its neighbours'"
+                + self._more(column, state, apart > 0.1, "than at")
+            )
         else:
             said.append("nothing is labelled yet, so its place in the graph decides")
         if isinstance(self._learner.learner, _Reasoning):
@@ -194,7 +225,9 @@ class Explainer:
                 said += self._speaking(reasoning, node, neighbours, best)
             decided = round(reasoning.reach(node))
         said.append(
-            f"its label would decide about {decided} nodes" if decided > 1 else "its label would decide little beyond the node itself"
+            f"its label would decide about {decided} nodes"
+            if decided > 1
+            else "its label would decide little beyond the node itself"
         )
         return said
 
@@ -218,7 +251,8 @@ class Explainer:
 
 
 class States:
-    """The paper's five state features (section 3.2) of the nodes that are asked for, as a policy reads them, beside those of all nodes.
+    """The paper's five state features (section 3.2) of the nodes that are asked for, as a policy reads them, beside
+    those of all nodes.
 
     On a very large graph they are compared with a sample, and nothing of any other node is computed.
     """
@@ -230,7 +264,9 @@ class States:
         count = learner.tensors.num_nodes
         self._many = count >= MANY_NODES
         self._compared = self._features(np.arange(0, count, max(1, count // _COMPARED)) if self._many else slice(None))
-        self._largest = np.array([max(float(column.max()), 1e-6) for column in self._compared[2:4]], np.float32)  # what is less is rounding
+        self._largest = np.array(
+            [max(float(column.max()), 1e-6) for column in self._compared[2:4]], np.float32
+        )  # what is less is rounding
 
     def of(self, node: int) -> npt.NDArray[np.float32]:
         """A node's features, its divergences divided by the largest: [feature]."""
@@ -239,12 +275,17 @@ class States:
         return row
 
     def share_below(self, column: int, state: npt.NDArray[np.float32]) -> float:
-        """The share of the nodes that have less of a feature, entropy or divergence, than a node whose state is given."""
+        """The share of the nodes that have less of a feature, entropy or divergence, than a node whose state is
+        given.
+        """
         compared = self._compared[column] / self._largest[column - 2] if column in (2, 3) else self._compared[column]
         return float((compared < state[column]).mean())
 
     def _features(self, nodes: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
-        """Entropy, degree, the divergences from and to the neighbours, and whether a node is labelled: [feature, node]."""
+        """Entropy, degree, the divergences from and to the neighbours, and whether a node is labelled.
+
+        [feature, node].
+        """
         from nodewise.policy.policy import StateSettings
 
         learner = self._learner
@@ -260,7 +301,9 @@ class States:
         return features
 
     def _apart(self, nodes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
-        """`negative_entropy` and both `divergences` of `nodewise.contracts.Observation`, from the predictions of these nodes and their neighbours alone."""
+        """`negative_entropy` and both `divergences` of `nodewise.contracts.Observation`, from the predictions of these
+        nodes and their neighbours alone.
+        """
         learner, around = self._learner, self._learner.tensors.adjacency
         starts, ends = around.crow[nodes].numpy().astype(np.int64), around.crow[nodes + 1].numpy().astype(np.int64)
         degree = ends - starts
@@ -296,7 +339,15 @@ class Answers:
     alone: bool
 
     @classmethod
-    def check(cls, session: Session, nodes: Sequence[int | str], label: object, annotator: str, new_class: bool, overrule: bool) -> Answers:
+    def check(
+        cls,
+        session: Session,
+        nodes: Sequence[int | str],
+        label: object,
+        annotator: str,
+        new_class: bool,
+        overrule: bool,
+    ) -> Answers:
         """Answers on nodes that there are, one label each.
 
         Raises:
@@ -312,7 +363,15 @@ class Answers:
             raise InputError("no node was told: give at least one")
         indices = [session.find(node) for node in listed]
         names = [session.name_of(node) for node in indices]
-        return cls(indices, names, [class_name(name) for name in labels], who, new_class, overrule, session.rules().redundancy == 1)
+        return cls(
+            indices,
+            names,
+            [class_name(name) for name in labels],
+            who,
+            new_class,
+            overrule,
+            session.rules().redundancy == 1,
+        )
 
     def as_tells(self, history: History) -> list[Draft]:
         """One event for each node."""
@@ -327,7 +386,13 @@ class Answers:
         """One event for all."""
         numbers = self._numbers(history)
         beside = {"overrule": True} if self.overrule else {}
-        return [Draft("bulk", self.annotator, {"nodes": list(self.nodes), "labels": list(self.labels), "classes": numbers, **beside})]
+        return [
+            Draft(
+                "bulk",
+                self.annotator,
+                {"nodes": list(self.nodes), "labels": list(self.labels), "classes": numbers, **beside},
+            )
+        ]
 
     def _numbers(self, history: History) -> list[int]:
         """The classes' numbers.
@@ -364,7 +429,8 @@ class Answers:
             settled, who = history.settled.get(node, (number, ""))
             if resolve(settled) != resolve(number):
                 raise InputError(
-                    f"{who!r} has settled that node {called!r} is {name(settled)!r}: to change it, settle it again, or undo that event"
+                    f"{who!r} has settled that node {called!r} is {name(settled)!r}: to change it, settle it again, or"
+                    " undo that event"
                 )
 
     def _refuse_overruling(self, history: History, numbers: Sequence[int]) -> None:
@@ -372,7 +438,11 @@ class Answers:
         resolve = history.classes.resolve
         for node, name, number in zip(self.nodes, self.names, numbers, strict=True):
             if history.overruled.get(node) != self.annotator:
-                votes = {who: resolve(vote.number) for who, vote in history.ballots.get(node, {}).items() if who != self.annotator}
+                votes = {
+                    who: resolve(vote.number)
+                    for who, vote in history.ballots.get(node, {}).items()
+                    if who != self.annotator
+                }
                 against = [who for who, other in votes.items() if other != resolve(number)]
                 if against:
                     other = history.decider(node) if history.decider(node) in against else against[0]
@@ -420,7 +490,9 @@ class _Reasoning(Protocol):
     """A learner that can say what its predictions rest on."""
 
     def evidence(self, node: int) -> list[tuple[int, float]]:
-        """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest first."""
+        """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest
+        first.
+        """
         ...
 
     def reach(self, node: int) -> float:

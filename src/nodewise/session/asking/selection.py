@@ -1,4 +1,6 @@
-"""Who is asked what next: open queries, second opinions, the audit; and the nodes that the session's strategy wants, spread over graph and classes.
+"""Who is asked what next: open queries, second opinions, the audit.
+
+And the nodes that the session's strategy wants, spread over graph and classes.
 
 torch is loaded only where the strategy has to choose.
 """
@@ -45,11 +47,16 @@ _CLOCK_SKEW = 300.0
 """Seconds by which the clocks of two machines may differ."""
 Plugged = TypeVar("Plugged", "Classifier", "Strategy")
 _TOLERANCE = 2.0
-"""A graph is outside a policy's source graphs when its average degree is this many times beyond theirs; a denser one only if most of its nodes have
-more neighbours than the policy can tell apart as well (20): up to there the policies were measured to win, on graphs of 4.5 to 14.4."""
+"""A graph is outside a policy's source graphs when its average degree is this many times beyond theirs.
+
+A denser one only if most of its nodes have
+more neighbours than the policy can tell apart as well (20): up to there the policies were measured to win, on graphs of
+4.5 to 14.4."""
 
 
-def draft_queries(session: Session, history: History, who: str, count: int) -> tuple[Sequence[OpenQuery], list[Draft], str]:
+def draft_queries(
+    session: Session, history: History, who: str, count: int
+) -> tuple[Sequence[OpenQuery], list[Draft], str]:
     """The annotator's open queries, new ones to be logged, and why there are not more.
 
     torch is loaded only where the strategy has to choose.
@@ -76,8 +83,10 @@ def diverse_batch(
 ) -> list[int]:
     """Up to ``count`` nodes, greedily by score.
 
-    A node is passed over as long as there are others if it is a neighbour of one that is in the batch or with an annotator already, or if its
-    predicted class has had its share of the batch, ``count`` / classes rounded up. So the first of a batch is the node that a single query
+    A node is passed over as long as there are others if it is a neighbour of one that is in the batch or with an
+    annotator already, or if its
+    predicted class has had its share of the batch, ``count`` / classes rounded up. So the first of a batch is the node
+    that a single query
     would ask.
 
     Args:
@@ -128,22 +137,31 @@ class Rules:
     given: frozenset[int]
 
     def trained(self, history: History) -> dict[int, int]:
-        """The classes that train the classifier, by number, in order: told, one by one or in bulk, not given before, not the audit's."""
+        """The classes that train the classifier, by number, in order.
+
+        Told, one by one or in bulk, not given before, not the audit's.
+        """
         kept = self.given.union(self.audit)
         return {node: number for node, number in history.numbers.items() if node not in kept}
 
     def told(self, history: History) -> dict[int, int]:
-        """The classes that spend the budget, by number, in order: those that train, less what was told in bulk alone."""
+        """The classes that spend the budget, by number, in order.
+
+        Those that train, less what was told in bulk alone.
+        """
         return {node: number for node, number in self.trained(history).items() if node not in history.bulk}
 
     def audited(self, history: History) -> dict[int, int]:
         """The classes of the audit so far, by number; what was told in bulk alone is no answer to a question."""
-        return {node: history.numbers[node] for node in self.audit if node in history.numbers and node not in history.bulk}
+        return {
+            node: history.numbers[node] for node in self.audit if node in history.numbers and node not in history.bulk
+        }
 
     def done(self, history: History, left: Collection[int]) -> bool:
         """Whether there is nothing more to ask.
 
-        The budget is spent, or every node is labelled or skipped by somebody; the audit is complete in the same sense; and every node that was
+        The budget is spent, or every node is labelled or skipped by somebody; the audit is complete in the same sense;
+        and every node that was
         told one by one has been seen by as many as it should be.
 
         Args:
@@ -154,13 +172,22 @@ class Rules:
         audited = self.audited(history)
         if any(node not in audited and node not in skipped for node in self.audit):
             return False
-        if len(self.told(history)) < self.budget and any(node not in skipped and node not in self.audit for node in left):
+        if len(self.told(history)) < self.budget and any(
+            node not in skipped and node not in self.audit for node in left
+        ):
             return False
         exempt = self.given | history.bulk | set(history.overruled) | set(history.settled)
-        return all(len(votes) + skipped[node] >= self.redundancy for node, votes in history.ballots.items() if node not in exempt)
+        return all(
+            len(votes) + skipped[node] >= self.redundancy
+            for node, votes in history.ballots.items()
+            if node not in exempt
+        )
 
     def is_reserved(self, query: OpenQuery, now: float) -> bool:
-        """Whether an open query keeps others from being asked the same. One from the future was asked before a clock was set back: it does not."""
+        """Whether an open query keeps others from being asked the same.
+
+        One from the future was asked before a clock was set back: it does not.
+        """
         return -_CLOCK_SKEW <= now - query.at <= self.release_after
 
 
@@ -188,7 +215,10 @@ class Plan:
 
 
 def plan_queries(history: History, rules: Rules, who: str, count: int, now: float) -> Plan:
-    """Fill up to ``count`` queries: first what the annotator has, then second opinions, then the audit where it is due, then fresh nodes."""
+    """Fill up to ``count`` queries.
+
+    First what the annotator has, then second opinions, then the audit where it is due, then fresh nodes.
+    """
     waiting = history.open_queries(rules.redundancy)
     live: dict[int, set[str]] = {}
     for query in waiting:
@@ -203,7 +233,9 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
 
     def room(node: int) -> bool:
         return (
-            node not in history.overruled and node not in history.settled and len(ballot(node)) + len(live.get(node, ())) < rules.redundancy
+            node not in history.overruled
+            and node not in history.settled
+            and len(ballot(node)) + len(live.get(node, ())) < rules.redundancy
         )
 
     def answered(node: int) -> bool:
@@ -268,7 +300,10 @@ def choose_strategy(
         return Choice(DEFAULT_STRATEGY, None, None, "the default", make_strategy(DEFAULT_STRATEGY, settings=settings))
     if strategy is not None and strategy != "policy":
         if policy is not None:
-            raise InputError(f"a policy was given, but the strategy is {strategy!r}: leave one of them out, or use the strategy 'policy'")
+            raise InputError(
+                f"a policy was given, but the strategy is {strategy!r}: leave one of them out, or use the strategy"
+                " 'policy'"
+            )
         made = make_strategy(strategy, settings=settings)
         name = strategy if isinstance(strategy, str) and ":" not in strategy else made.name
         return Choice(name, None, None, "chosen by hand", made)
@@ -296,7 +331,9 @@ def stored_strategy(settings: SessionSettings, weights: bytes | None, given: str
             isinstance(given, str),
         )
     if settings.strategy != "policy" or weights is None:
-        return _resolved("strategy", lambda: make_strategy(settings.strategy, settings=settings.strategy_settings, imports=False))
+        return _resolved(
+            "strategy", lambda: make_strategy(settings.strategy, settings=settings.strategy_settings, imports=False)
+        )
     with scratch_folder() as folder:
         file = folder / "policy.safetensors"
         file.write_bytes(weights)
@@ -315,18 +352,27 @@ def stored_classifier(settings: SessionSettings, given: str | Classifier | None 
             settings.classifier_settings,
             isinstance(given, str),
         )
-    return _resolved("classifier", lambda: make_classifier(settings.classifier, settings.classifier_settings, imports=False))
+    return _resolved(
+        "classifier", lambda: make_classifier(settings.classifier, settings.classifier_settings, imports=False)
+    )
 
 
 def changed_code(settings: SessionSettings, classifier: Classifier, strategy: Strategy) -> list[str]:
-    """What a user should know where the code of a session's classifier or strategy is not what it was begun with; nothing where no digest tells it."""
+    """What a user should know where the code of a session's classifier or strategy is not what it was begun with.
+
+    Nothing where no digest tells it.
+    """
     said = []
-    for kind, thing, begun in (("classifier", classifier, settings.classifier_digest), ("strategy", strategy, settings.strategy_digest)):
+    for kind, thing, begun in (
+        ("classifier", classifier, settings.classifier_digest),
+        ("strategy", strategy, settings.strategy_digest),
+    ):
         now = code_digest(thing)
         if begun is not None and now is not None and begun != now:
             said.append(
-                f"the code of the {kind} {thing.name!r} has changed since the session was begun ({begun}, now {now}): what is asked and predicted may "
-                "differ from before; the labels are not touched. To go on exactly as begun, use the code of then"
+                f"the code of the {kind} {thing.name!r} has changed since the session was begun ({begun}, now {now}):"
+                " what is asked and predicted may differ from before; the labels are not touched. To go on exactly as"
+                " begun, use the code of then"
             )
     return said
 
@@ -367,12 +413,18 @@ def _audit(node: int) -> dict[str, Any]:
 
 def _second(session: Session, history: History, node: int) -> dict[str, Any]:
     have = len(history.ballots.get(node, {}))
-    why = f"another opinion: {have} of {session.rules().redundancy} annotators have labelled it, so no prediction is shown"
+    why = (
+        f"another opinion: {have} of {session.rules().redundancy} annotators have labelled it, so no prediction is"
+        " shown"
+    )
     return {"node": node, "audit": node in session.rules().audit, "why": [why]}
 
 
 def _new(history: History, rules: Rules, busy: set[int], answered, need: int) -> tuple[list[int], int, list[int]]:  # type: ignore[no-untyped-def]
-    """Audit nodes, how many fresh ones, and audit nodes that are left: the audit keeps pace with the budget, one ahead after the first label."""
+    """Audit nodes, how many fresh ones, and audit nodes that are left.
+
+    The audit keeps pace with the budget, one ahead after the first label.
+    """
     told = len(rules.told(history))
     audited = rules.audited(history)
     audit_left = [node for node in rules.audit if node not in audited and node not in busy and not answered(node)]
@@ -398,7 +450,10 @@ def _lack(history: History, rules: Rules, live: Mapping[int, set[str]]) -> str:
         return f"the budget of {rules.budget} labels is spent: predict and export, or raise the budget to go on"
     people = sorted({who for names in live.values() for who in names})
     if people:
-        return f"the last queries of the budget of {rules.budget} are out with {', '.join(people)}: wait for their answers, or raise the budget"
+        return (
+            f"the last queries of the budget of {rules.budget} are out with {', '.join(people)}: wait for their"
+            " answers, or raise the budget"
+        )
     return "what is left waits for another annotator's opinion"
 
 
@@ -407,7 +462,8 @@ def _resolved(kind: str, make: Callable[[], Plugged]) -> Plugged:
         return make()
     except InputError as error:
         raise SessionError(
-            f"the session's {kind} is not to be had here: {error} Session.open(…, {kind}=…) takes your own, as does --{kind} package.module:Name."
+            f"the session's {kind} is not to be had here: {error} Session.open(…, {kind}=…) takes your own, as does"
+            f" --{kind} package.module:Name."
         ) from None
 
 
@@ -417,12 +473,16 @@ def _kept(given: object, settings: Mapping[str, Any]) -> Mapping[str, Any] | Non
 
 
 def _same(kind: str, thing: Plugged, name: str, settings: Mapping[str, Any], named: bool) -> Plugged:
-    """The thing, if it is the one that the session was begun with; what is ``named`` has a setting that came after that at its default."""
+    """The thing, if it is the one that the session was begun with.
+
+    What is ``named`` has a setting that came after that at its default.
+    """
     own = json.loads(json.dumps(dict(thing.identity())))
     seen = {key: value for key, value in own.items() if key in settings} if named else own
     if thing.name != name or (seen != dict(settings) and settings):
         raise SessionError(
-            f"the session was begun with the {kind} {name!r} and the settings {dict(settings)}, not with {thing.name!r} and {own}: give that one"
+            f"the session was begun with the {kind} {name!r} and the settings {dict(settings)}, not with {thing.name!r}"
+            f" and {own}: give that one"
         )
     return thing
 
@@ -437,13 +497,23 @@ def _packed(policy: Policy) -> bytes:
 
 
 def _warned(graph: Graph, policy: Policy) -> str:
-    """Why this strategy: chosen by hand; on a graph unlike those that the policy was trained on, with what that may mean."""
-    degrees = [float(source["average_degree"]) for source in policy.origin.get("source_graphs", []) if "average_degree" in source]
+    """Why this strategy: chosen by hand.
+
+    On a graph unlike those that the policy was trained on, with what that may mean.
+    """
+    degrees = [
+        float(source["average_degree"])
+        for source in policy.origin.get("source_graphs", [])
+        if "average_degree" in source
+    ]
     here = 2 * graph.num_edges / graph.num_nodes
-    if not degrees or min(degrees) / _TOLERANCE <= here <= max(max(degrees) * _TOLERANCE, policy.settings.state.degree_alpha):
+    if not degrees or min(degrees) / _TOLERANCE <= here <= max(
+        max(degrees) * _TOLERANCE, policy.settings.state.degree_alpha
+    ):
         return "chosen by hand"
     denser = "denser" if here > max(degrees) else "sparser"
     return (
-        f"chosen by hand; this graph is much {denser} than those that the policy was trained on: its nodes have {here:.1f} neighbours on "
-        f"average, there {min(degrees):.1f} to {max(degrees):.1f}, and on such graphs a policy can do worse than chance"
+        f"chosen by hand; this graph is much {denser} than those that the policy was trained on: its nodes have"
+        f" {here:.1f} neighbours on average, there {min(degrees):.1f} to {max(degrees):.1f}, and on such graphs a"
+        " policy can do worse than chance"
     )

@@ -1,4 +1,7 @@
-"""Making a session, and what its file holds beside the log: settings, which never change, the graph, and the nodes that may be asked."""
+"""Making a session, and what its file holds beside the log.
+
+Settings, which never change, the graph, and the nodes that may be asked.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +44,29 @@ EMBED_LIMIT = 256 * 2**20
 
 
 def create_log(
-    path: Path, graph: Graph | str | Path, *, budget: int | None, classes: Sequence[str] | None, strategy: str | Strategy | Policy | None,
-    policy: str | Path | Policy | None, classifier: str | Classifier | None, classifier_settings: Mapping[str, Any] | None,
-    strategy_settings: Mapping[str, Any] | None, seed: int, audit: int, redundancy: int, release_after: float, use_labels: bool | None,
-    candidates: Sequence[int] | None, features: str | None, source: str | Path | None, embed_limit: int, reporter: Reporter | None,
-    wait: float, clock: Callable[[], float],
-) -> tuple[Log, Classifier, Strategy | None]:  # fmt: skip
+    path: Path,
+    graph: Graph | str | Path,
+    *,
+    budget: int | None,
+    classes: Sequence[str] | None,
+    strategy: str | Strategy | Policy | None,
+    policy: str | Path | Policy | None,
+    classifier: str | Classifier | None,
+    classifier_settings: Mapping[str, Any] | None,
+    strategy_settings: Mapping[str, Any] | None,
+    seed: int,
+    audit: int,
+    redundancy: int,
+    release_after: float,
+    use_labels: bool | None,
+    candidates: Sequence[int] | None,
+    features: str | None,
+    source: str | Path | None,
+    embed_limit: int,
+    reporter: Reporter | None,
+    wait: float,
+    clock: Callable[[], float],
+) -> tuple[Log, Classifier, Strategy | None]:
     """Decide what was left open, and write the session's file; the arguments are those of `Session.create`.
 
     Returns:
@@ -58,14 +78,21 @@ def create_log(
 
     report = reporter or Silent()
     if path.exists():  # told before anything is loaded or trained
-        raise InputError(f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it")
+        raise InputError(
+            f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it"
+        )
     if not isinstance(graph, Graph):
         graph = as_graph(graph, reporter=report)
     labelled = 0 if graph.y is None else int((graph.y >= 0).sum())
     if use_labels is None:
         use_labels = labelled < graph.num_nodes
         if not use_labels:
-            report(Warned("every node of the graph has a label, so there would be nothing to ask: its labels are left out of sight"))
+            report(
+                Warned(
+                    "every node of the graph has a label, so there would be nothing to ask: its labels are left out of"
+                    " sight"
+                )
+            )
     given = labelled if use_labels else 0
     names = _classes(graph, classes, use_labels)
     chosen = choose_strategy(graph, strategy, policy, strategy_settings)
@@ -83,17 +110,32 @@ def create_log(
     if foresee is not None:  # before anything is written
         foresee(graph, report)
     settings = SessionSettings(
-        budget=_budget(graph, names, budget), classes=names, strategy=chosen.strategy, policy=chosen.policy, classifier=learns.name, seed=seed,
-        audit=audit, redundancy=redundancy, release_after=release_after, use_labels=use_labels, reason=chosen.reason, features=graph.features,
-        classifier_settings=_plain(learns), strategy_settings={} if chosen.made is None else _plain(chosen.made),
-        classifier_digest=code_digest(learns), strategy_digest=None if chosen.made is None else code_digest(chosen.made),
-    )  # fmt: skip
+        budget=_budget(graph, names, budget),
+        classes=names,
+        strategy=chosen.strategy,
+        policy=chosen.policy,
+        classifier=learns.name,
+        seed=seed,
+        audit=audit,
+        redundancy=redundancy,
+        release_after=release_after,
+        use_labels=use_labels,
+        reason=chosen.reason,
+        features=graph.features,
+        classifier_settings=_plain(learns),
+        strategy_settings={} if chosen.made is None else _plain(chosen.made),
+        classifier_digest=code_digest(learns),
+        strategy_digest=None if chosen.made is None else code_digest(chosen.made),
+    )
     allowed = _mask(graph, candidates)
-    free = int((allowed & ~((graph.y >= 0) if use_labels and graph.y is not None else np.zeros(graph.num_nodes, bool))).sum())
+    free = int(
+        (allowed & ~((graph.y >= 0) if use_labels and graph.y is not None else np.zeros(graph.num_nodes, bool))).sum()
+    )
     if settings.budget + settings.audit > free:
         beside = f" and an audit of {settings.audit}" if settings.audit else ""
         raise InputError(
-            f"a budget of {settings.budget}{beside} is more than the {free} nodes that can be asked ({given} have a label): lower it"
+            f"a budget of {settings.budget}{beside} is more than the {free} nodes that can be asked ({given} have a"
+            " label): lower it"
         )
     parts: dict[str, bytes] = {}
     where, packed = store_graph(graph, path, None if source is None else Path(source), embed_limit)
@@ -119,7 +161,8 @@ class SessionSettings:
         policy: the policy's name or file where the strategy is ``"policy"``; its weights are stored in the session.
         classifier: what learns from the labels, by name.
         seed: where all randomness comes from.
-        audit: nodes drawn at random whose labels train nothing and so tell the accuracy without bias; on top of the budget.
+        audit: nodes drawn at random whose labels train nothing and so tell the accuracy without bias; on top of the
+            budget.
         redundancy: annotators that every node should be labelled by.
         release_after: seconds after which a query that its annotator has not answered may be given to another.
         use_labels: whether the labels in the graph count as given; otherwise they are never looked at.
@@ -158,7 +201,9 @@ class SessionSettings:
         for name, least in limits.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"a session's {name} must be a whole number, at least {least}, got {str(value)[:40]!r}")
+                raise InputError(
+                    f"a session's {name} must be a whole number, at least {least}, got {str(value)[:40]!r}"
+                )
         for name in ("strategy", "classifier", "reason", "features"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"a session's {name} must be a text, got {str(getattr(self, name))[:40]!r}")
@@ -182,10 +227,14 @@ class SessionSettings:
             SessionFileError: there are settings that this version does not know.
         """
         if not isinstance(record, Mapping):
-            raise SessionFileError(f"the session's settings cannot be used (they are {str(record)[:40]!r}): go on from a backup")
+            raise SessionFileError(
+                f"the session's settings cannot be used (they are {str(record)[:40]!r}): go on from a backup"
+            )
         known = {one.name for one in fields(cls)}
         if unknown := set(record) - known:
-            raise SessionFileError(f"the session has settings that this version does not know, {sorted(unknown)}: update nodewise")
+            raise SessionFileError(
+                f"the session has settings that this version does not know, {sorted(unknown)}: update nodewise"
+            )
         try:
             return cls(**record)
         except (TypeError, InputError) as error:
@@ -215,7 +264,9 @@ class Contents:
     policy: bytes | None
 
     def find(self, node: int | str) -> int:
-        """The node of that index or name: an integer is an index; a text is a name where the graph has names, else an index.
+        """The node of that index or name: an integer is an index.
+
+        A text is a name where the graph has names, else an index.
 
         Raises:
             InputError: there is no such node.
@@ -225,19 +276,26 @@ class Contents:
             if graph.node_names is not None:
                 if node not in self._index:
                     near = difflib.get_close_matches(node, graph.node_names, n=3) if graph.num_nodes <= 20_000 else []
-                    meant = f"did you mean {' or '.join(map(repr, near))}?" if near else f"give a name such as {graph.node_names[0]!r}"
+                    meant = (
+                        f"did you mean {' or '.join(map(repr, near))}?"
+                        if near
+                        else f"give a name such as {graph.node_names[0]!r}"
+                    )
                     raise InputError(f"the graph {graph.name!r} has no node named {node!r}: {meant}")
                 return self._index[node]
             if not re.fullmatch(r"\d{1,18}", node):
                 raise InputError(
-                    f"node {node!r} is not an index: the graph's nodes have no names, give a number from 0 to {graph.num_nodes - 1}"
+                    f"node {node!r} is not an index: the graph's nodes have no names, give a number from 0 to"
+                    f" {graph.num_nodes - 1}"
                 )
         try:
             index = node.__index__() if not isinstance(node, str) else int(node)
         except AttributeError:
             raise InputError(f"a node is given by its index or its name, got {node!r}") from None
         if isinstance(node, bool) or not 0 <= index < graph.num_nodes:
-            raise InputError(f"there is no node {node!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}")
+            raise InputError(
+                f"there is no node {node!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}"
+            )
         return index
 
     def name_of(self, node: int) -> str:
@@ -259,7 +317,11 @@ class Contents:
         graph = fetch_graph(log)
         packed = log.part("candidates")
         count = graph.num_nodes
-        candidates = np.ones(count, bool) if packed is None else np.unpackbits(np.frombuffer(packed, np.uint8), count=count).astype(bool)
+        candidates = (
+            np.ones(count, bool)
+            if packed is None
+            else np.unpackbits(np.frombuffer(packed, np.uint8), count=count).astype(bool)
+        )
         given: dict[int, str] = {}
         if settings.use_labels and graph.y is not None:
             given = {int(node): graph.class_names[graph.y[node]] for node in np.flatnonzero(graph.y >= 0)}
@@ -270,13 +332,16 @@ class Contents:
         return cls(settings, graph, given, candidates, free, tuple(nodes[index] for index in drawn), log.part("policy"))
 
 
-def store_graph(graph: Graph, session: Path, source: Path | None = None, limit: int = EMBED_LIMIT) -> tuple[dict[str, Any], bytes | None]:
+def store_graph(
+    graph: Graph, session: Path, source: Path | None = None, limit: int = EMBED_LIMIT
+) -> tuple[dict[str, Any], bytes | None]:
     """Where the graph is, for the settings, and its bytes if it is to lie inside.
 
     Args:
         graph: what to keep.
         session: the session's file.
-        source: the file or folder that the graph was read from, as it is; where it is too large to lie inside, that is referred to. Without
+        source: the file or folder that the graph was read from, as it is; where it is too large to lie inside, that is
+            referred to. Without
             it, a copy is written beside the session.
         limit: the largest size in bytes that lies inside.
     """
@@ -295,7 +360,8 @@ def store_graph(graph: Graph, session: Path, source: Path | None = None, limit: 
         source = session.with_name(session.name + ".graph.npz")
         if source.exists():
             raise SessionError(
-                f"the graph is too large for the session's file, and there is a {source.name!r} beside it already: remove that one"
+                f"the graph is too large for the session's file, and there is a {source.name!r} beside it already:"
+                " remove that one"
             )
         write_npz(graph, source)
     return {"where": "file", "path": str(source.absolute()), "sha256": _hash(source)}, None
@@ -324,11 +390,13 @@ def fetch_graph(log: Log) -> Graph:
     path = graph_path(log)
     if path is None:
         raise SessionFileError(
-            f"the graph of the session {str(log.path)!r} is not at {str(stored.get('path'))!r}: put it back there, or beside the session's file"
+            f"the graph of the session {str(log.path)!r} is not at {str(stored.get('path'))!r}: put it back there, or"
+            " beside the session's file"
         )
     if _hash(path) != stored.get("sha256"):
         raise SessionFileError(
-            f"the graph {str(path)!r} has changed since the session was made: put the old file back, or make a new session"
+            f"the graph {str(path)!r} has changed since the session was made: put the old file back, or make a new"
+            " session"
         )
     try:
         return read_graph(path)
@@ -349,7 +417,11 @@ def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool) -> t
         raise InputError(f"classes must be a list of names, got the text {classes!r}: give [{classes!r}], or several")
     names = [class_name(name) for name in classes]
     if use_labels and graph.y is not None:
-        names += [graph.class_names[number] for number in np.unique(graph.y[graph.y >= 0]) if graph.class_names[number] not in names]
+        names += [
+            graph.class_names[number]
+            for number in np.unique(graph.y[graph.y >= 0])
+            if graph.class_names[number] not in names
+        ]
     return tuple(names)
 
 
@@ -362,7 +434,8 @@ def _budget(graph: Graph, names: Sequence[str], budget: int | None) -> int:
         return default_budget(graph)
     if not names:
         raise InputError(
-            "no budget and no classes are given, so there is no default: give a budget, such as five labels for each class you expect"
+            "no budget and no classes are given, so there is no default: give a budget, such as five labels for each"
+            " class you expect"
         )
     return LABELS_PER_CLASS * len(names)
 
@@ -385,7 +458,8 @@ def _hash(path: Path) -> str:
     for file in files:
         if not file.is_file():  # a pipe would never end
             raise SessionFileError(
-                f"the session's graph {str(file)!r} is not an ordinary file: put the old file back, or make a new session"
+                f"the session's graph {str(file)!r} is not an ordinary file: put the old file back, or make a new"
+                " session"
             )
         digest = hashlib.sha256()
         try:

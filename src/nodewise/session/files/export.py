@@ -1,4 +1,7 @@
-"""What the classifier says of every node; labels and predictions as files: CSV, JSON, npz, PyTorch, Label Studio's JSON."""
+"""What the classifier says of every node; labels and predictions as files.
+
+CSV, JSON, npz, PyTorch, Label Studio's JSON.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,9 @@ __all__ = [
 ExportFormat = Literal["label-studio"]
 """The forms that a file's ending does not tell."""
 _SPARSE = 0.2
-"""Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense one."""
+"""Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense
+one.
+"""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
@@ -54,7 +59,8 @@ class Prediction:
     """Predictions for all nodes, from a copy of the classifier that was trained the closing epochs.
 
     Attributes:
-        classes: the columns' names, in the order of the classes' numbers; one that nobody has used yet has probability 0.
+        classes: the columns' names, in the order of the classes' numbers; one that nobody has used yet has probability
+            0.
         probabilities: float32 [node, class]; every row sums to 1.
         labels: how many labels it was learned from.
     """
@@ -82,15 +88,21 @@ class Prediction:
 
 
 def make_prediction(learner: SessionLearner, classes: ClassList, reporter: Reporter | None = None) -> Prediction:
-    """The predictions of a learner after its closing epochs, with a column for every class, also those that it does not know yet."""
+    """The predictions of a learner after its closing epochs, with a column for every class, also those that it does not
+    know yet.
+    """
     closed = learner.closed(reporter=reporter).numpy()
     numbers, table = class_columns(closed, learner.classes, classes)
     table.flags.writeable = False
     return Prediction(tuple(map(classes.name, numbers)), table, learner.count)
 
 
-def class_columns(table: npt.NDArray[np.float32], keys: Sequence[str], classes: ClassList) -> tuple[list[int], npt.NDArray[np.float32]]:
-    """A classifier's columns as the session's classes, by number; a class that was merged adds to the one that it counts as.
+def class_columns(
+    table: npt.NDArray[np.float32], keys: Sequence[str], classes: ClassList
+) -> tuple[list[int], npt.NDArray[np.float32]]:
+    """A classifier's columns as the session's classes, by number.
+
+    A class that was merged adds to the one that it counts as.
 
     Args:
         table: probabilities, [node, column].
@@ -109,12 +121,17 @@ def class_columns(table: npt.NDArray[np.float32], keys: Sequence[str], classes: 
     return numbers, result
 
 
-def write_export(session: Session, path: Path, *, keep_formulas: bool = False, format: ExportFormat | None = None) -> list[str]:
+def write_export(
+    session: Session, path: Path, *, keep_formulas: bool = False, format: ExportFormat | None = None
+) -> list[str]:
     """Write the file that the ending says, or the form that `format` names.
 
-    ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``: the graph with the labels
-    that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a dictionary of plain tensors, which
-    ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))`` makes a `Data` of; sparse features, such as those of texts, stay a sparse
+    ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``:
+    the graph with the labels
+    that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a dictionary of plain
+    tensors, which
+    ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))`` makes a `Data` of; sparse features,
+    such as those of texts, stay a sparse
     tensor, which the first layer of most networks takes as it is, and ``data.x.to_dense()`` makes a plain one of.
     ``format="label-studio"``: a ``.json`` of tasks for Label Studio, with votes as annotations and predictions.
 
@@ -122,10 +139,13 @@ def write_export(session: Session, path: Path, *, keep_formulas: bool = False, f
         What was written, in words.
 
     Raises:
-        InputError: the ending is not one of these, there is no such folder, or the path is something that the session is made of.
+        InputError: the ending is not one of these, there is no such folder, or the path is something that the session
+            is made of.
     """
     if format is not None and format != "label-studio":
-        raise UnknownNameError("format", str(format), ["label-studio"], "Without one the ending of the file says the form.")
+        raise UnknownNameError(
+            "format", str(format), ["label-studio"], "Without one the ending of the file says the form."
+        )
     csv_writer = partial(write_predictions, keep_formulas=keep_formulas)
     writers: dict[str, Callable[[Session, Prediction | None, Path], object]] = {
         ".csv": csv_writer,
@@ -137,7 +157,9 @@ def write_export(session: Session, path: Path, *, keep_formulas: bool = False, f
     if ending not in writers:
         raise InputError(f"cannot export to {path.name!r}: the ending must be one of {', '.join(writers)}")
     if format is not None and ending != ".json":
-        raise InputError(f"cannot export {format} to {path.name!r}: Label Studio reads JSON, give a file that ends in .json")
+        raise InputError(
+            f"cannot export {format} to {path.name!r}: Label Studio reads JSON, give a file that ends in .json"
+        )
     if not path.absolute().parent.is_dir():
         raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the export: make it first")
     session.check_output(path)
@@ -153,7 +175,10 @@ def write_export(session: Session, path: Path, *, keep_formulas: bool = False, f
 
 
 def prediction_rows(session: Session, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
-    """The table's heading and one row a node: names, label and where it comes from, prediction and its probability, every class's probability."""
+    """The table's heading and one row a node.
+
+    Names, label and where it comes from, prediction and its probability, every class's probability.
+    """
     labels, sources = session.labels, _sources(session)
     head = ["node", "name", "label", "from"]
     if prediction is not None:
@@ -168,7 +193,9 @@ def prediction_rows(session: Session, prediction: Prediction | None) -> tuple[li
     return head, rows
 
 
-def write_predictions(session: Session, prediction: Prediction | None, path: Path | None, *, keep_formulas: bool = False) -> str:
+def write_predictions(
+    session: Session, prediction: Prediction | None, path: Path | None, *, keep_formulas: bool = False
+) -> str:
     """The CSV of `prediction_rows` as text; written to the path, whole or not at all, if there is one.
 
     A cell that a spreadsheet would run as a formula gets an apostrophe in front, unless ``keep_formulas``.
@@ -187,9 +214,12 @@ def write_predictions(session: Session, prediction: Prediction | None, path: Pat
 
 
 def harmless(cell: object) -> object:
-    """A cell that no spreadsheet runs: text that begins like a formula gets an apostrophe in front, numbers stay numbers.
+    """A cell that no spreadsheet runs.
 
-    Spreadsheets take a cell for a formula that begins with =, +, -, @ or their full-width forms, also behind blanks, tabs and line ends.
+    Text that begins like a formula gets an apostrophe in front, numbers stay numbers.
+
+    Spreadsheets take a cell for a formula that begins with =, +, -, @ or their full-width forms, also behind blanks,
+    tabs and line ends.
     """
     if not isinstance(cell, str) or not (cell.lstrip().startswith(_FORMULA) or cell[:1] in ("\t", "\r", "\n")):
         return cell
@@ -197,7 +227,10 @@ def harmless(cell: object) -> object:
 
 
 def _sources(session: Session) -> dict[int, str]:
-    """Where the labels come from: node -> audit, told, bulk or given. A given label that somebody has changed is told."""
+    """Where the labels come from: node -> audit, told, bulk or given.
+
+    A given label that somebody has changed is told.
+    """
     history, audit = session.refresh(), session.audit_labels
     told = {node: "audit" if node in audit else "bulk" if node in history.bulk else "told" for node in history.numbers}
     return {**dict.fromkeys(session.labels, "given"), **told}
@@ -213,20 +246,34 @@ def _json(session: Session, prediction: Prediction | None, path: Path) -> None:
 
     history, sources = session.refresh(), _sources(session)
     record: dict[str, Any] = {
-        "schema": 1, "nodewise_version": __version__, "graph": session.graph.name, "settings": session.settings.as_dict(),
-        "classes": list(prediction.classes if prediction is not None else session.classes), "guideline": history.guideline,
+        "schema": 1,
+        "nodewise_version": __version__,
+        "graph": session.graph.name,
+        "settings": session.settings.as_dict(),
+        "classes": list(prediction.classes if prediction is not None else session.classes),
+        "guideline": history.guideline,
         "guidelines": {each.name: each.description for each in history.classes if each.description},
         "labels": [
             {
-                "node": node, "name": session.name_of(node), "label": label, "from": sources[node], "audit": sources[node] == "audit",
-                "votes": dict(history.votes.get(node, {})), "notes": [note.text for note in history.notes.get(node, ())],
+                "node": node,
+                "name": session.name_of(node),
+                "label": label,
+                "from": sources[node],
+                "audit": sources[node] == "audit",
+                "votes": dict(history.votes.get(node, {})),
+                "notes": [note.text for note in history.notes.get(node, ())],
             }
             for node, label in session.labels.items()
         ],
-    }  # fmt: skip
+    }
     if prediction is not None:
         record["predictions"] = [
-            {"node": node, "name": session.name_of(node), "predicted": name, "probabilities": [round(float(p), 6) for p in row]}
+            {
+                "node": node,
+                "name": session.name_of(node),
+                "predicted": name,
+                "probabilities": [round(float(p), 6) for p in row],
+            }
             for node, (name, row) in enumerate(zip(prediction.names, prediction.probabilities, strict=True))
         ]
     with atomic_file(path) as handle:
@@ -244,7 +291,11 @@ def _label_studio(session: Session, prediction: Prediction | None, path: Path) -
     tasks = []
     for node in range(session.graph.num_nodes):
         name, label = session.name_of(node), labels.get(node, "")
-        data = {"node": name, shown: name, **{key: str(cells[node]) for key, cells in attributes.items() if key != "node"}}
+        data = {
+            "node": name,
+            shown: name,
+            **{key: str(cells[node]) for key, cells in attributes.items() if key != "node"},
+        }
         said = [(choice, who) for who, choice in votes.get(node, {}).items()] or ([(label, "")] if label else [])
         predicted = None if best is None else (*best[node], version)
         tasks.append(task(data, tag, said, label, predicted))
@@ -255,7 +306,9 @@ def _label_studio(session: Session, prediction: Prediction | None, path: Path) -
 def _label_ids(session: Session, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
     y = np.full(session.graph.num_nodes, -1, dtype=np.int64)
     for node, label in session.labels.items():
-        if label in names:  # a class that another process has told since the predictions were made is not in this export
+        if (
+            label in names
+        ):  # a class that another process has told since the predictions were made is not in this export
             y[node] = names.index(label)
     return y
 
@@ -281,7 +334,9 @@ def _features(graph: Graph) -> torch.Tensor:
         return torch.from_numpy(graph.dense_features())
     cells = graph.x.tocoo()
     indices = torch.from_numpy(np.stack([cells.row, cells.col]).astype(np.int64))
-    return torch.sparse_coo_tensor(indices, torch.from_numpy(cells.data.astype(np.float32)), cells.shape, check_invariants=True).coalesce()
+    return torch.sparse_coo_tensor(
+        indices, torch.from_numpy(cells.data.astype(np.float32)), cells.shape, check_invariants=True
+    ).coalesce()
 
 
 def _pt(session: Session, prediction: Prediction | None, path: Path) -> None:
@@ -295,14 +350,20 @@ def _pt(session: Session, prediction: Prediction | None, path: Path) -> None:
     both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
     tensors: dict[str, Any] = {
         "edge_index": torch.from_numpy(both[:, np.lexsort((both[1], both[0]))].copy()),
-        "y": torch.from_numpy(y), "train_mask": torch.from_numpy((y >= 0) & ~held), "test_mask": torch.from_numpy(held),
-        "num_nodes": graph.num_nodes, "class_names": list(names),
-    }  # fmt: skip
+        "y": torch.from_numpy(y),
+        "train_mask": torch.from_numpy((y >= 0) & ~held),
+        "test_mask": torch.from_numpy(held),
+        "num_nodes": graph.num_nodes,
+        "class_names": list(names),
+    }
     if graph.x is not None:
         tensors["x"] = _features(graph)
     if graph.node_names is not None:
         tensors["node_names"] = list(graph.node_names)
     if prediction is not None:
-        tensors |= {"predicted": torch.from_numpy(prediction.best), "probabilities": torch.from_numpy(prediction.probabilities.copy())}
+        tensors |= {
+            "predicted": torch.from_numpy(prediction.best),
+            "probabilities": torch.from_numpy(prediction.probabilities.copy()),
+        }
     with atomic_file(path) as handle:
         torch.save(tensors, handle)

@@ -1,4 +1,7 @@
-"""How accurate the predictions are: measured on an audit without bias, or on labels that are left out, which is biased."""
+"""How accurate the predictions are.
+
+Measured on an audit without bias, or on labels that are left out, which is biased.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Bias:
-    """How far an estimate of the accuracy was from the true one, in points: mean, lowest and highest over public graphs."""
+    """How far an estimate of the accuracy was from the true one, in points.
+
+    Mean, lowest and highest over public graphs.
+    """
 
     mean: float
     low: float
@@ -51,12 +57,18 @@ class Bias:
 
 @cache
 def left_out_bias() -> Bias:
-    """The measured bias of `left_out_accuracy` on labels that `gain` has chosen, five a class; by ``benchmarks/calibration.py``."""
+    """The measured bias of `left_out_accuracy` on labels that `gain` has chosen, five a class.
+
+    By ``benchmarks/calibration.py``.
+    """
     return Bias(**json.loads((files("nodewise.session.learning") / "left_out_bias.json").read_text(encoding="utf-8")))
 
 
 def wilson(right: int, of: int) -> Accuracy:
-    """Wilson's score interval (1927) for a share: unlike the textbook's it stays within 0 and 1 and holds for small samples."""
+    """Wilson's score interval (1927) for a share.
+
+    Unlike the textbook's it stays within 0 and 1 and holds for small samples.
+    """
     from scipy import stats
 
     low, high = stats.binomtest(right, of).proportion_ci(method="wilson")
@@ -64,7 +76,9 @@ def wilson(right: int, of: int) -> Accuracy:
 
 
 def audit_accuracy(best: npt.NDArray[np.int64], audit: Mapping[int, int]) -> Accuracy | None:
-    """The accuracy on the audit's labels: they were drawn at random and train nothing, so it is unbiased. None without any.
+    """The accuracy on the audit's labels: they were drawn at random and train nothing, so it is unbiased.
+
+    None without any.
 
     Args:
         best: the number of each node's predicted class: [node].
@@ -78,7 +92,8 @@ def audit_accuracy(best: npt.NDArray[np.int64], audit: Mapping[int, int]) -> Acc
 def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes: ClassList) -> Accuracy | None:
     """The accuracy on the labels, each predicted from all the others in closed form.
 
-    It is biased: the labels were chosen because they are hard, or central, and not at random. The interval takes them for a random sample, which
+    It is biased: the labels were chosen because they are hard, or central, and not at random. The interval takes them
+    for a random sample, which
     they are not.
 
     Args:
@@ -95,7 +110,10 @@ def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes:
         return None
     numbers, columns = class_columns(table[0].numpy(), learner.classes, classes)
     guesses = np.array(numbers)[columns.argmax(1)]
-    return wilson(sum(int(guesses[index]) == classes.number_of_key(learner.classes[number]) for index, _, number in told), len(told))
+    return wilson(
+        sum(int(guesses[index]) == classes.number_of_key(learner.classes[number]) for index, _, number in told),
+        len(told),
+    )
 
 
 def cross_validated(
@@ -107,11 +125,14 @@ def cross_validated(
     reporter: Reporter | None = None,
     beside: Sequence[Label] = (),
 ) -> Accuracy | None:
-    """The accuracy on labels that were left out in turn, five folds at once; None with fewer than five labels or a single class.
+    """The accuracy on labels that were left out in turn, five folds at once.
+
+    None with fewer than five labels or a single class.
 
     Labels ``beside`` train every fold and are never judged: told in bulk, they lean on predictions or on each other.
 
-    It is biased: the labels were chosen because they are hard, or central, and not at random; and every classifier here has learned from a
+    It is biased: the labels were chosen because they are hard, or central, and not at random; and every classifier here
+    has learned from a
     fifth fewer labels. The interval takes the labels for a random sample, which they are not.
     """
     import torch
@@ -124,14 +145,17 @@ def cross_validated(
         return None
     order = numpy_generator(seed, "cross-validation").permutation(count)
     size = -(-count // _FOLDS)
-    # Folds of one size, since all runs have as many labels; where they overlap, a label counts in the first that leaves it out.
+    # Folds of one size, since all runs have as many labels; where they overlap, a label counts in the first that leaves
+    # it out.
     left_out = np.stack([np.roll(order, -(fold * count // _FOLDS))[:size] for fold in range(_FOLDS)])
     kept = np.stack([np.setdiff1d(np.arange(count), part) for part in left_out])
     kept = np.concatenate([kept, np.tile(np.arange(count, count + len(beside)), (_FOLDS, 1))], axis=1)
     nodes = torch.tensor([label.node for label in (*labels, *beside)])
     numbers = torch.tensor([classes.index(label.label) for label in (*labels, *beside)])
     with one_thread():
-        runs = classifier.start(tensors.unlabelled, tensors.prepared_by(classifier), _FOLDS, len(classes), kept.shape[1])
+        runs = classifier.start(
+            tensors.unlabelled, tensors.prepared_by(classifier), _FOLDS, len(classes), kept.shape[1]
+        )
         runs.reset(derive_seed(seed, "cross-validation"))
         index = torch.from_numpy(kept)
         runs.add(nodes[index], numbers[index])

@@ -1,8 +1,13 @@
-"""A session's classifier and scores as a pure function of graph, settings, seed and effective history; and the environment that they see.
+"""A session's classifier and scores as a pure function of graph, settings, seed and effective history.
 
-`follow` brings them to a history. A classifier that is trained takes the labels in their order, one epoch each: labels that were there before, in the same
-positions, are kept, and from the first difference on everything is replayed; snapshots are a cache in memory, without which the same numbers come out,
-later. A classifier in closed form takes all labels at once, sorted by node: its predictions do not depend on their order, and an undo is one fit.
+And the environment that they see.
+
+`follow` brings them to a history. A classifier that is trained takes the labels in their order, one epoch each: labels
+that were there before, in the same
+positions, are kept, and from the first difference on everything is replayed; snapshots are a cache in memory, without
+which the same numbers come out,
+later. A classifier in closed form takes all labels at once, sorted by node: its predictions do not depend on their
+order, and an undo is one fit.
 """
 
 from __future__ import annotations
@@ -32,7 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLearner"]
 
 MANY_NODES = 200_000
-"""Nodes from which predictions are computed where they are looked at, and shares of all nodes are told from a sample."""
+"""Nodes from which predictions are computed where they are looked at, and shares of all nodes are told from a
+sample.
+"""
 _GIVEN_EPOCHS = 35
 """Epochs, at most, on the labels that were there before the session."""
 Purpose = Literal["ask", "predict", "report"]
@@ -47,7 +54,8 @@ class SessionLearner:
         tensors: the graph's; they may be shared.
         settings: classes and seed.
         classifier, strategy: those that the settings name.
-        given: labels that were there before the session; they are taken in together, one epoch for each but at most 35 in all.
+        given: labels that were there before the session; they are taken in together, one epoch for each but at most 35
+            in all.
         candidates: nodes that may be asked, bool [node].
         snapshot_bytes: memory for snapshots, at most.
     """
@@ -95,7 +103,10 @@ class SessionLearner:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes that the classifier knows: those of the start, then those of the labels in the order of the history."""
+        """The classes that the classifier knows.
+
+        Those of the start, then those of the labels in the order of the history.
+        """
         return self._classes
 
     @property
@@ -103,7 +114,9 @@ class SessionLearner:
         """How many labels it has learned from, given ones included."""
         return self.environment.step
 
-    def follow(self, history: Sequence[Label], given: Sequence[Label] | None = None, reporter: Reporter | None = None) -> None:
+    def follow(
+        self, history: Sequence[Label], given: Sequence[Label] | None = None, reporter: Reporter | None = None
+    ) -> None:
         """Bring classifier and scores to a history.
 
         Args:
@@ -163,14 +176,20 @@ class SessionLearner:
             if nodes is None:
                 return None
             chosen: list[int] = nodes[0].tolist()
-            if len(set(chosen)) < len(chosen) or any(not 0 <= node < len(allowed) or not allowed[node] for node in chosen):
+            if len(set(chosen)) < len(chosen) or any(
+                not 0 <= node < len(allowed) or not allowed[node] for node in chosen
+            ):
                 raise InputError(
-                    f"strategy {self._strategy.name!r} gave a batch that cannot be asked: {chosen}; batch() must give different nodes of the pool"
+                    f"strategy {self._strategy.name!r} gave a batch that cannot be asked: {chosen}; batch() must give"
+                    " different nodes of the pool"
                 )
             return chosen
 
     def set_budget(self, budget: int) -> None:
-        """The budget as the strategy sees it. Strategies that carry something keep the first one, which they have begun with."""
+        """The budget as the strategy sees it.
+
+        Strategies that carry something keep the first one, which they have begun with.
+        """
         if budget != self.environment.budget and self._strategy.stateless:
             self.environment.budget = budget
             self._moved()
@@ -192,7 +211,10 @@ class SessionLearner:
             return self.observation.probabilities[0]
 
     def probabilities_of(self, nodes: Sequence[int] | npt.NDArray[np.int64]) -> torch.Tensor:
-        """The predictions of the moment for some nodes: [node, class]. On a large graph no others are computed for it."""
+        """The predictions of the moment for some nodes: [node, class].
+
+        On a large graph no others are computed for it.
+        """
         if not self._looks_at_few or self._all is not None:
             return self.probabilities()[torch.as_tensor(nodes)]
         with one_thread():
@@ -205,7 +227,10 @@ class SessionLearner:
         return self.tensors.num_nodes >= MANY_NODES and hasattr(self.learner, "part")
 
     def closed(self, reporter: Reporter | None = None) -> torch.Tensor:
-        """The final predictions: [node, class]; of a classifier that is trained, those of a copy that was trained to the end."""
+        """The final predictions: [node, class].
+
+        Of a classifier that is trained, those of a copy that was trained to the end.
+        """
         if not self.classifier.trained:
             return self.probabilities()
         with one_thread():
@@ -227,7 +252,9 @@ class SessionLearner:
 
     def _trained_anew(self, reporter: Reporter | None) -> torch.Tensor:
         """The final predictions of a classifier that gives no snapshots: another one learns everything, and ends."""
-        twin = SessionLearner(self.tensors, self._settings, self.classifier, self._strategy, self._given, self.environment.candidates, 0)
+        twin = SessionLearner(
+            self.tensors, self._settings, self.classifier, self._strategy, self._given, self.environment.candidates, 0
+        )
         twin.follow(self._history)
         twin.learner.finish(reporter)
         return torch.softmax(twin._logits(), -1)
@@ -279,8 +306,9 @@ class SessionLearner:
         self._classes = (*self._classes, *fresh)
         if self.learner.num_classes != max(1, len(self._classes)):
             raise InputError(
-                f"the classifier {self.classifier.name!r} has {self.learner.num_classes} classes where {len(self._classes)} are known: reset() "
-                "must forget those that came by add_classes(), and num_classes count them; nodewise.testing.check_classifier looks for this"
+                f"the classifier {self.classifier.name!r} has {self.learner.num_classes} classes where"
+                f" {len(self._classes)} are known: reset() must forget those that came by add_classes(), and"
+                " num_classes count them; nodewise.testing.check_classifier looks for this"
             )
 
     def _number(self, name: str) -> int:
@@ -359,7 +387,9 @@ class Learners:
                 for sentence in changed_code(contents.settings, classifier, strategy):
                     report(Warned(sentence))
         tensors = GraphTensors(contents.graph, "cpu") if other is None else other.tensors
-        return SessionLearner(tensors, contents.settings, classifier, strategy, given, torch.from_numpy(mask), snapshot_bytes)
+        return SessionLearner(
+            tensors, contents.settings, classifier, strategy, given, torch.from_numpy(mask), snapshot_bytes
+        )
 
 
 class SessionEnvironment(Environment):

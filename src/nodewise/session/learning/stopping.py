@@ -12,7 +12,14 @@ import numpy as np
 
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.files.export import class_columns
-from nodewise.session.learning.estimates import Accuracy, Bias, audit_accuracy, cross_validated, left_out_accuracy, left_out_bias
+from nodewise.session.learning.estimates import (
+    Accuracy,
+    Bias,
+    audit_accuracy,
+    cross_validated,
+    left_out_accuracy,
+    left_out_bias,
+)
 
 if TYPE_CHECKING:
     from nodewise.session.log.history import History
@@ -48,14 +55,17 @@ class StopReport:
 
     Attributes:
         labels: labels that train the classifier.
-        change_rate: share of the nodes whose prediction changes with one more label, on average over the last stretch of the curve.
-        left_out: accuracy on the labels, each predicted from all the others, of a classifier in closed form: biased, since they were chosen and not drawn.
+        change_rate: share of the nodes whose prediction changes with one more label, on average over the last stretch
+            of the curve.
+        left_out: accuracy on the labels, each predicted from all the others, of a classifier in closed form: biased,
+            since they were chosen and not drawn.
             Labels told in bulk are not judged.
         left_out_bias: how far that was from the true accuracy on public graphs; None where there is no such estimate.
         cross_validated: the same of any other classifier, a fifth of the labels left out at a time.
         audit: accuracy on nodes drawn at random: unbiased, with its 95 % interval.
         curve: the predictions after more and more labels.
-        next_change: share of the nodes whose prediction the next ten labels may change, if it goes on as it has; no gain in accuracy can be larger.
+        next_change: share of the nodes whose prediction the next ten labels may change, if it goes on as it has; no
+            gain in accuracy can be larger.
         next_gain: what they may bring in accuracy, from the audit's curve; None without one.
         words: the same as sentences.
     """
@@ -77,9 +87,12 @@ class StopReport:
 
 
 def make_report(session: Session, history: History, reporter: Reporter | None = None) -> StopReport:
-    """The report on a session as it is now. A classifier that is trained runs its closing epochs at up to eight points of the history, and five folds.
+    """The report on a session as it is now.
 
-    It works on a classifier of its own: the reporter may ask and tell meanwhile, and the next `ask` need not learn everything again.
+    A classifier that is trained runs its closing epochs at up to eight points of the history, and five folds.
+
+    It works on a classifier of its own: the reporter may ask and tell meanwhile, and the next `ask` need not learn
+    everything again.
     """
     report = reporter or Silent()
     training, given = session.training(history)
@@ -105,7 +118,9 @@ def make_report(session: Session, history: History, reporter: Reporter | None = 
     if judged and learner.learner.leave_one_out() is not None:
         left_out = left_out_accuracy(learner, {label.node for label in judged}, classes)
     elif judged:
-        crossed = cross_validated(learner.tensors, judged, learner.classes, learner.classifier, session.settings.seed, report, beside)
+        crossed = cross_validated(
+            learner.tensors, judged, learner.classes, learner.classifier, session.settings.seed, report, beside
+        )
     rate, change = _outlook(points)
     gain = _gain(points, change)
     last = points[-1].audit if points else None
@@ -133,20 +148,25 @@ def _outlook(points: Sequence[CurvePoint]) -> tuple[float | None, float | None]:
 
 
 def _gain(points: Sequence[CurvePoint], change: float | None) -> float | None:
-    """From a least-squares fit of accuracy = a − b/√labels to the audit's curve, not below 0 and not above the change."""
+    """From a least-squares fit of accuracy = a − b/√labels to the audit's curve, not below 0 and not above the
+    change.
+    """
     seen = [(point.labels, point.audit.mean) for point in points if point.audit is not None and point.labels > 0]
     if len(seen) < 3:
         return None
     x = np.array([[1.0, -1 / math.sqrt(count)] for count, _ in seen])
     slope = float(np.linalg.lstsq(x, np.array([mean for _, mean in seen]), rcond=None)[0][1])
     now = seen[-1][0]
-    return float(np.clip(slope * (1 / math.sqrt(now) - 1 / math.sqrt(now + _NEXT)), 0.0, 1.0 if change is None else change))
+    return float(
+        np.clip(slope * (1 / math.sqrt(now) - 1 / math.sqrt(now + _NEXT)), 0.0, 1.0 if change is None else change)
+    )
 
 
 def _bias_words(bias: Bias) -> str:
     return (
-        f"on {bias.graphs} public graphs such an estimate lay {abs(bias.mean):.0f} points {'below' if bias.mean < 0 else 'above'} the true accuracy on "
-        f"average, from {bias.low:+.0f} to {bias.high:+.0f}"
+        f"on {bias.graphs} public graphs such an estimate lay {abs(bias.mean):.0f} points"
+        f" {'below' if bias.mean < 0 else 'above'} the true accuracy on average, from {bias.low:+.0f} to"
+        f" {bias.high:+.0f}"
     )
 
 
@@ -162,11 +182,14 @@ def _words(
         return ("nothing has been told yet, so there is nothing to report",)
     said = []
     if rate is not None and change is not None:
-        said.append(f"one more label changes {rate:.1%} of the predictions; the next ten may change {change:.1%} of them")
+        said.append(
+            f"one more label changes {rate:.1%} of the predictions; the next ten may change {change:.1%} of them"
+        )
     audit = points[-1].audit
     if audit is not None:
         said.append(
-            f"accuracy on {audit.nodes} nodes drawn at random: {audit.mean:.0%}, with 95 % confidence {audit.low:.0%} to {audit.high:.0%} (unbiased)"
+            f"accuracy on {audit.nodes} nodes drawn at random: {audit.mean:.0%}, with 95 % confidence {audit.low:.0%}"
+            f" to {audit.high:.0%} (unbiased)"
         )
     if left_out is not None:
         said.append(
@@ -175,10 +198,13 @@ def _words(
         )
     if crossed is not None:
         said.append(
-            f"cross-validated on the {crossed.nodes} labels: {crossed.mean:.0%}; biased, since they were chosen and not drawn at random"
+            f"cross-validated on the {crossed.nodes} labels: {crossed.mean:.0%}; biased, since they were chosen and not"
+            " drawn at random"
         )
     if gain is not None:
-        said.append(f"the next ten labels may bring {100 * gain:.1f} points of accuracy, if the curve goes on as it has")
+        said.append(
+            f"the next ten labels may bring {100 * gain:.1f} points of accuracy, if the curve goes on as it has"
+        )
     if audit is None:
         said.append("for an accuracy without bias, make a session with an audit")
     if change is not None:

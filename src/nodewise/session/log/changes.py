@@ -14,7 +14,10 @@ __all__ = ["check_undo", "declare", "describe", "known_number", "merge", "order"
 
 
 def declare(who: str, name: str, new_class: bool, history: History) -> list[Draft]:
-    """A class that nobody has used yet; one that looks like a known class misspelt only where that is said to be meant."""
+    """A class that nobody has used yet.
+
+    One that looks like a known class misspelt only where that is said to be meant.
+    """
     text = class_name(name)
     classes = history.classes
     if classes.is_told(text):
@@ -42,7 +45,11 @@ def merge(who: str, name: str, into: str, history: History) -> list[Draft]:
 
 def describe(who: str, name: str | None, text: str, history: History) -> list[Draft]:
     """A class's guideline, or the job's."""
-    return [Draft("describe", who, {"class": None if name is None else known_number(history, name), "text": valid_text(text)})]
+    return [
+        Draft(
+            "describe", who, {"class": None if name is None else known_number(history, name), "text": valid_text(text)}
+        )
+    ]
 
 
 def order(who: str, names: Sequence[str], history: History) -> list[Draft]:
@@ -65,7 +72,8 @@ def check_undo(events: Sequence[Event], draft: Draft, start: Sequence[str]) -> N
         after = read_history([*events, Event(len(events) + 1, 0.0, draft.annotator, draft.kind, draft.body)], start)
         if after.classes.duplicates:
             raise SessionError(
-                f"with event {draft.body['event']} taken back two classes would be called {after.classes.duplicates[0]!r}: rename one of them first"
+                f"with event {draft.body['event']} taken back two classes would be called"
+                f" {after.classes.duplicates[0]!r}: rename one of them first"
             )
 
 

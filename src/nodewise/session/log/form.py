@@ -1,8 +1,13 @@
-"""The form of a session's file, whether a file has it, and that nothing is written over it. It imports neither torch nor numpy.
+"""The form of a session's file, whether a file has it, and that nothing is written over it.
 
-A session may come from a stranger. SQLite does what lies in and beside a file: it rolls a hot journal back, deletes the super-journal that the
-journal names, goes over to a write-ahead log that lies there, runs triggers. So, in this order: the header is read as any file is; what lies
-beside is looked at; the connection is fettered; the schema must be, to the letter, the one that nodewise writes; only then is content read.
+It imports neither torch nor numpy.
+
+A session may come from a stranger. SQLite does what lies in and beside a file: it rolls a hot journal back, deletes the
+super-journal that the
+journal names, goes over to a write-ahead log that lies there, runs triggers. So, in this order: the header is read as
+any file is; what lies
+beside is looked at; the connection is fettered; the schema must be, to the letter, the one that nodewise writes; only
+then is content read.
 
 What may stand in the log:
 
@@ -10,7 +15,8 @@ What may stand in the log:
     tell       node, label, class [, overrule]      one answer; overrule: it counts whatever others said
     bulk       nodes, labels, classes [, overrule]  many answers given in one go, taken back as one
     skip       node
-    settle     node, label, class                   what a disagreement comes to: it counts whatever the votes say, until it is settled again
+    settle     node, label, class                   what a disagreement comes to: it counts whatever the votes say,
+    until it is settled again
     class      name, class                          a class declared before it is used
     rename     class, name
     merge      class, into                          the labels of one class count as another's
@@ -22,7 +28,8 @@ What may stand in the log:
     release    annotator                            what they have not answered is free for others
     undo       event
 
-A class is known by its number, which is given once and never again. Events written before there were numbers have the name alone.
+A class is known by its number, which is given once and never again. Events written before there were numbers have the
+name alone.
 """
 
 from __future__ import annotations
@@ -73,7 +80,10 @@ __all__ = [
 
 APPLICATION_ID = 0x6E6F6477  # "nodw": what SQLite's header says of the kind of file
 FORM = 2
-"""The newest form of the file: 1 has the events ask, tell, skip, undo, class and budget; 2 all others, too. The tables are the same."""
+"""The newest form of the file: 1 has the events ask, tell, skip, undo, class and budget; 2 all others, too.
+
+The tables are the same.
+"""
 TABLES = """
 CREATE TABLE session (settings TEXT NOT NULL);
 CREATE TABLE parts (name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL);
@@ -82,15 +92,29 @@ CREATE TABLE events (
 );
 CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-"""
-_SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")  # ends a journal that names a super-journal, as it begins every journal
+"""  # noqa: E501 (the text is compared with that of files from before)
+_SUPER_JOURNAL = bytes.fromhex(
+    "d9d505f920a163d7"
+)  # ends a journal that names a super-journal, as it begins every journal
 _STEPS, _STEPS_AT_ONCE = 10_000_000, 100_000
-"""Steps of SQLite's machine that one operation may take beside one for each byte of the file, and how often they are counted."""
-_PRAGMAS = {"quick_check", "synchronous", "journal_mode", "busy_timeout", "schema_version", "user_version", "shrink_memory"}
+"""Steps of SQLite's machine that one operation may take beside one for each byte of the file, and how often they are
+counted.
+"""
+_PRAGMAS = {
+    "quick_check",
+    "synchronous",
+    "journal_mode",
+    "busy_timeout",
+    "schema_version",
+    "user_version",
+    "shrink_memory",
+}
 _READABLE = {"session", "parts", "events", "sqlite_master"}
 FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
 """The kinds of the file's first form."""
-CHANGES = frozenset({"tell", "bulk", "skip", "settle", "class", "rename", "merge", "describe", "order", "note", "budget", "redundancy"})
+CHANGES = frozenset(
+    {"tell", "bulk", "skip", "settle", "class", "rename", "merge", "describe", "order", "note", "budget", "redundancy"}
+)
 """The kinds that an undo can take back."""
 KINDS = CHANGES | {"ask", "undo", "release"}
 """What an event may be."""
@@ -110,28 +134,37 @@ def check_header(path: Path) -> None:
     """
     try:
         if not path.exists():
-            raise SessionFileError(f"there is no session {str(path)!r}: check the path, or make one with 'nodewise session new'")
+            raise SessionFileError(
+                f"there is no session {str(path)!r}: check the path, or make one with 'nodewise session new'"
+            )
         if not path.is_file():
             raise SessionFileError(f"{str(path)!r} is not a file: give the session's file")
         with path.open("rb") as file:
             head = file.read(100)
     except OSError as error:
-        raise SessionFileError(f"{str(path)!r} cannot be read: {error.strerror or error}; check its permissions") from error
+        raise SessionFileError(
+            f"{str(path)!r} cannot be read: {error.strerror or error}; check its permissions"
+        ) from error
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         raise SessionFileError(
-            f"{str(path)!r} is not a session, or its beginning is damaged: nothing was changed; use a backup if it was one"
+            f"{str(path)!r} is not a session, or its beginning is damaged: nothing was changed; use a backup if it"
+            " was one"
         )
     version, kind = int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big")
     if kind != APPLICATION_ID:
         raise SessionFileError(
-            f"{str(path)!r} is a database of another program, not a session: nothing was changed; give the session's file"
+            f"{str(path)!r} is a database of another program, not a session: nothing was changed; give the session's"
+            " file"
         )
     if version > FORM:
         raise SessionFileError(
-            f"{str(path)!r} was written by a newer nodewise (form {version}, this one reads up to {FORM}): nothing was changed; update nodewise"
+            f"{str(path)!r} was written by a newer nodewise (form {version}, this one reads up to {FORM}): nothing was"
+            " changed; update nodewise"
         )
     if version < 1:
-        raise SessionFileError(f"{str(path)!r} has form {version}, which no nodewise has written: nothing was changed; use a backup")
+        raise SessionFileError(
+            f"{str(path)!r} has form {version}, which no nodewise has written: nothing was changed; use a backup"
+        )
     if head[18:20] != b"\1\1":
         raise damaged(path, "its header asks for a write-ahead log, which no nodewise uses")
 
@@ -139,7 +172,8 @@ def check_header(path: Path) -> None:
 def check_beside(path: Path) -> None:
     """Refuse files beside a session that SQLite would act on and that no nodewise leaves.
 
-    A journal is an ordinary file with one name, which names no super-journal: SQLite would delete that one. It would write into whatever the
+    A journal is an ordinary file with one name, which names no super-journal: SQLite would delete that one. It would
+    write into whatever the
     journal's name leads to, and take the pages of a write-ahead log for the session's own.
 
     Raises:
@@ -153,7 +187,9 @@ def check_beside(path: Path) -> None:
     try:
         entry = journal.lstat()
         if not stat.S_ISREG(entry.st_mode) or entry.st_nlink > 1:
-            raise _stranger(path, journal, "not an ordinary file" if entry.st_nlink == 1 else "another name of some other file")
+            raise _stranger(
+                path, journal, "not an ordinary file" if entry.st_nlink == 1 else "another name of some other file"
+            )
         with journal.open("rb") as file:
             file.seek(max(0, entry.st_size - 8))
             if file.read(8) == _SUPER_JOURNAL and entry.st_size > 8:
@@ -161,11 +197,15 @@ def check_beside(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise SessionFileError(f"{str(journal)!r} cannot be read: {error.strerror or error}; check its permissions") from error
+        raise SessionFileError(
+            f"{str(journal)!r} cannot be read: {error.strerror or error}; check its permissions"
+        ) from error
 
 
 def check_new_name(path: Path) -> None:
-    """Refuse a name for a new file beside which the journal of an earlier one lies: SQLite would play it into the new one.
+    """Refuse a name for a new file beside which the journal of an earlier one lies.
+
+    SQLite would play it into the new one.
 
     Raises:
         InputError: says which.
@@ -174,13 +214,16 @@ def check_new_name(path: Path) -> None:
         beside = path.with_name(path.name + ending)
         if os.path.lexists(beside):
             raise InputError(
-                f"beside {str(path)!r} lies {beside.name!r} of an earlier file, which would be played into the new one: "
-                "open that file once if it is still there, else move the journal away"
+                f"beside {str(path)!r} lies {beside.name!r} of an earlier file, which would be played into the new one:"
+                " open that file once if it is still there, else move the journal away"
             )
 
 
 def connect(path: Path, wait: float) -> sqlite3.Connection:
-    """A connection that does no more than a session needs, whatever the file says: it reads three tables and adds events."""
+    """A connection that does no more than a session needs, whatever the file says.
+
+    It reads three tables and adds events.
+    """
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
     )
@@ -226,7 +269,10 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
     if sorted(map(repr, schema)) != sorted(map(repr, expected)):
         further = [f"{row[0]} {row[1]}" for row in schema if row not in expected]
         lacking = [f"{row[0]} {row[1]}" for row in expected if row not in schema]
-        raise damaged(path, f"its schema is not that of a session: it has {further or 'nothing'} in place of {lacking or 'nothing'}")
+        raise damaged(
+            path,
+            f"its schema is not that of a session: it has {further or 'nothing'} in place of {lacking or 'nothing'}",
+        )
 
 
 def check_content(connection: sqlite3.Connection, path: Path) -> None:
@@ -262,7 +308,8 @@ def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) 
     """What SQLite or the system said, as a sentence that says what to do."""
     if isinstance(error, OSError):
         return SessionError(
-            f"{str(path)!r} cannot be {done}: {error.strerror or error}; check the folder, its permissions and the space left"
+            f"{str(path)!r} cannot be {done}: {error.strerror or error}; check the folder, its permissions and the"
+            " space left"
         )
     said = str(error)
     if said.startswith("Could not decode"):
@@ -273,19 +320,27 @@ def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) 
         return damaged(path, "it asks for more than a session does")
     if "locked" in said or "busy" in said:
         return SessionError(
-            f"the session {str(path)!r} is in use by another process, {wait:g} s were waited for it: try again when it has finished"
+            f"the session {str(path)!r} is in use by another process, {wait:g} s were waited for it: try again when it"
+            " has finished"
         )
     if "full" in said:
         return SessionError(
-            f"{str(path)!r} cannot be {done}: the disk is full; nothing that was told before is lost; free some space and do it again"
+            f"{str(path)!r} cannot be {done}: the disk is full; nothing that was told before is lost; free some space"
+            " and do it again"
         )
     if "readonly" in said or "unable to open" in said:
         return SessionError(
-            f"{str(path)!r} cannot be {done}: the file or its folder is read-only ({said}); nothing is lost; change the permissions"
+            f"{str(path)!r} cannot be {done}: the file or its folder is read-only ({said}); nothing is lost; change the"
+            " permissions"
         )
-    if any(word in said for word in ("malformed", "not a database", "no such table", "no such column", "unsupported file format")):
+    if any(
+        word in said
+        for word in ("malformed", "not a database", "no such table", "no such column", "unsupported file format")
+    ):
         return damaged(path, said)
-    return SessionError(f"{str(path)!r} cannot be {done}: {said}; nothing that was told before is lost; check the disk and do it again")
+    return SessionError(
+        f"{str(path)!r} cannot be {done}: {said}; nothing that was told before is lost; check the disk and do it again"
+    )
 
 
 @dataclass(frozen=True)
@@ -334,8 +389,11 @@ def check_event(event: Event, nodes: int) -> str:
     checks: dict[str, dict[str, Callable[[Any], bool]]] = {
         "ask": {"node": is_node},
         "tell": {"node": is_node, "label": _is_name},
-        "bulk": {"nodes": lambda value: _is_list(value, is_node), "labels": lambda value: _is_list(value, _is_name),
-                 "classes": lambda value: _is_list(value, _is_class)},
+        "bulk": {
+            "nodes": lambda value: _is_list(value, is_node),
+            "labels": lambda value: _is_list(value, _is_name),
+            "classes": lambda value: _is_list(value, _is_class),
+        },
         "skip": {"node": is_node},
         "settle": {"node": is_node, "label": _is_name, "class": _is_class},
         "class": {"name": _is_name},
@@ -348,9 +406,13 @@ def check_event(event: Event, nodes: int) -> str:
         "redundancy": {"redundancy": lambda value: _is_int(value, 1, MOST_OPINIONS)},
         "release": {"annotator": _is_name},
         "undo": {"event": lambda value: _is_int(value, 1, event.id - 1)},
-    }  # fmt: skip
+    }
     wrong = [key for key, holds in checks[event.kind].items() if key not in event.body or not holds(event.body[key])]
-    wrong += [key for key, holds in _OPTIONAL.items() if key in event.body and key not in checks[event.kind] and not holds(event.body[key])]
+    wrong += [
+        key
+        for key, holds in _OPTIONAL.items()
+        if key in event.body and key not in checks[event.kind] and not holds(event.body[key])
+    ]
     if event.kind == "bulk" and not wrong and len({len(event.body[key]) for key in ("nodes", "labels", "classes")}) > 1:
         wrong.append("nodes")
     return f"its {wrong[0]} is {str(event.body.get(wrong[0]))[:40]!r}" if wrong else ""
@@ -362,9 +424,17 @@ def is_text(value: object) -> bool:
 
 
 def graph_path(log: Log) -> Path | None:
-    """Where the graph of a session lies that is not inside its file: where it was, else beside the session; None where it is in neither."""
+    """Where the graph of a session lies that is not inside its file: where it was, else beside the session.
+
+    None where it is in neither.
+    """
     stored = log.settings.get("graph")
-    if not isinstance(stored, dict) or stored.get("where") == "inside" or not isinstance(stored.get("path"), str) or "\0" in stored["path"]:
+    if (
+        not isinstance(stored, dict)
+        or stored.get("where") == "inside"
+        or not isinstance(stored.get("path"), str)
+        or "\0" in stored["path"]
+    ):
         return None
     path = Path(stored["path"])
     beside = log.path.with_name(os.path.basename(stored["path"]) or "graph")  # noqa: PTH119 (the path may come from another system)
@@ -378,7 +448,9 @@ def graph_files(path: Path) -> list[Path]:
     """The files that a graph's path stands for: itself, or those of a folder of tables."""
     folder = path if path.is_dir() else path.parent
     tables = [folder / name for name in _FOLDER_FILES if os.path.lexists(folder / name)]
-    is_table = path.name in ("nodes.csv", "edges.csv") and {"nodes.csv", "edges.csv"} <= {table.name for table in tables}
+    is_table = path.name in ("nodes.csv", "edges.csv") and {"nodes.csv", "edges.csv"} <= {
+        table.name for table in tables
+    }
     return tables if path.is_dir() or is_table else [path]
 
 
@@ -397,7 +469,9 @@ def check_output(path: Path, log: Log) -> None:
             raise InputError(f"{str(path)!r} is the place of the session's journal: export to another file")
     graph = graph_path(log)
     if graph is not None and any(_is_same(path, file) for file in (graph, *graph_files(graph))):
-        raise InputError(f"{str(path)!r} is the session's graph, without which it cannot be opened: export to another file")
+        raise InputError(
+            f"{str(path)!r} is the session's graph, without which it cannot be opened: export to another file"
+        )
 
 
 def _stranger(path: Path, beside: Path, what: str) -> SessionFileError:
@@ -433,7 +507,9 @@ def _is_int(value: object, least: int, most: int) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300 and math.isfinite(value)
+    return (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300 and math.isfinite(value)
+    )
 
 
 def _is_name(value: object) -> bool:
@@ -449,7 +525,10 @@ def _is_list(value: object, holds: Callable[[Any], bool]) -> bool:
 
 
 def _is_predicted(value: object) -> bool:
-    return _is_list(value, lambda pair: isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and _is_number(pair[1]))
+    return _is_list(
+        value,
+        lambda pair: isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and _is_number(pair[1]),
+    )
 
 
 _OPTIONAL: dict[str, Callable[[Any], bool]] = {

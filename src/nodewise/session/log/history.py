@@ -1,8 +1,13 @@
-"""What the log means: labels by majority in the order first told, classes, skips, open queries, notes. It imports neither torch nor numpy.
+"""What the log means: labels by majority in the order first told, classes, skips, open queries, notes.
 
-An event counts unless an undo that counts itself takes it back; an undo may be undone. Every annotator has one vote a node, the last one that
-counts; saying the same again is no new vote. A node's label is the one with most votes; between equals the one whose oldest standing vote is the
-oldest. A vote that overrules decides alone, until its annotator changes it or another overrules. What was settled stands whatever the votes say,
+It imports neither torch nor numpy.
+
+An event counts unless an undo that counts itself takes it back; an undo may be undone. Every annotator has one vote a
+node, the last one that
+counts; saying the same again is no new vote. A node's label is the one with most votes; between equals the one whose
+oldest standing vote is the
+oldest. A vote that overrules decides alone, until its annotator changes it or another overrules. What was settled
+stands whatever the votes say,
 until it is settled otherwise. A node's position in the history is that of its
 first vote that counts: a label that is changed stays where it was.
 """
@@ -54,7 +59,8 @@ class ClassList:
     """The classes at one moment. Iterating gives those that can be told, by their numbers.
 
     Attributes:
-        first_names: number -> the name that the class was first known by, for every number ever given, also those that were taken back.
+        first_names: number -> the name that the class was first known by, for every number ever given, also those that
+            were taken back.
         names: number -> what the class is called now, of those that are there, merged ones included.
         merged: number of a class -> number of the class that its labels count as.
         descriptions: number -> guideline.
@@ -96,7 +102,9 @@ class ClassList:
         """
         number = max(self.first_names, default=0) + 1
         if number > LAST_CLASS:
-            raise SessionError(f"the session has a class with the number {number - 1}, so none can be added: make a new session")
+            raise SessionError(
+                f"the session has a class with the number {number - 1}, so none can be added: make a new session"
+            )
         return number
 
     def resolve(self, number: int) -> int:
@@ -119,8 +127,13 @@ class ClassList:
         return name in self._by_name
 
     def former_number(self, name: str) -> int | None:
-        """The number of a class of this name that was taken back: it comes back under the number that it had. None where there was none."""
-        return next((number for number, first in self.first_names.items() if first == name and number not in self.names), None)
+        """The number of a class of this name that was taken back: it comes back under the number that it had.
+
+        None where there was none.
+        """
+        return next(
+            (number for number, first in self.first_names.items() if first == name and number not in self.names), None
+        )
 
     def key(self, number: int) -> str:
         """What the classifier knows a class by: its first name, so that a rename changes no prediction."""
@@ -249,7 +262,9 @@ class History:
     @cached_property
     def votes(self) -> Mapping[int, Mapping[str, str]]:
         """node -> annotator -> label, by the names that classes have now."""
-        return {node: {who: self.classes.name(vote.number) for who, vote in by.items()} for node, by in self.ballots.items()}
+        return {
+            node: {who: self.classes.name(vote.number) for who, vote in by.items()} for node, by in self.ballots.items()
+        }
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
@@ -264,10 +279,17 @@ class History:
     @property
     def disagreements(self) -> dict[int, dict[str, str]]:
         """The nodes whose annotators say different things, and that nobody has settled: node -> annotator -> label."""
-        return {node: dict(votes) for node, votes in self.votes.items() if len(set(votes.values())) > 1 and node not in self.settled}
+        return {
+            node: dict(votes)
+            for node, votes in self.votes.items()
+            if len(set(votes.values())) > 1 and node not in self.settled
+        }
 
     def open_queries(self, redundancy: int = 1) -> list[OpenQuery]:
-        """The queries that still wait: the annotator has neither told nor skipped the node nor left, and it has fewer votes than it should."""
+        """The queries that still wait.
+
+        The annotator has neither told nor skipped the node nor left, and it has fewer votes than it should.
+        """
         waiting: dict[tuple[str, int], OpenQuery] = {}
         for query in self.asked:
             ballot: Collection[str] = self.ballots.get(query.node, {})
@@ -280,7 +302,10 @@ class History:
         return sorted(waiting.values(), key=lambda query: query.event)
 
     def decider(self, node: int) -> str | None:
-        """Who gives a node its label: who settled it, whose vote overrules, else the oldest standing vote for it; None without a label."""
+        """Who gives a node its label: who settled it, whose vote overrules, else the oldest standing vote for it.
+
+        None without a label.
+        """
         if node in self.settled and node in self.ballots:
             return self.settled[node][1]
         if node in self.overruled:
@@ -307,7 +332,9 @@ def read_history(events: Iterable[Event], start: Sequence[str] = ()) -> History:
 
 
 def extend_history(history: History, events: Sequence[Event], start: Sequence[str] = ()) -> History:
-    """What the log means, from what it meant at an earlier event: the same as `read_history`, and as quick for a long log as for a short one.
+    """What the log means, from what it meant at an earlier event.
+
+    The same as `read_history`, and as quick for a long log as for a short one.
 
     Args:
         history: the meaning of the first events.
@@ -349,7 +376,9 @@ def undone(events: Sequence[Event]) -> set[int]:
 
 
 class _Builder:
-    """A history that grows; what is in its dictionaries is replaced, never changed, so that the one it began with keeps its own."""
+    """A history that grows; what is in its dictionaries is replaced, never changed, so that the one it began with keeps
+    its own.
+    """
 
     def __init__(self, before: History) -> None:
         self._before = before
@@ -370,7 +399,9 @@ class _Builder:
         self._classes_changed = self._merges_changed = False
 
     def number(self, events: Iterable[Event]) -> None:
-        """Give numbers to the classes of all events, also of those that were taken back, so that no number is ever given twice."""
+        """Give numbers to the classes of all events, also of those that were taken back, so that no number is ever
+        given twice.
+        """
         for event in events:
             if event.kind in ("tell", "class", "bulk", "settle"):
                 for number, name in self._classes_of(event):
@@ -417,19 +448,36 @@ class _Builder:
     def history(self, last: int) -> History:
         classes = self._before.classes
         if self._classes_changed:
-            classes = ClassList(self._first_names, self._names, self._merged, self._descriptions, self._aliases, self._shown)
+            classes = ClassList(
+                self._first_names, self._names, self._merged, self._descriptions, self._aliases, self._shown
+            )
         numbers = self._before.numbers
         if self._touched or self._merges_changed:
             changed: Iterable[int] = self._ballots if self._merges_changed else self._touched
             numbers = {**numbers, **{node: self._count(classes, node) for node in changed}}
         return replace(
-            self._before, last=last, ballots=self._ballots, numbers=numbers, overruled=self._overruled, settled=self._settled, skipped=self._skipped,
-            asked=self._asked, released=self._released, classes=classes, guideline=self._guideline, notes=self._notes, budget=self._budget,
-            redundancy=self._redundancy, changes=self._changes,
-        )  # fmt: skip
+            self._before,
+            last=last,
+            ballots=self._ballots,
+            numbers=numbers,
+            overruled=self._overruled,
+            settled=self._settled,
+            skipped=self._skipped,
+            asked=self._asked,
+            released=self._released,
+            classes=classes,
+            guideline=self._guideline,
+            notes=self._notes,
+            budget=self._budget,
+            redundancy=self._redundancy,
+            changes=self._changes,
+        )
 
     def _classes_of(self, event: Event) -> list[tuple[int, str]]:
-        """The classes that an event speaks of: number and name. One from before there were numbers has the number of its name."""
+        """The classes that an event speaks of: number and name.
+
+        One from before there were numbers has the number of its name.
+        """
         body = event.body
         if event.kind == "bulk":
             return [(int(number), str(name)) for number, name in zip(body["classes"], body["labels"], strict=True)]
@@ -453,7 +501,10 @@ class _Builder:
         ):  # no new vote, but perhaps one that is now meant for this node
             self._ballots[node] = {**before, who: Vote(number, old.bulk and bulk)}
         else:  # a change of mind is a later vote
-            self._ballots[node] = {**{other: vote for other, vote in before.items() if other != who}, who: Vote(number, bulk)}
+            self._ballots[node] = {
+                **{other: vote for other, vote in before.items() if other != who},
+                who: Vote(number, bulk),
+            }
         if overrule:
             self._overruled[node] = who
         if who in self._skipped:

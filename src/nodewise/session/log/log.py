@@ -4,9 +4,12 @@
     parts     what the job needs beside the log: the graph, the policy; with their SHA-256, never changed
     events    id, time, annotator, kind, body as JSON, and a chained hash of all that came before
 
-An event is there when `append` has returned: rollback journal, ``synchronous=EXTRA``. The journal file is kept between two appends, its header
-zeroed (``journal_mode=PERSIST``), which saves two syncs of the folder each; it is removed when the log is closed. The chain tells
-a damaged row, which SQLite's own check does not; and, looked at inside each transaction that appends, a file that another was copied over.
+An event is there when `append` has returned: rollback journal, ``synchronous=EXTRA``. The journal file is kept between
+two appends, its header
+zeroed (``journal_mode=PERSIST``), which saves two syncs of the folder each; it is removed when the log is closed. The
+chain tells
+a damaged row, which SQLite's own check does not; and, looked at inside each transaction that appends, a file that
+another was copied over.
 """
 
 from __future__ import annotations
@@ -77,7 +80,9 @@ class Log:
         self._lock = threading.RLock()
 
     @classmethod
-    def create(cls, path: str | Path, settings: Mapping[str, Any], parts: Mapping[str, bytes] | None = None, **options: Any) -> Log:
+    def create(
+        cls, path: str | Path, settings: Mapping[str, Any], parts: Mapping[str, bytes] | None = None, **options: Any
+    ) -> Log:
         """A new file, which appears whole or not at all.
 
         Raises:
@@ -86,9 +91,13 @@ class Log:
         """
         path = Path(path)
         if path.exists() or path.is_symlink():
-            raise InputError(f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it")
+            raise InputError(
+                f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it"
+            )
         if not path.absolute().parent.is_dir():
-            raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the session {path.name!r}: make it first")
+            raise InputError(
+                f"there is no folder {str(path.absolute().parent)!r} for the session {path.name!r}: make it first"
+            )
         check_new_name(path)
         part = part_path(path)
         try:
@@ -109,10 +118,12 @@ class Log:
             clock: tells the time of events.
 
         Raises:
-            SessionFileError: there is no such file, or it is damaged, of another kind or from a newer version; it is left as it is.
+            SessionFileError: there is no such file, or it is damaged, of another kind or from a newer version; it is
+                left as it is.
         """
         path = Path(path)
-        # Closing a file lets go of all locks that this process has on it, also those of another log in the middle of a write: then it is not read
+        # Closing a file lets go of all locks that this process has on it, also those of another log in the middle of a
+        # write: then it is not read
         # as a file, and need not be, since it was when that one was opened.
         if not any(each._identity == _identity(path) for each in list(_OPEN)):
             check_header(path)
@@ -169,19 +180,22 @@ class Log:
         """Write events, all or none. When this returns they are on the disk.
 
         Args:
-            drafts: what happened; or a function that gives it, called when all events have been read and nobody else can write.
+            drafts: what happened; or a function that gives it, called when all events have been read and nobody else
+                can write.
             seen: the last event that the caller knew of when deciding.
             wrong: says what is wrong with an event that could not be read again; empty where nothing is.
 
         Raises:
             MovedOnError: there are events after ``seen``; nothing was written.
-            SessionFileError: the file is no longer the one that was opened: another was put in its place, or copied over it. Nothing was written.
+            SessionFileError: the file is no longer the one that was opened: another was put in its place, or copied
+                over it. Nothing was written.
             SessionError: the file cannot be written, or an event is wrong; nothing of it is in the log.
         """
         with self._lock, _translated(self.path, "written", self._wait):
             connection = self._connection
             limit_steps(connection, self.path)
-            # what lies on the disk counts: a copy of the same number of changes looks to SQLite as if its own pages were still right
+            # what lies on the disk counts: a copy of the same number of changes looks to SQLite as if its own pages
+            # were still right
             connection.execute("PRAGMA shrink_memory")
             self._check_name()
             if connection.execute("PRAGMA journal_mode").fetchone()[0] != "persist":
@@ -192,7 +206,8 @@ class Log:
                 self._read_on()
                 if seen is not None and self.last != seen:
                     raise MovedOnError(
-                        f"the session {self.path.name!r} has moved on from event {seen} to {self.last}: read on and decide again"
+                        f"the session {self.path.name!r} has moved on from event {seen} to {self.last}: read on and"
+                        " decide again"
                     )
                 drafts = drafts() if callable(drafts) else drafts
                 chain, events, rows = self._chain, [], []
@@ -201,13 +216,17 @@ class Log:
                     event = Event(number, float(self._clock()), draft.annotator, draft.kind, json.loads(body))
                     if wrong is not None and (fault := wrong(event)):
                         raise SessionError(
-                            f"nothing was written to the session {self.path.name!r}: what was to be could not be read again, {fault}"
+                            f"nothing was written to the session {self.path.name!r}: what was to be could not be read"
+                            f" again, {fault}"
                         )
                     chain = _link(chain, event, body)
                     events.append(event)
                     rows.append((event.id, event.at, event.annotator, event.kind, body, chain))
                 connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
-                if any(map(needs_second_form, drafts)) and connection.execute("PRAGMA user_version").fetchone()[0] < FORM:
+                if (
+                    any(map(needs_second_form, drafts))
+                    and connection.execute("PRAGMA user_version").fetchone()[0] < FORM
+                ):
                     connection.execute(f"PRAGMA user_version={FORM}")
                 connection.execute("COMMIT")
             except BaseException:
@@ -230,7 +249,9 @@ class Log:
             raise InputError(f"there is a file {str(path)!r} already: give the backup another name, or remove that one")
         check_output(path, self)
         if not path.absolute().parent.is_dir():
-            raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the backup {path.name!r}: make it first")
+            raise InputError(
+                f"there is no folder {str(path.absolute().parent)!r} for the backup {path.name!r}: make it first"
+            )
         check_new_name(path)
         part = part_path(path)
         try:
@@ -238,7 +259,8 @@ class Log:
                 copy = sqlite3.connect(part, isolation_level=None)
                 try:
                     copy.execute("PRAGMA synchronous=EXTRA")
-                    # All pages in one step: a shared lock is held meanwhile, so writers wait and the copy is one moment's.
+                    # All pages in one step: a shared lock is held meanwhile, so writers wait and the copy is one
+                    # moment's.
                     self._connection.backup(copy, pages=-1)
                 finally:
                     copy.close()
@@ -259,7 +281,9 @@ class Log:
     def __enter__(self) -> Log:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _load(self) -> None:
@@ -300,7 +324,10 @@ class Log:
             raise self._replaced
 
     def _check_same(self) -> None:
-        """Refuse a file that is no longer the one that was read; inside a transaction, so that it stays so until the end of it."""
+        """Refuse a file that is no longer the one that was read.
+
+        Inside a transaction, so that it stays so until the end of it.
+        """
         self._check_name()
         version = self._connection.execute("PRAGMA schema_version").fetchone()[0]
         if version != self._schema_version:  # a backup has another one with the same schema
@@ -322,7 +349,9 @@ class Log:
         query = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id >= ? ORDER BY id"
         rows = self._connection.execute(query, (self.last or -(2**63),)).fetchall()
         if self.last and (not rows or rows[0][0] != self.last or rows[0][5] != self._chain):
-            self._replaced = replaced(self.path, f"its event {self.last} is not the one that was there: another copy was put over it")
+            self._replaced = replaced(
+                self.path, f"its event {self.last} is not the one that was there: another copy was put over it"
+            )
             raise self._replaced
         chain = self._chain
         for number, at, annotator, kind, body, written in rows[1:] if self.last else rows:
@@ -332,7 +361,9 @@ class Log:
             except (TypeError, ValueError, RecursionError):
                 raise damaged(self.path, f"event {number} is not readable") from None
             if chain != written or number != self.last + len(new) + 1:
-                raise damaged(self.path, f"event {number} is not the one that was written after event {self.last + len(new)}")
+                raise damaged(
+                    self.path, f"event {number} is not the one that was written after event {self.last + len(new)}"
+                )
             texts = isinstance(annotator, str) and isinstance(kind, str)
             if not (texts and isinstance(at, float) and math.isfinite(at) and isinstance(event.body, dict)):
                 raise damaged(self.path, f"event {number} is not of the form that events have")

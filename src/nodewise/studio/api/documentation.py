@@ -11,11 +11,12 @@ from fastapi.openapi.utils import get_openapi
 __all__ = ["describe", "page"]
 
 _DESCRIPTION = (
-    "Ask which node to label next, and tell labels. Node ids are indices. Every failure answers with one sentence, `{\"error\": …}`. "
-    "Where the studio has a token, send it as `Authorization: Bearer TOKEN`. The websocket `/api/v1/updates` sends JSON: "
-    "`{\"type\": \"changed\", \"session\": name, \"last\": n}` when the log has grown or predictions were made again, `progress` and `note` while a "
-    "session is made, `session` when one was opened; `?session=` keeps to one session. It takes nothing."
-)  # fmt: skip
+    "Ask which node to label next, and tell labels. Node ids are indices. Every failure answers with one sentence,"
+    ' `{"error": …}`. Where the studio has a token, send it as `Authorization: Bearer TOKEN`. The websocket'
+    ' `/api/v1/updates` sends JSON: `{"type": "changed", "session": name, "last": n}` when the log has grown or'
+    " predictions were made again, `progress` and `note` while a session is made, `session` when one was opened;"
+    " `?session=` keeps to one session. It takes nothing."
+)
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
@@ -42,18 +43,22 @@ def page(schema: dict[str, Any]) -> str:
             parts.append(_operation(path, method, operation))
     info = schema["info"]
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(info["title"])}: API</title><link rel="icon" href="/page/icon.svg"><link rel="stylesheet" href="/page/tokens.css">'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,'
+        ' initial-scale=1">'
+        f'<title>{escape(info["title"])}: API</title><link rel="icon" href="/page/icon.svg"><link rel="stylesheet"'
+        ' href="/page/tokens.css">'
         '<link rel="stylesheet" href="/page/base.css"></head><body class="docs"><main>'
         f"<h1>{escape(info['title'])}, version {escape(info['version'])}</h1><p>{_prose(info['description'])}</p>"
-        f'<p>For machines: <a href="/api/openapi.json">openapi.json</a>. Back to <a href="/">the page</a>.</p>{"".join(parts)}'
+        '<p>For machines: <a href="/api/openapi.json">openapi.json</a>. Back to <a href="/">the'
+        f" page</a>.</p>{''.join(parts)}"
         "</main></body></html>"
     )
 
 
 def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
     rows = "".join(
-        f"<tr><td><code>{escape(each['name'])}</code></td><td>{_kind(each['schema'])}</td><td>{escape(each.get('description', ''))}</td></tr>"
+        f"<tr><td><code>{escape(each['name'])}</code></td><td>{_kind(each['schema'])}</td>"
+        f"<td>{escape(each.get('description', ''))}</td></tr>"
         for each in operation.get("parameters", ())
     )
     body = operation.get("requestBody", {}).get("content", {})
@@ -63,13 +68,17 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         for status, answer in operation["responses"].items()
     )
     return (
-        f"<section><h2><code>{method.upper()} {escape(path)}</code></h2><p>{_prose(operation.get('description', ''))}</p>"
-        f"{f'<table>{rows}</table>' if rows else ''}{sent}<details><summary>Answers</summary><table>{answers}</table></details></section>"
+        f"<section><h2><code>{method.upper()}"
+        f" {escape(path)}</code></h2><p>{_prose(operation.get('description', ''))}</p>"
+        f"{f'<table>{rows}</table>' if rows else ''}{sent}"
+        f"<details><summary>Answers</summary><table>{answers}</table></details></section>"
     )
 
 
 def _content(answer: dict[str, Any]) -> str:
-    return ", ".join(f"{escape(kind)} {_kind(content.get('schema', {}))}" for kind, content in answer.get("content", {}).items())
+    return ", ".join(
+        f"{escape(kind)} {_kind(content.get('schema', {}))}" for kind, content in answer.get("content", {}).items()
+    )
 
 
 def _kind(schema: dict[str, Any]) -> str:
@@ -80,7 +89,11 @@ def _kind(schema: dict[str, Any]) -> str:
         return " or ".join(_kind(each) for each in schema["anyOf"])
     if "enum" in schema:
         return ", ".join(f"<code>{escape(str(each))}</code>" for each in schema["enum"])
-    bounds = [f"{word} {schema[key]}" for key, word in (("minimum", "from"), ("maximum", "to"), ("default", "default")) if key in schema]
+    bounds = [
+        f"{word} {schema[key]}"
+        for key, word in (("minimum", "from"), ("maximum", "to"), ("default", "default"))
+        if key in schema
+    ]
     return escape(" ".join([str(schema.get("type", "")), *map(str, bounds)]))
 
 

@@ -73,7 +73,8 @@ class TypoError(ConflictError):
     def __init__(self, label: str, near: Sequence[str]) -> None:
         self.suggestion = near[0]
         super().__init__(
-            f"{label!r} looks like the class {near[0]!r} misspelt: tell {near[0]!r}, or say that it is a new class (new_class)"
+            f"{label!r} looks like the class {near[0]!r} misspelt: tell {near[0]!r}, or say that it is a new class"
+            " (new_class)"
         )
 
 
@@ -119,13 +120,21 @@ def answer_failures(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         if isinstance(error.__cause__, OSError):  # an upload that could not be kept
             return await refused(request, error.__cause__)
-        said = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not possible at {request.url.path}"}
+        said = {
+            404: f"there is nothing at {request.url.path}",
+            405: f"{request.method} is not possible at {request.url.path}",
+        }
         where = ": see /api/docs for what there is" if error.status_code in said else ""
-        return Json({"error": f"{said.get(error.status_code, error.detail)}{where}"}, error.status_code, headers=error.headers)
+        return Json(
+            {"error": f"{said.get(error.status_code, error.detail)}{where}"}, error.status_code, headers=error.headers
+        )
 
     async def unexpected(request: Request, error: Exception) -> Json:
         # Starlette raises it again after this answer, and uvicorn writes it to the terminal.
-        return Json({"error": f"unexpected failure, {type(error).__name__}: see the terminal that the studio was started from"}, 500)
+        return Json(
+            {"error": f"unexpected failure, {type(error).__name__}: see the terminal that the studio was started from"},
+            500,
+        )
 
     app.add_exception_handler(NodewiseError, refused)
     app.add_exception_handler(OSError, refused)
@@ -136,7 +145,10 @@ def answer_failures(app: FastAPI) -> None:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError):
-        return f"it cannot be read or written: {error.strerror or error}; check the folder, its permissions and the space left"
+        return (
+            f"it cannot be read or written: {error.strerror or error}; check the folder, its permissions and the space"
+            " left"
+        )
     return " ".join(str(error).split())
 
 

@@ -35,7 +35,8 @@ _KINDS = {
 
 def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
     content = {
-        kind: {"schema": {"type": "object"} if kind == "application/json" else {"type": "string", "format": "binary"}} for kind in kinds
+        kind: {"schema": {"type": "object"} if kind == "application/json" else {"type": "string", "format": "binary"}}
+        for kind in kinds
     }
     return {200: {"content": content, "description": "The file."}}
 
@@ -53,7 +54,8 @@ async def export(
 ) -> FileResponse:
     """Labels and predictions in one of five forms.
 
-    A table, the same with the original columns, texts, every vote and note (``full``), JSON with votes and settings, the
+    A table, the same with the original columns, texts, every vote and note (``full``), JSON with votes and settings,
+    the
     graph as npz, or tensors for PyTorch Geometric.
     """
 
@@ -67,13 +69,19 @@ async def export(
     return await _send(studio, session, "csv" if form == "full" else form, _KINDS[form], write)
 
 
-@router.get("/backup", response_class=FileResponse, responses={**_file(["application/octet-stream"]), **refusals(404, 409, 507)})
+@router.get(
+    "/backup", response_class=FileResponse, responses={**_file(["application/octet-stream"]), **refusals(404, 409, 507)}
+)
 async def backup(studio: CurrentStudio, session: SessionName = None) -> FileResponse:
     """A copy of the session's file as it is at this moment."""
-    return await _send(studio, session, ENDING[1:], "application/octet-stream", lambda opened, path: opened.session.backup(path))
+    return await _send(
+        studio, session, ENDING[1:], "application/octet-stream", lambda opened, path: opened.session.backup(path)
+    )
 
 
-async def _send(studio: Studio, session: str | None, ending: str, kind: str, write: Callable[[OpenSession, Path], Any]) -> FileResponse:
+async def _send(
+    studio: Studio, session: str | None, ending: str, kind: str, write: Callable[[OpenSession, Path], Any]
+) -> FileResponse:
     """Has a file written where nobody else sees it, sends it, and removes it."""
 
     def job() -> tuple[Path, str]:

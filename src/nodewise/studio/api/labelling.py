@@ -26,7 +26,14 @@ from nodewise.studio.api.requests import (
     TellRequest,
     UndoRequest,
 )
-from nodewise.studio.api.responses import AskResponse, CountResponse, EventNumberResponse, StatusResponse, TellResponse, UndoResponse
+from nodewise.studio.api.responses import (
+    AskResponse,
+    CountResponse,
+    EventNumberResponse,
+    StatusResponse,
+    TellResponse,
+    UndoResponse,
+)
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
@@ -58,14 +65,22 @@ async def status(studio: CurrentStudio, session: SessionName = None, annotator: 
 
 @router.post("/ask", response_model=AskResponse, responses=refusals(404, 409, 415, 507))
 async def ask(request: AskRequest, studio: CurrentStudio) -> Json:
-    """The next nodes to label. Queries that the annotator has not answered are given again; those of different annotators differ."""
-    queries = await studio.worker.run(Priority.ANSWER, lambda: studio.sessions.get(request.session).ask(request.annotator, request.k))
+    """The next nodes to label. Queries that the annotator has not answered are given again.
+
+    Those of different annotators differ.
+    """
+    queries = await studio.worker.run(
+        Priority.ANSWER, lambda: studio.sessions.get(request.session).ask(request.annotator, request.k)
+    )
     return Json({"queries": queries})
 
 
 @router.post("/tell", response_model=TellResponse, responses=refusals(404, 409, 415, 507))
 async def tell(request: TellRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
-    """Give nodes their labels, asked for or not; again, to change them. They are on the disk when the answer arrives."""
+    """Give nodes their labels, asked for or not; again, to change them.
+
+    They are on the disk when the answer arrives.
+    """
     labels = [(each.node, each.label) for each in request.labels]
 
     def change(opened: OpenSession) -> list[int]:
@@ -95,7 +110,10 @@ async def undo(request: UndoRequest, studio: CurrentStudio, role: CurrentRole) -
 
 @router.post("/bulk", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
 async def bulk(request: BulkRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
-    """Label many nodes in one go. They train, spend no budget, are taken back as one, and no accuracy is measured on them."""
+    """Label many nodes in one go.
+
+    They train, spend no budget, are taken back as one, and no accuracy is measured on them.
+    """
     labels = [(each.node, each.label) for each in request.labels]
 
     def change(opened: OpenSession) -> int:
@@ -113,7 +131,9 @@ async def add_note(request: NoteRequest, studio: CurrentStudio) -> Json:
         studio,
         "event",
         request,
-        lambda opened: opened.change(lambda session: session.add_note(opened.node(request.node), request.text, request.annotator)),
+        lambda opened: opened.change(
+            lambda session: session.add_note(opened.node(request.node), request.text, request.annotator)
+        ),
     )
 
 
@@ -121,7 +141,10 @@ async def add_note(request: NoteRequest, studio: CurrentStudio) -> Json:
 async def release(request: ReleaseRequest, studio: CurrentStudio) -> Json:
     """Free the queries that an annotator has not answered: they have left, or go by another name."""
     return await _change(
-        studio, "count", request, lambda opened: opened.change(lambda session: session.release(request.released, request.annotator))
+        studio,
+        "count",
+        request,
+        lambda opened: opened.change(lambda session: session.release(request.released, request.annotator)),
     )
 
 
@@ -132,7 +155,9 @@ async def add_class(request: ClassRequest, studio: CurrentStudio) -> Json:
         studio,
         "event",
         request,
-        lambda opened: opened.change(lambda session: session.add_class(request.name, request.annotator, new_class=request.new_class)),
+        lambda opened: opened.change(
+            lambda session: session.add_class(request.name, request.annotator, new_class=request.new_class)
+        ),
     )
 
 
@@ -143,7 +168,9 @@ async def rename_class(request: RenameRequest, studio: CurrentStudio) -> Json:
         studio,
         "event",
         request,
-        lambda opened: opened.change(lambda session: session.rename_class(request.name, request.new_name, request.annotator)),
+        lambda opened: opened.change(
+            lambda session: session.rename_class(request.name, request.new_name, request.annotator)
+        ),
     )
 
 
@@ -154,7 +181,9 @@ async def merge_classes(request: MergeRequest, studio: CurrentStudio) -> Json:
         studio,
         "event",
         request,
-        lambda opened: opened.change(lambda session: session.merge_classes(request.name, request.into, request.annotator)),
+        lambda opened: opened.change(
+            lambda session: session.merge_classes(request.name, request.into, request.annotator)
+        ),
     )
 
 
@@ -174,7 +203,10 @@ async def describe_class(request: DescribeRequest, studio: CurrentStudio) -> Jso
 async def order_classes(request: OrderRequest, studio: CurrentStudio) -> Json:
     """Put the classes in an order for the screen; keys and colours stay."""
     return await _change(
-        studio, "event", request, lambda opened: opened.change(lambda session: session.order_classes(request.names, request.annotator))
+        studio,
+        "event",
+        request,
+        lambda opened: opened.change(lambda session: session.order_classes(request.names, request.annotator)),
     )
 
 
@@ -185,7 +217,9 @@ async def settle(request: SettleRequest, studio: CurrentStudio) -> Json:
         studio,
         "event",
         request,
-        lambda opened: opened.change(lambda session: session.settle(opened.node(request.node), request.label, request.annotator)),
+        lambda opened: opened.change(
+            lambda session: session.settle(opened.node(request.node), request.label, request.annotator)
+        ),
     )
 
 
@@ -204,5 +238,8 @@ async def set_redundancy(request: RedundancyRequest, studio: CurrentStudio) -> J
 async def set_budget(request: BudgetRequest, studio: CurrentStudio) -> Json:
     """Raise or lower the budget."""
     return await _change(
-        studio, "event", request, lambda opened: opened.change(lambda session: session.set_budget(request.budget, request.annotator))
+        studio,
+        "event",
+        request,
+        lambda opened: opened.change(lambda session: session.set_budget(request.budget, request.annotator)),
     )

@@ -41,14 +41,26 @@ Text = Annotated[str, Field(max_length=20_000)]
 Node = Annotated[int, Field(ge=0, le=_LARGEST)]
 NodeId = Annotated[int, Path(ge=0, le=_LARGEST, description="the node's index")]
 Annotator = Annotated[
-    str | None, Query(min_length=1, max_length=200, description="who looks: what could sway an answer that is still wanted is left out")
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        description="who looks: what could sway an answer that is still wanted is left out",
+    ),
 ]
 
-Ticket = Annotated[str | None, Query(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work")]
+Ticket = Annotated[
+    str | None,
+    Query(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work"),
+]
 
 SessionName = Annotated[
     str | None,
-    Query(min_length=1, max_length=255, description="which session; by default the one that the studio was started with, or opened first"),
+    Query(
+        min_length=1,
+        max_length=255,
+        description="which session; by default the one that the studio was started with, or opened first",
+    ),
 ]
 
 

@@ -1,4 +1,7 @@
-"""What the API answers about a session; `studio_responses` has the rest. They document it, and tests hold the answers, plain dictionaries, to them."""
+"""What the API answers about a session; `studio_responses` has the rest.
+
+They document it, and tests hold the answers, plain dictionaries, to them.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ class Failure(Response):
 
 
 class Typo(Failure):
-    """A state that does not allow it; for a label that looks like a misspelt class, the class that was probably meant."""
+    """A state that does not allow it.
+
+    For a label that looks like a misspelt class, the class that was probably meant.
+    """
 
     suggestion: str | None = None
     labelled_by: str | None = Field(None, description="whose label stands, where it would be overruled")
@@ -88,7 +94,9 @@ class StatusResponse(Response):
     skipped: int
     open: dict[str, list[str]]
     classes: list[str] = Field(description="in the order of their numbers")
-    numbers: dict[str, int] = Field(description="by which a class has its key and colour, for the life of the session; from 0")
+    numbers: dict[str, int] = Field(
+        description="by which a class has its key and colour, for the life of the session; from 0"
+    )
     balance: dict[str, int]
     annotators: dict[str, int]
     agreement: float | None
@@ -103,7 +111,9 @@ class StatusResponse(Response):
     name: str
     last: int
     predictions_from: int | None
-    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
+    updating: bool = Field(
+        description="whether predictions from the labels of now are being made, so that these are older"
+    )
     predictions_version: int = Field(description="another number, other predictions")
 
 
@@ -135,7 +145,9 @@ class CardResponse(Response):
     notes: list[NoteResponse]
     predicted: list[tuple[str, float]] | None
     hidden: bool = Field(description="whether a prediction is kept back, since it could sway an answer")
-    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
+    updating: bool = Field(
+        description="whether predictions from the labels of now are being made, so that these are older"
+    )
     predictions_version: int
 
 
@@ -179,12 +191,29 @@ class EventNumberResponse(Response):
 
 
 class EventResponse(Response):
-    """Something that happened. An undo tells node and label of what it takes back; ``label`` of a declared class is its name."""
+    """Something that happened. An undo tells node and label of what it takes back.
+
+    ``label`` of a declared class is its name.
+    """
 
     event: int
     kind: Literal[
-        "ask", "tell", "bulk", "skip", "settle", "undo", "class", "rename", "merge", "describe", "order", "note", "budget", "redundancy", "release"
-    ]  # fmt: skip
+        "ask",
+        "tell",
+        "bulk",
+        "skip",
+        "settle",
+        "undo",
+        "class",
+        "rename",
+        "merge",
+        "describe",
+        "order",
+        "note",
+        "budget",
+        "redundancy",
+        "release",
+    ]
     annotator: str
     node: int | None
     name: str | None
@@ -259,7 +288,9 @@ class TableResponse(Response):
 
     total: int
     offset: int
-    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
+    updating: bool = Field(
+        description="whether predictions from the labels of now are being made, so that these are older"
+    )
     rows: list[TableRow]
 
 
@@ -288,7 +319,9 @@ class NeighbourhoodResponse(Response):
     hidden: int
     total: int
     exact: bool = Field(description="whether there are just so many; else at least")
-    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
+    updating: bool = Field(
+        description="whether predictions from the labels of now are being made, so that these are older"
+    )
 
 
 class MapResponse(Response):
@@ -310,7 +343,9 @@ class ColoursResponse(Response):
     predicted: list[int]
     sure: list[float]
     predictions_from: int | None
-    updating: bool = Field(description="whether predictions from the labels of now are being made, so that these are older")
+    updating: bool = Field(
+        description="whether predictions from the labels of now are being made, so that these are older"
+    )
 
 
 class Disagreement(Response):

@@ -17,7 +17,10 @@ __all__ = ["CurrentRole", "CurrentStudio", "make_router", "refusals"]
 _ALWAYS = {
     400: "What was sent is not as it should be.",
     401: "The token is missing or wrong.",
-    403: "The request comes from, or goes to, an address that is not the studio's; or it is for the owner, and the token is an annotator's.",
+    403: (
+        "The request comes from, or goes to, an address that is not the studio's; or it is for the owner, and the token"
+        " is an annotator's."
+    ),
     408: "The request did not arrive in time.",
     413: "The request is too large.",
     503: "The session's file cannot be used now, or too many requests wait; try again.",
@@ -56,4 +59,7 @@ def make_router(tag: str) -> APIRouter:
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The failures that a route documents, beside those that any may answer with."""
     told = {**_ALWAYS, **{status: _SOMETIMES[status] for status in statuses}}
-    return {status: {"model": Typo if status == 409 else Failure, "description": words} for status, words in sorted(told.items())}
+    return {
+        status: {"model": Typo if status == 409 else Failure, "description": words}
+        for status, words in sorted(told.items())
+    }

@@ -15,7 +15,13 @@ from pydantic import Field
 from nodewise.studio.api.failures import CancelledWorkError, Json
 from nodewise.studio.api.requests import CancelRequest, DuplicateRequest, OpenRequest
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
-from nodewise.studio.api.studio_responses import JobsResponse, NameResponse, PreviewResponse, StudioResponse, TicketResponse
+from nodewise.studio.api.studio_responses import (
+    JobsResponse,
+    NameResponse,
+    PreviewResponse,
+    StudioResponse,
+    TicketResponse,
+)
 from nodewise.studio.work.jobs import BESIDE
 from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
 from nodewise.studio.work.worker import Priority
@@ -96,20 +102,28 @@ async def restore_job(request: OpenRequest, studio: CurrentStudio) -> Json:
 
 @router.post("/session/open", response_model=NameResponse, responses=refusals(404, 409, 415))
 async def open_session(request: OpenRequest, studio: CurrentStudio) -> Json:
-    """See that one of the sessions in the studio's folder can be opened; whoever works on another one is not disturbed."""
+    """See that one of the sessions in the studio's folder can be opened.
+
+    Whoever works on another one is not disturbed.
+    """
     return Json({"name": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(request.name).name)})
 
 
 @router.post("/cancel", response_model=TicketResponse, responses=refusals(415))
 async def cancel(request: CancelRequest, studio: CurrentStudio) -> Json:
-    """End the making of a session, a map, a report or an export at its next step, by its ticket; nothing is left of it."""
+    """End the making of a session, a map, a report or an export at its next step, by its ticket.
+
+    Nothing is left of it.
+    """
     studio.tickets.cancel(request.ticket)
     return Json({"ticket": request.ticket})
 
 
 @forms.post("/preview", response_model=PreviewResponse, responses=refusals(415, 507))
 async def preview_upload(
-    nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node; or JSON lines, parquet, GraphML, edges, npz")],
+    nodes: Annotated[
+        UploadFile, File(description="a CSV file, a row for each node; or JSON lines, parquet, GraphML, edges, npz")
+    ],
     studio: CurrentStudio,
     encoding: _Encoding = None,
     header: _Header = None,
@@ -124,19 +138,28 @@ async def new_session(
     studio: CurrentStudio,
     nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")],
     name: Annotated[str, Form(min_length=1, max_length=100, description="what the session is to be called")],
-    edges: Annotated[UploadFile | None, File(description="a CSV file, a row for each edge; without it similar rows are joined")] = None,
-    text: Annotated[list[_Text], Form(max_length=50, description="the columns of texts, repeated; several are joined")] = [],  # noqa: B006
+    edges: Annotated[
+        UploadFile | None, File(description="a CSV file, a row for each edge; without it similar rows are joined")
+    ] = None,
+    text: Annotated[
+        list[_Text], Form(max_length=50, description="the columns of texts, repeated; several are joined")
+    ] = [],  # noqa: B006
     label: _Column = None,
     labels_as: Annotated[
         Literal["given", "key"] | None,
         Form(
-            description="whether the labels count as given, or are kept out of sight to measure the accuracy; given unless every row has one"
+            description=(
+                "whether the labels count as given, or are kept out of sight to measure the accuracy; given unless"
+                " every row has one"
+            )
         ),
     ] = None,
     id: _Column = None,
     knn: Annotated[int, Form(ge=1, le=1000, description="how many similar rows each row is joined to")] = 10,
     metric: Annotated[Literal["cosine", "euclidean"], Form()] = "cosine",
-    budget: Annotated[int | None, Form(ge=1, le=2**53 - 1, description="labels to ask for; five a class by default")] = None,
+    budget: Annotated[
+        int | None, Form(ge=1, le=2**53 - 1, description="labels to ask for; five a class by default")
+    ] = None,
     classes: Annotated[
         list[_Names], Form(max_length=500, description="names, repeated or joined by commas, semicolons or line breaks")
     ] = [],  # noqa: B006
@@ -147,22 +170,34 @@ async def new_session(
     encoding: _Encoding = None,
     header: _Header = None,
     ticket: Annotated[
-        str | None, Form(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work")
+        str | None,
+        Form(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work"),
     ] = None,
 ) -> Json:
-    """Make a session from a table and open it. ``text``, ``label`` and ``id`` name columns; the others are shown with the nodes.
+    """Make a session from a table and open it. ``text``, ``label`` and ``id`` name columns.
+
+    The others are shown with the nodes.
 
     How far it is goes over the websocket meanwhile.
     """
     named = [part.strip() for listed in classes for part in re.split(r"[,;\n]", listed) if part.strip()]
-    options = {"budget": budget, "classes": named or None, "audit": audit, "strategy": strategy, "seed": seed, "redundancy": redundancy}
+    options = {
+        "budget": budget,
+        "classes": named or None,
+        "audit": audit,
+        "strategy": strategy,
+        "seed": seed,
+        "redundancy": redundancy,
+    }
     if label:
         options["use_labels"] = None if labels_as is None else labels_as == "given"
     columns = tuple(column for column in text if column)
     new = NewSession(name.strip(), columns, label, id, knn, metric, encoding, header, studio.settings.pictures, options)
     table = Upload(nodes.filename or "", nodes.file)
     # A browser sends an empty file of no name for a field that was left empty.
-    ends = None if edges is None or (not edges.filename and not edges.size) else Upload(edges.filename or "", edges.file)
+    ends = (
+        None if edges is None or (not edges.filename and not edges.size) else Upload(edges.filename or "", edges.file)
+    )
 
     def step() -> None:
         studio.builder.give_way()
@@ -171,7 +206,12 @@ async def new_session(
     def make() -> Session:
         step()  # it may have been cancelled while the file was on its way
         session = create_session(
-            new, table, ends, studio.settings.folder, studio.scratch, told_to_pages(studio.updates.publish, step, new.name)
+            new,
+            table,
+            ends,
+            studio.settings.folder,
+            studio.scratch,
+            told_to_pages(studio.updates.publish, step, new.name),
         )
         try:
             step()

@@ -40,7 +40,13 @@ async def search(
     annotator: Annotator = None,
 ) -> Json:
     """Find nodes by their names."""
-    return Json({"nodes": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).page.search(q, limit, annotator))})
+    return Json(
+        {
+            "nodes": await studio.worker.run(
+                Priority.READ, lambda: studio.sessions.get(session).page.search(q, limit, annotator)
+            )
+        }
+    )
 
 
 @router.get("/table", response_model=TableResponse, responses=refusals(404, 409))
@@ -69,7 +75,9 @@ async def table(
 @router.get("/disagreements", response_model=DisagreementsResponse, responses=refusals(404, 409))
 async def disagreements(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
     """The nodes with differing votes, each vote with its annotator; those that nobody has settled first."""
-    return Json({"nodes": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).disagreements(annotator))})
+    return Json(
+        {"nodes": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).disagreements(annotator))}
+    )
 
 
 @router.get("/settings", response_model=SettingsResponse, responses=refusals(404, 409))
@@ -93,7 +101,10 @@ async def card(node: NodeId, studio: CurrentStudio, session: SessionName = None,
     "/nodes/{node}/picture",
     response_class=Response,
     responses={
-        200: {"content": {kind: {} for kind in ("image/png", "image/jpeg", "image/gif", "image/webp")}, "description": "The picture."},
+        200: {
+            "content": {kind: {} for kind in ("image/png", "image/jpeg", "image/gif", "image/webp")},
+            "description": "The picture.",
+        },
         **refusals(404, 409),
     },
 )
@@ -104,7 +115,9 @@ async def picture(node: NodeId, studio: CurrentStudio, session: SessionName = No
         opened = studio.sessions.get(session)
         image = opened.picture(opened.node(node))
         if image is None:
-            raise MissingError(f"node {node} has no picture that may be shown: see --pictures for the folder that they are shown from")
+            raise MissingError(
+                f"node {node} has no picture that may be shown: see --pictures for the folder that they are shown from"
+            )
         return image
 
     image = await studio.worker.run(Priority.READ, job)
@@ -133,15 +146,24 @@ async def neighbourhood(
 async def map_(studio: CurrentStudio, session: SessionName = None, ticket: Ticket = None) -> Json:
     """The map of the whole graph, or of a sample of a large one. It is drawn once."""
     drawn = await studio.map(session, ticket)
-    return Json({
-        "nodes": drawn.nodes.tolist(), "x": drawn.x.astype(float).round(4).tolist(), "y": drawn.y.astype(float).round(4).tolist(),
-        "total": drawn.total, "sampled": drawn.sampled, "edges": drawn.edges.tolist(),
-    })  # fmt: skip
+    return Json(
+        {
+            "nodes": drawn.nodes.tolist(),
+            "x": drawn.x.astype(float).round(4).tolist(),
+            "y": drawn.y.astype(float).round(4).tolist(),
+            "total": drawn.total,
+            "sampled": drawn.sampled,
+            "edges": drawn.edges.tolist(),
+        }
+    )
 
 
 @router.get("/map/colours", response_model=ColoursResponse, responses=refusals(404, 409))
 async def colours(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
-    """Labels and predictions of the nodes on the map, in its order; whether the predictions are being updated, and from how many labels they are."""
+    """Labels and predictions of the nodes on the map, in its order.
+
+    Whether the predictions are being updated, and from how many labels they are.
+    """
     drawn = await studio.map(session)
 
     def is_first() -> bool:
@@ -160,7 +182,10 @@ async def colours(studio: CurrentStudio, session: SessionName = None, annotator:
 
 @router.get("/report", response_model=ReportResponse, responses=refusals(404, 409))
 async def report(studio: CurrentStudio, session: SessionName = None, ticket: Ticket = None) -> Json:
-    """Whether more labels are worth it. It is made in the background and may be some events old: ``from`` says at which event it was made."""
+    """Whether more labels are worth it. It is made in the background and may be some events old.
+
+    ``from`` says at which event it was made.
+    """
 
     def job() -> dict[str, Any]:
         return studio.sessions.get(session).page.reports.latest(lambda: studio.tickets.check(ticket, "the report"))
@@ -179,5 +204,9 @@ async def events(
 ) -> Json:
     """What has happened, the newest first."""
     return Json(
-        {"events": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).page.events(limit, before, asks, annotator))}
+        {
+            "events": await studio.worker.run(
+                Priority.READ, lambda: studio.sessions.get(session).page.events(limit, before, asks, annotator)
+            )
+        }
     )

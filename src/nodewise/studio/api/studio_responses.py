@@ -54,7 +54,9 @@ class StudioResponse(Response):
     session: OpenSession | None
     sessions: list[str]
     can_create: bool
-    role: Literal["owner", "annotator"] = Field(description="what you may do: an annotator labels and looks, the owner does everything")
+    role: Literal["owner", "annotator"] = Field(
+        description="what you may do: an annotator labels and looks, the owner does everything"
+    )
     limits: Limits
 
 

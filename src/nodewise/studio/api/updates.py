@@ -21,7 +21,8 @@ _CLIENTS = 200
 class Updates:
     """Messages from the worker's thread to the pages: those of one session to its own, those of none to every page.
 
-    `publish` may be called from any thread. Messages are for those who listen now; one that is slow to read loses the oldest.
+    `publish` may be called from any thread. Messages are for those who listen now; one that is slow to read loses the
+    oldest.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,7 @@
 """Who is let in: one decision for every request, HTTP or websocket, made before anything else sees it.
 
-It knows nothing of the server and sends nothing; `guard` does what it says. The order matters: a page of another origin is told the same
+It knows nothing of the server and sends nothing; `guard` does what it says. The order matters: a page of another origin
+is told the same
 whether or not it happens to carry the token.
 """
 
@@ -19,7 +20,16 @@ __all__ = ["Refusal", "Welcome", "admit", "role_of"]
 
 METHODS = ("GET", "HEAD", "POST")
 _ONCE = frozenset(
-    {b"host", b"origin", b"authorization", b"content-length", b"content-type", b"transfer-encoding", b"referer", b"upgrade"}
+    {
+        b"host",
+        b"origin",
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        b"transfer-encoding",
+        b"referer",
+        b"upgrade",
+    }
     | {b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"content-encoding"}
 )
 _BAD_PATH = re.compile(r"[\x00-\x1f\x7f\\]|//|/\.{1,2}(?:/|$)")
@@ -33,7 +43,8 @@ class Refusal:
         status: the HTTP status.
         error: one sentence: what is wrong, what to do.
         headers: further headers of the answer.
-        ask_again: whether a browser shall load the page once more by itself. It leaves cookies of ours at home where the link was on another
+        ask_again: whether a browser shall load the page once more by itself. It leaves cookies of ours at home where
+            the link was on another
             site's page; from our own page it brings them.
         page: whether a person is waiting for a page, and not a program for JSON.
         wrong_token: whether a token was brought, and it was another one.
@@ -84,7 +95,10 @@ def admit(scope: Mapping[str, Any], rules: GuardRules, guesses: bool = True) -> 
 
 
 def role_of(scope: Mapping[str, Any], rules: GuardRules) -> Role:
-    """Whose token an admitted request has brought: the owner's where it has brought both, or where there is none to bring."""
+    """Whose token an admitted request has brought.
+
+    The owner's where it has brought both, or where there is none to bring.
+    """
     headers = _Headers(scope["headers"])
     roles = {rules.role_of(token) for token in (*_bearer(headers), *_cookies(headers, rules))}
     return "owner" if rules.token is None or "owner" in roles else "annotator"
@@ -126,7 +140,9 @@ def _malformed(scope: Mapping[str, Any], headers: _Headers) -> Refusal | None:
 
 def _arrived(scope: Mapping[str, Any]) -> str | None:
     server = scope.get("server")
-    return str(server[0]) if server and server[1] is not None else None  # no port: a unix socket, whose path is no address
+    return (
+        str(server[0]) if server and server[1] is not None else None
+    )  # no port: a unix socket, whose path is no address
 
 
 def _wrong_host(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules) -> Refusal | None:
@@ -135,12 +151,16 @@ def _wrong_host(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules) 
         return None
     return Refusal(
         403,
-        "this is not an address of the studio: open the one that it printed, or start it with --allow-host and the name that you use",
+        "this is not an address of the studio: open the one that it printed, or start it with --allow-host and the name"
+        " that you use",
     )
 
 
 def _from_elsewhere(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules, page: bool) -> Refusal | None:
-    refused = Refusal(403, "the studio takes no requests from pages of another origin: use its own page, or a program that is no browser")
+    refused = Refusal(
+        403,
+        "the studio takes no requests from pages of another origin: use its own page, or a program that is no browser",
+    )
     ours = rules.origins_of(headers.one(b"host") or "", _arrived(scope))
     origin = headers.one(b"origin")
     if origin is not None and origin.lower() not in ours:
@@ -148,7 +168,13 @@ def _from_elsewhere(scope: Mapping[str, Any], headers: _Headers, rules: GuardRul
     site = headers.one(b"sec-fetch-site")
     if site in {None, "same-origin", "none"}:
         referer = headers.one(b"referer")  # only for browsers that tell nothing else
-        if site is None and origin is None and referer and scope["type"] == "http" and scope["method"] not in {"GET", "HEAD"}:
+        if (
+            site is None
+            and origin is None
+            and referer
+            and scope["type"] == "http"
+            and scope["method"] not in {"GET", "HEAD"}
+        ):
             return None if any(referer.lower().startswith(f"{one}/") for one in ours) else refused
         return None
     led = headers.one(b"sec-fetch-mode") == "navigate" and headers.one(b"sec-fetch-dest") == "document"
@@ -166,11 +192,15 @@ def _wrong_method(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules
     kind = (headers.one(b"content-type") or "").partition(";")[0].strip().lower()
     wanted = "multipart/form-data" if path in rules.uploads else "application/json"
     if kind != wanted:  # what a foreign page may send without asking first is never taken for JSON
-        return Refusal(415, f"the body must be {wanted}, got {kind[:60] or 'no Content-Type'}: set the header Content-Type")
+        return Refusal(
+            415, f"the body must be {wanted}, got {kind[:60] or 'no Content-Type'}: set the header Content-Type"
+        )
     return None
 
 
-def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules, page: bool, guesses: bool) -> Refusal | Welcome | None:
+def _without_token(
+    scope: Mapping[str, Any], headers: _Headers, rules: GuardRules, page: bool, guesses: bool
+) -> Refusal | Welcome | None:
     if rules.token is None:
         return None
     led = headers.one(b"sec-fetch-site") in {"cross-site", "same-site"}
@@ -180,7 +210,9 @@ def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRule
     named = [value for name, value in query if name == "token"]
     brought = [*_bearer(headers), *named]
     if brought and not guesses and not known:
-        error = "too many wrong tokens came from this address: wait a minute, then open the address that the studio printed"
+        error = (
+            "too many wrong tokens came from this address: wait a minute, then open the address that the studio printed"
+        )
         return Refusal(429, error, [(b"retry-after", b"60")], page=page)
     known = known or any(rules.knows(token) for token in _bearer(headers))
     if scope["type"] == "http" and scope["method"] == "GET" and named:
@@ -193,15 +225,23 @@ def _without_token(scope: Mapping[str, Any], headers: _Headers, rules: GuardRule
             return Welcome(quote(scope["path"]) + (f"?{rest}" if rest else ""), cookie, led, encrypted)
     if known:
         return None
-    error = "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"
-    return Refusal(401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page, wrong_token=bool(brought))
+    error = (
+        "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"
+    )
+    return Refusal(
+        401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page, wrong_token=bool(brought)
+    )
 
 
 def _not_permitted(scope: Mapping[str, Any], rules: GuardRules) -> Refusal | None:
     method = scope["method"] if scope["type"] == "http" else "GET"
     if is_permitted(role_of(scope, rules), method, scope["path"]):
         return None
-    return Refusal(403, "annotators may label, skip, write notes and look around; this is for the session's owner: use the owner's token")
+    return Refusal(
+        403,
+        "annotators may label, skip, write notes and look around; this is for the session's owner: use the owner's"
+        " token",
+    )
 
 
 def _bearer(headers: _Headers) -> list[str]:

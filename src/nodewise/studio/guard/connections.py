@@ -1,6 +1,9 @@
-"""Connections are few and do not wait for ever: uvicorn's protocols with a bound on how many there are and on how long a head may take.
+"""Connections are few and do not wait for ever.
 
-Where there are more than the bound, the connection that has waited longest without a complete request goes, never one that is being answered: a
+Uvicorn's protocols with a bound on how many there are and on how long a head may take.
+
+Where there are more than the bound, the connection that has waited longest without a complete request goes, never one
+that is being answered: a
 thousand half-sent requests cost whoever sent them their connections, and nobody else anything.
 """
 
@@ -82,7 +85,10 @@ def bounded_http(most: int, head_seconds: float) -> type[H11Protocol]:
 
 
 class _NoTraceOfNonsense(logging.Filter):
-    """What a client sends that is no websocket frame ends its connection; it is nothing to tell whoever runs the studio."""
+    """What a client sends that is no websocket frame ends its connection.
+
+    It is nothing to tell whoever runs the studio.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to write the record down."""

@@ -1,9 +1,11 @@
 """The one safety layer: everything that reaches the studio goes through here, HTTP and websocket alike.
 
-It checks where a request goes to, where it comes from and whether it brings the token (`admission`), counts its body as it arrives, and puts
+It checks where a request goes to, where it comes from and whether it brings the token (`admission`), counts its body as
+it arrives, and puts
 the headers on every answer that keep a browser from running, framing or storing what it should not.
 
-Why not Starlette's TrustedHost and CORS middleware: put in its place they pass 40 of the guard's 172 tests; they refuse no foreign page's
+Why not Starlette's TrustedHost and CORS middleware: put in its place they pass 40 of the guard's 172 tests; they refuse
+no foreign page's
 request, only its reading of the answer, know no websockets, ports, tokens or bodies.
 """
 
@@ -32,8 +34,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CONTENT_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src"
+    " 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS = (
     (b"content-security-policy", CONTENT_POLICY.encode()),
@@ -81,7 +83,9 @@ class Guard:
                 await self._counted(scope, receive, guarded)
 
     def _admit(self, scope: Scope) -> Refusal | Welcome | None:
-        """What becomes of a request; an address that has tried many wrong tokens waits, but a page that is open from there goes on."""
+        """What becomes of a request; an address that has tried many wrong tokens waits, but a page that is open from
+        there goes on.
+        """
         address = str((scope.get("client") or ("",))[0])
         verdict = admit(scope, self.rules, guesses=not self._wrong_tokens.too_many(address))
         if isinstance(verdict, Refusal) and verdict.wrong_token:
@@ -91,11 +95,20 @@ class Guard:
         return verdict
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Runs the app on a body of bounded size that arrives in bounded time; else the answer is ours, whatever the app makes of it."""
-        limit, patience, whole = self.rules.limit(scope["path"]), self.rules.patience, self.rules.body_time(scope["path"])
+        """Runs the app on a body of bounded size that arrives in bounded time.
+
+        Else the answer is ours, whatever the app makes of it.
+        """
+        limit, patience, whole = (
+            self.rules.limit(scope["path"]),
+            self.rules.patience,
+            self.rules.body_time(scope["path"]),
+        )
         loop = asyncio.get_running_loop()
         deadline = loop.time() + whole
-        too_large = Refusal(413, f"the request is too large: at most {limit} bytes are taken here", [(b"connection", b"close")])
+        too_large = Refusal(
+            413, f"the request is too large: at most {limit} bytes are taken here", [(b"connection", b"close")]
+        )
         if int(next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")) > limit:
             await _read_on(receive)
             await _refuse(too_large, send)
@@ -112,7 +125,7 @@ class Guard:
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), max(0.0, min(patience, deadline - loop.time())))
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 slow = (
                     f"the request took longer than {whole:g} seconds to arrive"
                     if loop.time() >= deadline
@@ -152,7 +165,10 @@ class Guard:
 
 
 async def _read_on(receive: Receive) -> None:
-    """Reads what a client is still sending, up to a bound: one that is cut off while it sends does not get to read why."""
+    """Reads what a client is still sending, up to a bound.
+
+    One that is cut off while it sends does not get to read why.
+    """
 
     async def rest() -> None:
         left, more = _POLITE_BYTES, True
@@ -181,7 +197,9 @@ def _with_headers(send: Send, path: str) -> Send:
 
 async def _answer(send: Send, status: int, kind: bytes, body: bytes, headers: Any = (), prefix: str = "http") -> None:
     length = (b"content-length", str(len(body)).encode())
-    await send({"type": f"{prefix}.response.start", "status": status, "headers": [(b"content-type", kind), length, *headers]})
+    await send(
+        {"type": f"{prefix}.response.start", "status": status, "headers": [(b"content-type", kind), length, *headers]}
+    )
     await send({"type": f"{prefix}.response.body", "body": body})
 
 
@@ -189,7 +207,9 @@ async def _refuse(refusal: Refusal, send: Send) -> None:
     if refusal.page:
         await _answer(send, refusal.status, b"text/html; charset=utf-8", _token_page(refusal), refusal.headers)
     else:
-        await _answer(send, refusal.status, b"application/json", json.dumps({"error": refusal.error}).encode(), refusal.headers)
+        await _answer(
+            send, refusal.status, b"application/json", json.dumps({"error": refusal.error}).encode(), refusal.headers
+        )
 
 
 async def _close(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
@@ -205,23 +225,31 @@ async def _close(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
 async def _welcome(welcome: Welcome, rules: GuardRules, send: Send) -> None:
     """Keeps the token in a cookie and leads on to the address without it.
 
-    A browser that was led here by a link on another site's page follows a redirect without the cookie that it has just been given; a page of
+    A browser that was led here by a link on another site's page follows a redirect without the cookie that it has just
+    been given; a page of
     our own that leads on is not another site's.
     """
-    cookie = f"{rules.cookie}={welcome.cookie}; HttpOnly; SameSite=Strict; Path=/{'; Secure' if welcome.encrypted else ''}".encode()
+    secure = "; Secure" if welcome.encrypted else ""
+    cookie = f"{rules.cookie}={welcome.cookie}; HttpOnly; SameSite=Strict; Path=/{secure}".encode()
     if welcome.from_elsewhere:
         target = html.escape(welcome.location, quote=True)
-        body = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={target}"><title>nodewise</title>'
+        body = (
+            '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh"'
+            f' content="0;url={target}"><title>nodewise</title>'
+        )
         await _answer(send, 200, b"text/html; charset=utf-8", body.encode(), [(b"set-cookie", cookie)])
     else:
-        await _answer(send, 303, b"text/plain", b"", [(b"set-cookie", cookie), (b"location", welcome.location.encode("latin-1"))])
+        await _answer(
+            send, 303, b"text/plain", b"", [(b"set-cookie", cookie), (b"location", welcome.location.encode("latin-1"))]
+        )
 
 
 def _token_page(refusal: Refusal) -> bytes:
     again = '<meta http-equiv="refresh" content="0">' if refusal.ask_again else ""
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">{again}'
-        f"<title>nodewise: token needed</title></head><body><h1>This studio needs its token</h1><p>{html.escape(refusal.error)}.</p>"
-        '<form action="/" method="get" autocomplete="off"><label>Token <input name="token" type="password" required autofocus></label> '
-        "<button>Open</button></form></body></html>"
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport"'
+        f' content="width=device-width">{again}<title>nodewise: token needed</title></head><body><h1>This studio needs'
+        f' its token</h1><p>{html.escape(refusal.error)}.</p><form action="/" method="get"'
+        ' autocomplete="off"><label>Token <input name="token" type="password" required autofocus></label>'
+        " <button>Open</button></form></body></html>"
     ).encode()

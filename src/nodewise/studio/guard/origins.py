@@ -32,9 +32,11 @@ class GuardRules:
     """What `guard.Guard` lets through. Made by `for_address`, which refuses what would be unsafe.
 
     Attributes:
-        origins: the addresses that are ours, each as a browser writes an origin: ``http://127.0.0.1:8080``, a default port left out.
+        origins: the addresses that are ours, each as a browser writes an origin: ``http://127.0.0.1:8080``, a default
+            port left out.
         port: where the studio listens.
-        arrival: whether the number of the address that a connection arrived at is ours as well. A name can be made to point here by
+        arrival: whether the number of the address that a connection arrived at is ours as well. A name can be made to
+            point here by
             anybody who owns one, a number cannot.
         token: what everybody has to know; None lets everybody in who is on this machine.
         annotator_token: another one, by which people may label and look, and nothing else; None: there is none.
@@ -78,20 +80,26 @@ class GuardRules:
             port: the port it listens on, the real one, not 0.
             token: what everybody has to know.
             annotator_token: what those have to know who may label and look, and nothing else.
-            allow_hosts: further names under which it is reached, ``NAME``, ``NAME:PORT`` or ``https://NAME``: of a proxy or a tunnel. A name
+            allow_hosts: further names under which it is reached, ``NAME``, ``NAME:PORT`` or ``https://NAME``: of a
+                proxy or a tunnel. A name
                 alone stands for that name at our own port, and at the default ports of http and https.
             upload_limit, body_limit, patience: as in the class.
 
         Raises:
-            InputError: the address can be reached by others and there is no token, or a name or the token cannot be used.
+            InputError: the address can be reached by others and there is no token, or a name or the token cannot be
+                used.
         """
         for one in (token, annotator_token):
             if one is not None and not _TOKEN.fullmatch(one):
                 raise InputError(
-                    f"a token must be 12 to 200 letters, digits or . _ ~ -, got {len(one)} characters: leave --token out, and one is made"
+                    f"a token must be 12 to 200 letters, digits or . _ ~ -, got {len(one)} characters: leave --token"
+                    " out, and one is made"
                 )
         if annotator_token is not None and (token is None or token == annotator_token):
-            raise InputError("the annotators' token needs another one for the owner beside it: give --token T or --token-file FILE as well")
+            raise InputError(
+                "the annotators' token needs another one for the owner beside it: give --token T or --token-file FILE"
+                " as well"
+            )
         loopback = is_loopback(host)
         bound = host.strip("[]")
         wildcard = bound in {"", "0.0.0.0", "::"}
@@ -105,12 +113,19 @@ class GuardRules:
             origins |= allowed
         if token is None and not loopback:
             raise InputError(
-                f"others can reach the studio at {host!r} with {sorted(origins)}, and it has no token: give --token T, or keep to 127.0.0.1"
+                f"others can reach the studio at {host!r} with {sorted(origins)}, and it has no token: give --token T,"
+                " or keep to 127.0.0.1"
             )
         return cls(
-            frozenset(origins), port, arrival=not is_loopback(host), token=token, annotator_token=annotator_token,
-            upload_limit=upload_limit, body_limit=body_limit, patience=patience,
-        )  # fmt: skip
+            frozenset(origins),
+            port,
+            arrival=not is_loopback(host),
+            token=token,
+            annotator_token=annotator_token,
+            upload_limit=upload_limit,
+            body_limit=body_limit,
+            patience=patience,
+        )
 
     @property
     def cookie(self) -> str:
@@ -118,7 +133,10 @@ class GuardRules:
         return f"nodewise_token_{self.port}"
 
     def origins_of(self, host: str, arrived: str | None) -> frozenset[str]:
-        """The origins of ours that a request to ``host`` (its header) may come from; none where that is not our address."""
+        """The origins of ours that a request to ``host`` (its header) may come from.
+
+        None where that is not our address.
+        """
         asked = host.lower()
         ours = {origin for origin in self.origins if _authority_matches(origin, asked)}
         if self.arrival and arrived is not None and _is_number(arrived):
@@ -128,7 +146,10 @@ class GuardRules:
 
     def role_of(self, token: str) -> Role | None:
         """Whose token this is, or None; takes the same time whichever it is."""
-        digests = [hashlib.sha256((text or "").encode("utf-8", "replace")).digest() for text in (token, self.token, self.annotator_token)]
+        digests = [
+            hashlib.sha256((text or "").encode("utf-8", "replace")).digest()
+            for text in (token, self.token, self.annotator_token)
+        ]
         owner = hmac.compare_digest(digests[0], digests[1]) and self.token is not None
         annotator = hmac.compare_digest(digests[0], digests[2]) and self.annotator_token is not None
         return "owner" if owner else "annotator" if annotator else None
@@ -176,7 +197,9 @@ def _plain(host: str) -> str:
     except ValueError:
         name = host.lower()
         if not _NAME.fullmatch(name):
-            raise InputError(f"{host!r} is no name or address of a host: give one such as label.example.org or 192.168.0.5") from None
+            raise InputError(
+                f"{host!r} is no name or address of a host: give one such as label.example.org or 192.168.0.5"
+            ) from None
         return name
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     if mapped is not None or isinstance(address, ipaddress.IPv4Address):
@@ -192,7 +215,10 @@ def _split(authority: str) -> tuple[str, int | None]:
     """Name and port of ``name:port``, ``[::1]:port`` or a bare IPv6 address."""
     parts = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d{1,5}))?", authority)
     if parts is None:
-        return authority, None  # more than one colon: an IPv6 address without brackets, or nonsense that `_plain` refuses
+        return (
+            authority,
+            None,
+        )  # more than one colon: an IPv6 address without brackets, or nonsense that `_plain` refuses
     return parts[1], None if parts[2] is None else int(parts[2])
 
 

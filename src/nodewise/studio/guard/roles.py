@@ -1,4 +1,7 @@
-"""What each role may do, where the studio has a token for annotators beside the owner's. What is not listed is the owner's."""
+"""What each role may do, where the studio has a token for annotators beside the owner's.
+
+What is not listed is the owner's.
+"""
 
 from __future__ import annotations
 

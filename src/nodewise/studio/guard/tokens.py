@@ -38,7 +38,9 @@ def token_from_file(path: Path) -> str:
             file.write(token + "\n")
         return token
     except OSError as error:
-        raise InputError(f"the token file {str(path)!r} cannot be used ({error.strerror or error}): give another one") from error
+        raise InputError(
+            f"the token file {str(path)!r} cannot be used ({error.strerror or error}): give another one"
+        ) from error
 
 
 def _read(path: Path) -> str:
@@ -49,7 +51,8 @@ def _read(path: Path) -> str:
             raise InputError(f"the token file {str(path)!r} is no plain file: give one that is, or a name that is free")
         if os.name == "posix" and facts.st_mode & 0o077:
             raise InputError(
-                f"the token file {str(path)!r} can be read by others (mode {stat.S_IMODE(facts.st_mode):o}): chmod 600 {str(path)!r}"
+                f"the token file {str(path)!r} can be read by others (mode {stat.S_IMODE(facts.st_mode):o}): chmod 600"
+                f" {str(path)!r}"
             )
         text = file.read(_BYTES).decode("ascii", "replace").strip()
     if not text:

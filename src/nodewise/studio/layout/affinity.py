@@ -22,11 +22,17 @@ _CROWD = 50
 
 
 _MEETINGS = 3e7
-"""Pairs of walks that meet, up to which every meeting is looked at; beyond it, their leading directions are compared."""
+"""Pairs of walks that meet, up to which every meeting is looked at.
+
+Beyond it, their leading directions are compared.
+"""
 
 
 def reached_by_walks(adjacency: sp.csr_matrix[np.float32], seed: int) -> sp.coo_matrix[np.float32]:
-    """For all nodes of a small graph: how likely walks of one to three steps lead from one to the other, symmetric [node, node]."""
+    """For all nodes of a small graph.
+
+    How likely walks of one to three steps lead from one to the other, symmetric [node, node].
+    """
     step = _transition(adjacency, seed)
     trail = total = step
     for _ in range(_STEPS - 1):
@@ -40,7 +46,8 @@ def met_on_walks(
 ) -> tuple[sp.coo_matrix[np.float32], npt.NDArray[np.float32]]:
     """For a sample of a large graph: how much the walks from one and the other visit the same nodes.
 
-    Two nodes of the sample are seldom neighbours, but those of one community visit the same places. The visits, [shown, node], are reduced to their
+    Two nodes of the sample are seldom neighbours, but those of one community visit the same places. The visits, [shown,
+    node], are reduced to their
     leading directions; each node is joined with those that point the same way.
 
     Returns:
@@ -56,7 +63,9 @@ def met_on_walks(
     return _alike(total.tocsr(), seed, neighbours)
 
 
-def _alike(visits: sp.csr_matrix[np.float32], seed: int, neighbours: int) -> tuple[sp.coo_matrix[np.float32], npt.NDArray[np.float32]]:
+def _alike(
+    visits: sp.csr_matrix[np.float32], seed: int, neighbours: int
+) -> tuple[sp.coo_matrix[np.float32], npt.NDArray[np.float32]]:
     """Joins each row with those that are most like it, and gives the leading directions of all."""
     from sklearn.utils.extmath import randomized_svd
 
@@ -93,7 +102,10 @@ def _unit_rows(matrix: sp.csr_matrix[np.float32]) -> sp.csr_matrix[np.float32]:
 
 
 def spectral_start(adjacency: sp.csr_matrix[np.float32], seed: int, rounds: int = 60) -> npt.NDArray[np.float32]:
-    """The two smoothest directions of a graph after the constant one, as a start, [2, node]; by a few rounds of power iteration."""
+    """The two smoothest directions of a graph after the constant one, as a start, [2, node].
+
+    By a few rounds of power iteration.
+    """
     degree = np.asarray(adjacency.sum(axis=1)).ravel()
     scale = np.sqrt(degree + degree.mean() + 1e-9)
     constant = (scale / np.linalg.norm(scale)).astype(np.float32)
@@ -115,7 +127,10 @@ def _even(direction: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 
 def _transition(adjacency: sp.csr_matrix[np.float32], seed: int) -> sp.csr_matrix[np.float32]:
-    """The step of a walk, [node, node], each row summing to 1; from a hub it leads to a fixed choice of its neighbours."""
+    """The step of a walk, [node, node], each row summing to 1.
+
+    From a hub it leads to a fixed choice of its neighbours.
+    """
     sizes = np.diff(adjacency.indptr)
     rows = np.repeat(np.arange(adjacency.shape[0]), sizes)
     crowded = np.flatnonzero(sizes[rows] > _CROWD)
@@ -125,7 +140,9 @@ def _transition(adjacency: sp.csr_matrix[np.float32], seed: int) -> sp.csr_matri
     keep[crowded[order[rank >= _CROWD]]] = False
     sizes = np.minimum(sizes, _CROWD)
     chance = np.repeat(1 / np.maximum(sizes, 1), sizes).astype(np.float32)
-    return sp.csr_matrix((chance, adjacency.indices[keep], np.concatenate([[0], np.cumsum(sizes)])), shape=adjacency.shape)
+    return sp.csr_matrix(
+        (chance, adjacency.indices[keep], np.concatenate([[0], np.cumsum(sizes)])), shape=adjacency.shape
+    )
 
 
 def _largest(matrix: Any, count: int) -> sp.csr_matrix[np.float32]:
@@ -137,7 +154,9 @@ def _largest(matrix: Any, count: int) -> sp.csr_matrix[np.float32]:
         low, high = starts[row], starts[row + 1]
         keep[low + np.argpartition(matrix.data[low:high], high - low - count)[: high - low - count]] = False
     sizes = np.minimum(np.diff(starts), count)
-    return sp.csr_matrix((matrix.data[keep], matrix.indices[keep], np.concatenate([[0], np.cumsum(sizes)])), shape=matrix.shape)
+    return sp.csr_matrix(
+        (matrix.data[keep], matrix.indices[keep], np.concatenate([[0], np.cumsum(sizes)])), shape=matrix.shape
+    )
 
 
 def _without_diagonal(matrix: Any) -> sp.csr_matrix[np.float32]:

@@ -17,7 +17,8 @@ def spread(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Positions in -1 … 1 for a few hundred nodes, the first one at 0, 0; nothing is random.
 
-    The nodes start on rings, those that know each other side by side, the second hop outside; then come some rounds of Fruchterman and
+    The nodes start on rings, those that know each other side by side, the second hop outside; then come some rounds of
+    Fruchterman and
     Reingold's forces, each a few operations on all pairs at once.
 
     Args:
@@ -39,9 +40,14 @@ def spread(
 
 
 def _rings(count: int, edges: npt.NDArray[np.int64], hop: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    """The start, float32 [2, node]: without the centre, pieces lie side by side, and in each the nodes near to each other."""
+    """The start, float32 [2, node].
+
+    Without the centre, pieces lie side by side, and in each the nodes near to each other.
+    """
     others = edges[edges[:, 0] > 0] - 1
-    links = sp.csr_matrix((np.ones(len(others), np.float32), (others[:, 0], others[:, 1])), shape=(count - 1, count - 1))
+    links = sp.csr_matrix(
+        (np.ones(len(others), np.float32), (others[:, 0], others[:, 1])), shape=(count - 1, count - 1)
+    )
     links = (links + links.T).tocsr()
     angle, radius = np.zeros(count), np.zeros(count)
     if count > 1:
@@ -71,7 +77,9 @@ def _push(position: npt.NDArray[np.float32], edges: npt.NDArray[np.int64], round
         np.maximum(square, np.float32(1e-6), out=square)
         weight = wish**2 / square
         weight -= joined * np.sqrt(square) / wish
-        force = position * weight.sum(axis=1) - position @ weight  # the sum over others of weight times the way from them
+        force = (
+            position * weight.sum(axis=1) - position @ weight
+        )  # the sum over others of weight times the way from them
         size = np.maximum(np.sqrt((force**2).sum(axis=0)), np.float32(1e-9))
         step = np.float32(0.15 * (1 - turn / rounds) + 0.003)
         force *= np.minimum(size, step) / size

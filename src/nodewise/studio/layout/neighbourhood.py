@@ -1,6 +1,7 @@
 """What lies around a node: which of its neighbours to draw, and where.
 
-The cost depends on what is drawn and on a bounded look at the rest, never on the size of the graph; so a hub of ten thousand neighbours answers
+The cost depends on what is drawn and on a bounded look at the rest, never on the size of the graph; so a hub of ten
+thousand neighbours answers
 like any other node.
 """
 
@@ -36,7 +37,8 @@ class Neighbourhood:
         nodes: int64 [shown], the centre first, then its neighbours, then theirs.
         hop: int64 [shown], steps from the centre: 0, 1 or 2.
         x, y: float32 [shown], in -1 … 1, the centre at 0, 0.
-        edges: int64 [edge, 2], indices in `nodes`, the lower one first: the edges between nodes that are shown; of more than 3000 those of the
+        edges: int64 [edge, 2], indices in `nodes`, the lower one first: the edges between nodes that are shown; of more
+            than 3000 those of the
             centre, and then those of the nodes that have the fewest.
         total: nodes within the hops asked for, the centre included.
         exact: whether `total` is exact; otherwise there are at least that many.
@@ -76,11 +78,15 @@ class Neighbours:
         neighbours: Nodes = self._others[self._starts[node] : self._ends[node]].astype(np.int64)
         return neighbours
 
-    def around(self, centre: int, hops: int = 1, limit: int = 150, labelled: npt.NDArray[np.bool_] | Collection[int] = ()) -> Neighbourhood:
+    def around(
+        self, centre: int, hops: int = 1, limit: int = 150, labelled: npt.NDArray[np.bool_] | Collection[int] = ()
+    ) -> Neighbourhood:
         """The neighbourhood of a node, the same one each time it is asked.
 
-        All neighbours are shown up to the limit: labelled ones first, since they say most about the centre, then those with the most
-        neighbours of their own. (Not those whose prediction is surest: the picture would change with every label.) What is left of the limit
+        All neighbours are shown up to the limit: labelled ones first, since they say most about the centre, then those
+        with the most
+        neighbours of their own. (Not those whose prediction is surest: the picture would change with every label.) What
+        is left of the limit
         goes to the second hop: labelled ones first, then those that know the most nodes shown already, then by degree.
 
         Args:
@@ -95,7 +101,9 @@ class Neighbours:
         if not 0 <= centre < self.num_nodes:
             raise InputError(f"there is no node {centre}: nodes are 0 to {self.num_nodes - 1}")
         if hops not in (1, 2) or limit < 1:
-            raise InputError(f"a neighbourhood has 1 or 2 hops and a limit of at least 1, got hops {hops} and limit {limit}")
+            raise InputError(
+                f"a neighbourhood has 1 or 2 hops and a limit of at least 1, got hops {hops} and limit {limit}"
+            )
         known = _mask(labelled, self.num_nodes)
         near = self.of(centre)
         first = near[_best(limit - 1, ~known[near], -self.degree[near])]
@@ -108,7 +116,9 @@ class Neighbours:
         x, y = spread(len(nodes), edges, hop)
         return Neighbourhood(centre, nodes, hop, x, y, _fewer(edges, len(nodes)), 1 + len(near) + beyond, exact)
 
-    def _second(self, centre: int, near: Nodes, first: Nodes, room: int, known: npt.NDArray[np.bool_]) -> tuple[Nodes, int, bool]:
+    def _second(
+        self, centre: int, near: Nodes, first: Nodes, room: int, known: npt.NDArray[np.bool_]
+    ) -> tuple[Nodes, int, bool]:
         """The nodes to show at two hops, how many there are, and whether that is all."""
         rest = near[~np.isin(near, first)]
         order = np.concatenate([first, rest])

@@ -1,6 +1,7 @@
 """The map of the whole graph: which nodes it shows and where they lie.
 
-It is computed once, from the edges alone, and never changes with the labels: colours change, positions do not. Nodes that belong together lie
+It is computed once, from the edges alone, and never changes with the labels: colours change, positions do not. Nodes
+that belong together lie
 together; pieces of the graph that nothing joins lie around the largest.
 """
 
@@ -36,7 +37,8 @@ class GraphMap:
     Attributes:
         nodes: int64 [shown], in order of their index.
         x, y: float32 [shown], in -1 … 1.
-        edges: int64 [edge, 2], indices in `nodes`: edges between nodes shown, a random choice of them where there are many.
+        edges: int64 [edge, 2], indices in `nodes`: edges between nodes shown, a random choice of them where there are
+            many.
         total: nodes of the graph.
     """
 
@@ -53,14 +55,19 @@ class GraphMap:
 
 
 def draw_map(
-    graph: Graph, labelled: Collection[int] = (), limit: int = 4000, seed: int = 0, step: Callable[[], None] = lambda: None
+    graph: Graph,
+    labelled: Collection[int] = (),
+    limit: int = 4000,
+    seed: int = 0,
+    step: Callable[[], None] = lambda: None,
 ) -> GraphMap:
     """The map of a graph, the same for the same input; takes seconds.
 
     Args:
         graph: what to draw.
         labelled: nodes to keep where not all can be shown.
-        limit: the most nodes to show. Of a larger graph it shows the labelled ones (up to half), those with the most neighbours (a quarter of the
+        limit: the most nodes to show. Of a larger graph it shows the labelled ones (up to half), those with the most
+            neighbours (a quarter of the
             rest) and a random choice of the others.
         seed: where the choice and the start come from.
         step: called between the steps of the work; may end it by an error.
@@ -101,7 +108,10 @@ def _arrange(
     seed: int,
     step: Callable[[], None],
 ) -> npt.NDArray[np.float32]:
-    """Positions of the nodes shown, float32 [2, shown]: the largest piece by itself, other pieces worth it together, then all packed."""
+    """Positions of the nodes shown, float32 [2, shown].
+
+    The largest piece by itself, other pieces worth it together, then all packed.
+    """
     _, inverse, size = np.unique(whose, return_inverse=True, return_counts=True)
     piece = inverse.astype(np.int64)
     position = np.zeros((2, len(shown)))

@@ -19,7 +19,8 @@ _CELLS = 256
 def pack(position: Positions, piece: npt.NDArray[np.int64]) -> Positions:
     """Moves and scales each piece so that none overlap and all are about equally dense.
 
-    Around the hull of the largest piece, the others are set as near to the middle as there is room, the larger ones first, those of one size
+    Around the hull of the largest piece, the others are set as near to the middle as there is room, the larger ones
+    first, those of one size
     on a common lattice.
 
     Args:
@@ -36,7 +37,9 @@ def pack(position: Positions, piece: npt.NDArray[np.int64]) -> Positions:
     packed = np.empty(position.shape, dtype=float)
     packed[:, members[first]] = radius[first] * _round(position[:, members[first]])
     others = np.array([number for number in np.lexsort((np.arange(len(size)), -size)) if number != first], np.int64)
-    for centre, number in zip(_around(packed[:, members[first]], radius[first], radius[others]).T, others.tolist(), strict=True):
+    for centre, number in zip(
+        _around(packed[:, members[first]], radius[first], radius[others]).T, others.tolist(), strict=True
+    ):
         nodes = members[number]
         packed[:, nodes] = centre[:, None] + radius[number] * _round(position[:, nodes])
     return packed / max(float(np.sqrt((packed**2).sum(axis=0)).max()), 1e-9)

@@ -1,10 +1,14 @@
 """Positions on a map for thousands of nodes, from how much each two belong together.
 
-It is t-SNE (van der Maaten and Hinton, 2008) whose repulsion is computed on a mesh by Fourier transforms (as in Linderman et al., 2019, here with
-the plainest mesh: a node's weight goes to the four points around it). One round costs milliseconds whatever the number of pairs.
+It is t-SNE (van der Maaten and Hinton, 2008) whose repulsion is computed on a mesh by Fourier transforms (as in
+Linderman et al., 2019, here with
+the plainest mesh: a node's weight goes to the four points around it). One round costs milliseconds whatever the number
+of pairs.
 
-Why not a library's: on Cora's 2,485 connected nodes (`benchmarks/studio_layout.py`, the same affinities, one thread) this takes 1.2 s of the processor,
-openTSNE's 3.2 s and scikit-learn's 12.9 s, and ten nearest neighbours on the map tell the class in 83, 81 and 82 % of the cases.
+Why not a library's: on Cora's 2,485 connected nodes (`benchmarks/studio_layout.py`, the same affinities, one thread)
+this takes 1.2 s of the processor,
+openTSNE's 3.2 s and scikit-learn's 12.9 s, and ten nearest neighbours on the map tell the class in 83, 81 and 82 % of
+the cases.
 """
 
 from __future__ import annotations
@@ -71,7 +75,10 @@ class _Mesh:
         self._kernels: dict[int, npt.NDArray[np.complex64]] = {}
 
     def repulsion(self, position: Positions) -> npt.NDArray[np.float64]:
-        """The second half of t-SNE's gradient, [2, node]: the sum over others of the squared kernel times the way, by the sum of kernels."""
+        """The second half of t-SNE's gradient, [2, node].
+
+        The sum over others of the squared kernel times the way, by the sum of kernels.
+        """
         low = position.min(axis=1, keepdims=True)
         width = max(float((position - low).max()), 1e-3) / self.cells
         level = int(np.ceil(4 * np.log2(width)))  # widths in steps, so that kernels can be kept
@@ -80,7 +87,11 @@ class _Mesh:
         right, up = where - corner
         weight = np.stack([(1 - right) * (1 - up), right * (1 - up), (1 - right) * up, right * up])
         at = corner[0] * self.side + corner[1] + np.array([[0], [self.side], [1], [self.side + 1]])
-        mass = np.bincount(at.ravel(), weight.ravel(), minlength=self.side**2).astype(np.float32).reshape(self.side, self.side)
+        mass = (
+            np.bincount(at.ravel(), weight.ravel(), minlength=self.side**2)
+            .astype(np.float32)
+            .reshape(self.side, self.side)
+        )
         fields = scipy.fft.irfft2(scipy.fft.rfft2(mass) * self._kernel(level), s=(self.side, self.side)).reshape(3, -1)
         total, across, down = ((weight * one[at]).sum(axis=0) for one in fields)
         forces: npt.NDArray[np.float64] = np.stack([across, down]) / max(float(total.sum()) - position.shape[1], 1e-6)
@@ -114,5 +125,7 @@ def separate(position: npt.NDArray[np.float64], least: float, rounds: int = 30) 
         far = np.maximum(np.sqrt((way**2).sum(axis=0)), 1e-12)
         push = way / far * np.maximum(least - far, 0) * 0.5
         for axis in (0, 1):
-            position[axis] += np.bincount(one, push[axis], position.shape[1]) - np.bincount(other, push[axis], position.shape[1])
+            position[axis] += np.bincount(one, push[axis], position.shape[1]) - np.bincount(
+                other, push[axis], position.shape[1]
+            )
     return position

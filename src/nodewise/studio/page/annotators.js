@@ -15,7 +15,12 @@ export function annotatorsView() {
   parts.people = h("div");
   parts.apart = h("div");
   on("status me", draw);
-  return h("div", { class: "view annotators", tabindex: "0", role: "group", "aria-label": "Annotators" }, parts.people, parts.apart);
+  return h(
+    "div",
+    { class: "view annotators", tabindex: "0", role: "group", "aria-label": "Annotators" },
+    parts.people,
+    parts.apart,
+  );
 }
 
 function draw() {
@@ -23,20 +28,90 @@ function draw() {
   if (!status) return;
   const people = Object.entries(status.annotators).sort(([, one], [, other]) => other - one);
   const waiting = (who) => (status.open[who] ?? []).length;
-  renew(parts.people, [people, status.open, state.me], () => [h("ul", { class: "people" }, people.map(([who, labels]) => h("li", {}, h("span", { class: "name", dir: "auto" }, who, who === state.me && h("span", { class: "quiet" }, " (you)")),
-    h("span", { class: "quiet" }, `${count(labels, "label")}${waiting(who) ? `, ${waiting(who)} asked` : ""}`)))),
-  people.length === 0 && h("p", { class: "quiet" }, "Nobody has labelled anything yet.")]);
+  renew(parts.people, [people, status.open, state.me], () => [
+    h(
+      "ul",
+      { class: "people" },
+      people.map(([who, labels]) =>
+        h(
+          "li",
+          {},
+          h("span", { class: "name", dir: "auto" }, who, who === state.me && h("span", { class: "quiet" }, " (you)")),
+          h("span", { class: "quiet" }, `${count(labels, "label")}${waiting(who) ? `, ${waiting(who)} asked` : ""}`),
+        ),
+      ),
+    ),
+    people.length === 0 && h("p", { class: "quiet" }, "Nobody has labelled anything yet."),
+  ]);
   const apart = Object.entries(status.disagreements);
-  renew(parts.apart, [status.agreement, status.kappa, apart, status.classes, state.role], () => [h("h3", {}, "Agreement"),
-    h("p", {}, status.agreement === null ? h("span", { class: "quiet" }, "No node has labels of two people yet. With “labels for each node” above 1, every node is asked of several.")
-      : [h("b", {}, percent(status.agreement)), h("span", { class: "quiet" }, " of the pairs of labels on one node say the same")]),
+  renew(parts.apart, [status.agreement, status.kappa, apart, status.classes, state.role], () => [
+    h("h3", {}, "Agreement"),
+    h(
+      "p",
+      {},
+      status.agreement === null
+        ? h(
+            "span",
+            { class: "quiet" },
+            "No node has labels of two people yet. With “labels for each node” above 1, every node is asked of several.",
+          )
+        : [
+            h("b", {}, percent(status.agreement)),
+            h("span", { class: "quiet" }, " of the pairs of labels on one node say the same"),
+          ],
+    ),
     status.kappa && perClass(status.kappa),
-    status.kappa?.cohen.length > 0 && h("ul", { class: "people" }, status.kappa.cohen.slice(0, 20).map((pair) => h("li", {}, h("span", { class: "name" }, pair.annotators.join(" and ")),
-      h("span", { class: "quiet" }, `${pair.kappa === null ? "no kappa" : `kappa ${pair.kappa.toFixed(2)}`} on ${count(pair.nodes, "node")}`)))),
-    apart.length > 0 && [h("h3", {}, `${count(apart.length, "disagreement")}`), h("button", { type: "button", class: "small", id: "settle-button", on: { click: openSettling } }, isOwner() ? "Settle them" : "See them all"), h("ul", { class: "apart" }, apart.slice(0, SHOWN).map(([name, votes]) =>
-      h("li", {}, h("button", { type: "button", class: "link", on: { click: () => lookAt(name) } }, /^\d+$/.test(name) ? `node ${name}` : short(name, 60)),
-        h("span", { class: "votes" }, Object.entries(votes).map(([who, label]) => h("span", {}, `${short(who, 20)}: `, classMark(label), short(label, 30)))))))],
-    apart.length > SHOWN && h("p", { class: "quiet" }, `and ${apart.length - SHOWN} more`)]);
+    status.kappa?.cohen.length > 0 &&
+      h(
+        "ul",
+        { class: "people" },
+        status.kappa.cohen
+          .slice(0, 20)
+          .map((pair) =>
+            h(
+              "li",
+              {},
+              h("span", { class: "name" }, pair.annotators.join(" and ")),
+              h(
+                "span",
+                { class: "quiet" },
+                `${pair.kappa === null ? "no kappa" : `kappa ${pair.kappa.toFixed(2)}`} on ${count(pair.nodes, "node")}`,
+              ),
+            ),
+          ),
+      ),
+    apart.length > 0 && [
+      h("h3", {}, `${count(apart.length, "disagreement")}`),
+      h(
+        "button",
+        { type: "button", class: "small", id: "settle-button", on: { click: openSettling } },
+        isOwner() ? "Settle them" : "See them all",
+      ),
+      h(
+        "ul",
+        { class: "apart" },
+        apart.slice(0, SHOWN).map(([name, votes]) =>
+          h(
+            "li",
+            {},
+            h(
+              "button",
+              { type: "button", class: "link", on: { click: () => lookAt(name) } },
+              /^\d+$/.test(name) ? `node ${name}` : short(name, 60),
+            ),
+            h(
+              "span",
+              { class: "votes" },
+              Object.entries(votes).map(([who, label]) =>
+                h("span", {}, `${short(who, 20)}: `, classMark(label), short(label, 30)),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ],
+    apart.length > SHOWN && h("p", { class: "quiet" }, `and ${apart.length - SHOWN} more`),
+  ]);
 }
 
 const figure = (kappa) => (kappa === null || kappa === undefined ? "–" : kappa.toFixed(2));
@@ -44,16 +119,56 @@ const figure = (kappa) => (kappa === null || kappa === undefined ? "–" : kappa
 /** Kappa over all and for each class: Fleiss' over everybody, and where two people have labelled the same nodes, Cohen's of the two. */
 function perClass(kappa) {
   const [pair] = kappa.cohen.length === 1 ? kappa.cohen : [null];
-  return h("table", { class: "kappa" }, h("caption", { class: "quiet" }, `Agreement beyond chance on ${count(kappa.nodes, "node")}: 1 is full, 0 what chance gives.`),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Class"), h("th", { scope: "col" }, "Fleiss’ kappa"), pair && h("th", { scope: "col" }, "Cohen’s kappa"))),
-    h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "all"), h("td", {}, figure(kappa.fleiss)), pair && h("td", {}, figure(pair.kappa))),
-      Object.keys(kappa.classes).map((name) => h("tr", {}, h("th", { scope: "row" }, classMark(name), " ", short(name, 40)), h("td", {}, figure(kappa.classes[name])), pair && h("td", {}, figure(pair.classes[name]))))));
+  return h(
+    "table",
+    { class: "kappa" },
+    h(
+      "caption",
+      { class: "quiet" },
+      `Agreement beyond chance on ${count(kappa.nodes, "node")}: 1 is full, 0 what chance gives.`,
+    ),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, "Class"),
+        h("th", { scope: "col" }, "Fleiss’ kappa"),
+        pair && h("th", { scope: "col" }, "Cohen’s kappa"),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, "all"),
+        h("td", {}, figure(kappa.fleiss)),
+        pair && h("td", {}, figure(pair.kappa)),
+      ),
+      Object.keys(kappa.classes).map((name) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, classMark(name), " ", short(name, 40)),
+          h("td", {}, figure(kappa.classes[name])),
+          pair && h("td", {}, figure(pair.classes[name])),
+        ),
+      ),
+    ),
+  );
 }
 
 /** The status names nodes; the API finds the one that is called exactly so. */
 async function lookAt(name) {
   try {
-    const node = (await get(`/nodes?q=${encodeURIComponent(name.slice(0, 200))}&limit=50`)).nodes.find((one) => one.name === name);
+    const node = (await get(`/nodes?q=${encodeURIComponent(name.slice(0, 200))}&limit=50`)).nodes.find(
+      (one) => one.name === name,
+    );
     if (node) look(node.node);
-  } catch (error) { set({ error: { words: `The node could not be found: ${error.message}.` } }); }
+  } catch (error) {
+    set({ error: { words: `The node could not be found: ${error.message}.` } });
+  }
 }

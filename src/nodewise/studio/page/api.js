@@ -9,7 +9,8 @@ export const SESSION = location.pathname.startsWith("/s/") ? decodeURIComponent(
 export const pageOf = (name) => `/s/${encodeURIComponent(name)}`;
 
 /** The address of a call, about the page's own session. */
-export const at = (path) => `${BASE}${path}${SESSION === null ? "" : `${path.includes("?") ? "&" : "?"}session=${encodeURIComponent(SESSION)}`}`;
+export const at = (path) =>
+  `${BASE}${path}${SESSION === null ? "" : `${path.includes("?") ? "&" : "?"}session=${encodeURIComponent(SESSION)}`}`;
 const PATIENCE = 90_000;
 
 /** Work that may take long: `path` carries its ticket, `cancel` ends it here and in the studio. */
@@ -17,11 +18,17 @@ export function cancellable() {
   const ticket = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
   const controller = new AbortController();
   return {
-    ticket, signal: controller.signal, cancelled: () => controller.signal.aborted,
+    ticket,
+    signal: controller.signal,
+    cancelled: () => controller.signal.aborted,
     path: (path) => `${path}${path.includes("?") ? "&" : "?"}ticket=${ticket}`,
     cancel: async () => {
       controller.abort();
-      try { await call("POST", "/cancel", { ticket }); } catch { /* the studio is gone, and the work with it */ }
+      try {
+        await call("POST", "/cancel", { ticket });
+      } catch {
+        /* the studio is gone, and the work with it */
+      }
     },
   };
 }
@@ -41,7 +48,12 @@ export const post = (path, body) => call("POST", path, SESSION === null ? body :
 
 async function call(method, path, body = undefined, signal = undefined) {
   /** @type {RequestInit} */
-  const options = { method, headers: { Accept: "application/json" }, credentials: "same-origin", signal: signal ?? AbortSignal.timeout(PATIENCE) };
+  const options = {
+    method,
+    headers: { Accept: "application/json" },
+    credentials: "same-origin",
+    signal: signal ?? AbortSignal.timeout(PATIENCE),
+  };
   if (body !== undefined) {
     Object.assign(options.headers, { "Content-Type": "application/json" });
     options.body = JSON.stringify(body);
@@ -51,7 +63,10 @@ async function call(method, path, body = undefined, signal = undefined) {
     answer = await fetch(method === "GET" ? at(path) : BASE + path, options);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, error.name === "TimeoutError" ? "the studio has not answered for a long time" : "the studio does not answer");
+    throw new ApiError(
+      0,
+      error.name === "TimeoutError" ? "the studio has not answered for a long time" : "the studio does not answer",
+    );
   }
   if (!answer.ok) throw await failure(answer);
   try {
@@ -64,8 +79,17 @@ async function call(method, path, body = undefined, signal = undefined) {
 
 async function failure(answer) {
   let told = {};
-  try { told = await answer.json(); } catch { /* an answer without JSON is told by its number */ }
-  return new ApiError(answer.status, words(answer.status, told.error), told.suggestion ?? null, told.labelled_by ?? null);
+  try {
+    told = await answer.json();
+  } catch {
+    /* an answer without JSON is told by its number */
+  }
+  return new ApiError(
+    answer.status,
+    words(answer.status, told.error),
+    told.suggestion ?? null,
+    told.labelled_by ?? null,
+  );
 }
 
 function words(status, said) {

@@ -24,15 +24,26 @@ function draw() {
   view.scrollTop = 0;
   const title = card.heading;
   const text = rest(card.text, title);
-  show(view, eyebrow(card),
+  show(
+    view,
+    eyebrow(card),
     h("h1", { class: title.length > 90 ? "long" : null, dir: "auto" }, title),
     h("p", { class: "facts" }, facts(card), card.link && link(card.link)),
     card.picture && picture(card, title),
     text && h("div", { class: "text", role: "region", "aria-label": "Text", tabindex: "0", dir: "auto" }, linked(text)),
     card.cut && h("p", { class: "quiet" }, "It is longer than this; what is beyond is not shown."),
-    attributes(card.attributes), noteList(card),
-    !card.text && !card.picture && !card.title && Object.keys(card.attributes).length === 0
-      && h("p", { class: "quiet" }, "The graph holds no text, picture or other attribute for this node: its place among its neighbours is all there is."));
+    attributes(card.attributes),
+    noteList(card),
+    !card.text &&
+      !card.picture &&
+      !card.title &&
+      Object.keys(card.attributes).length === 0 &&
+      h(
+        "p",
+        { class: "quiet" },
+        "The graph holds no text, picture or other attribute for this node: its place among its neighbours is all there is.",
+      ),
+  );
 }
 
 function eyebrow(card) {
@@ -40,33 +51,67 @@ function eyebrow(card) {
     return h("p", { class: "eyebrow" }, h("span", { class: "pill" }, "Looking around"), label(card));
   }
   const { query } = state;
-  return h("p", { class: "eyebrow" },
+  return h(
+    "p",
+    { class: "eyebrow" },
     query?.audit
-      ? h("span", { class: "pill audit", title: "Drawn at random: it measures how accurate the predictions are, and trains nothing." }, "Audit: drawn at random")
-      : h("span", { class: "pill asked" }, "Label this node"));
+      ? h(
+          "span",
+          {
+            class: "pill audit",
+            title: "Drawn at random: it measures how accurate the predictions are, and trains nothing.",
+          },
+          "Audit: drawn at random",
+        )
+      : h("span", { class: "pill asked" }, "Label this node"),
+  );
 }
 
 /** What the label of a node that is looked at is, and who said so. */
 function label(card) {
   if (card.label === null) return h("span", { class: "quiet" }, "not labelled yet");
-  const from = { told: "labelled", bulk: "labelled in bulk", audit: "labelled for the audit", given: "came with the graph" }[card.from] ?? "labelled";
+  const from =
+    { told: "labelled", bulk: "labelled in bulk", audit: "labelled for the audit", given: "came with the graph" }[
+      card.from
+    ] ?? "labelled";
   const voters = Object.entries(card.votes);
   const split = new Set(voters.map(([, said]) => said)).size > 1;
-  return h("span", { class: "known" }, classMark(card.label), h("b", {}, card.label), h("span", { class: "quiet" },
-    ` ${from}${voters.length && !split ? ` by ${short(voters.map(([who]) => who).join(", "), 60)}` : ""}`),
-    split && h("span", { class: "quiet" }, `: ${voters.map(([who, said]) => `${short(who, 20)} says ${short(said, 30)}`).join(", ")}`));
+  return h(
+    "span",
+    { class: "known" },
+    classMark(card.label),
+    h("b", {}, card.label),
+    h(
+      "span",
+      { class: "quiet" },
+      ` ${from}${voters.length && !split ? ` by ${short(voters.map(([who]) => who).join(", "), 60)}` : ""}`,
+    ),
+    split &&
+      h(
+        "span",
+        { class: "quiet" },
+        `: ${voters.map(([who, said]) => `${short(who, 20)} says ${short(said, 30)}`).join(", ")}`,
+      ),
+  );
 }
 
 function facts(card) {
   const said = [];
-  if (card.heading !== card.name) said.push(/^\d+$/.test(card.name) ? `row ${Number(card.name) + 1}` : short(card.name, 80));
+  if (card.heading !== card.name)
+    said.push(/^\d+$/.test(card.name) ? `row ${Number(card.name) + 1}` : short(card.name, 80));
   said.push(count(card.degree, "neighbour"));
   if (card.skipped_by.length) said.push(`skipped by ${short(card.skipped_by.join(", "), 60)}`);
   return h("span", {}, said.join(" · "));
 }
 
 /** The text without its first line, where that is the heading already. */
-const rest = (text, title) => (text?.startsWith(title) && /^\s*(\n|$)/.test(text.slice(title.length)) ? text.slice(title.length).replace(/^(\s*\n)+/, "").trim() : text);
+const rest = (text, title) =>
+  text?.startsWith(title) && /^\s*(\n|$)/.test(text.slice(title.length))
+    ? text
+        .slice(title.length)
+        .replace(/^(\s*\n)+/, "")
+        .trim()
+    : text;
 
 const ADDRESS = /https?:\/\/[^\s<>"'`{}|\\^]+/g;
 
@@ -77,7 +122,10 @@ function linked(text) {
   for (const match of text.matchAll(ADDRESS)) {
     const address = match[0].replace(/[.,;:!?)\]]+$/, "");
     if (!URL.canParse(address)) continue;
-    parts.push(text.slice(from, match.index), h("a", { href: address, rel: "noopener noreferrer", target: "_blank" }, address));
+    parts.push(
+      text.slice(from, match.index),
+      h("a", { href: address, rel: "noopener noreferrer", target: "_blank" }, address),
+    );
     from = match.index + address.length;
   }
   return [...parts, text.slice(from)];
@@ -85,40 +133,107 @@ function linked(text) {
 
 /** What people wrote to the node, and a line to write more. */
 function noteList(card) {
-  const field = h("input", { class: "note-field", maxlength: "2000", placeholder: "A note for everybody", "aria-label": "A note on this node for everybody", autocomplete: "off" });
+  const field = h("input", {
+    class: "note-field",
+    maxlength: "2000",
+    placeholder: "A note for everybody",
+    "aria-label": "A note on this node for everybody",
+    autocomplete: "off",
+  });
   const form = h("form", { class: "note-form" }, field, h("button", { class: "small" }, "Add note"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (field.value.trim()) addNote(card.node, field.value.trim());
   });
-  return h("details", { class: "node-notes", open: card.notes.length > 0 }, h("summary", {}, card.notes.length ? count(card.notes.length, "note") : "Add a note"),
-    h("ul", {}, card.notes.map((note) => h("li", {}, h("b", {}, `${short(note.annotator, 30)}: `), h("span", { dir: "auto" }, linked(note.text)), h("span", { class: "quiet" }, ` ${ago(note.time)}`)))), form);
+  return h(
+    "details",
+    { class: "node-notes", open: card.notes.length > 0 },
+    h("summary", {}, card.notes.length ? count(card.notes.length, "note") : "Add a note"),
+    h(
+      "ul",
+      {},
+      card.notes.map((note) =>
+        h(
+          "li",
+          {},
+          h("b", {}, `${short(note.annotator, 30)}: `),
+          h("span", { dir: "auto" }, linked(note.text)),
+          h("span", { class: "quiet" }, ` ${ago(note.time)}`),
+        ),
+      ),
+    ),
+    form,
+  );
 }
 
 function link(address) {
-  return h("a", { class: "outward", href: address, rel: "noopener noreferrer", target: "_blank", title: address }, short(address.replace(/^https?:\/\//, ""), 60), icon("out"));
+  return h(
+    "a",
+    { class: "outward", href: address, rel: "noopener noreferrer", target: "_blank", title: address },
+    short(address.replace(/^https?:\/\//, ""), 60),
+    icon("out"),
+  );
 }
 
 function picture(card, title) {
-  const image = h("img", { class: "picture", src: at(`/nodes/${card.node}/picture`), alt: `Picture of ${short(title, 100)}` });
+  const image = h("img", {
+    class: "picture",
+    src: at(`/nodes/${card.node}/picture`),
+    alt: `Picture of ${short(title, 100)}`,
+  });
   image.addEventListener("error", () => image.replaceWith(h("p", { class: "quiet" }, "Its picture cannot be shown.")));
   return image;
 }
 
 function attributes(values) {
   const entries = Object.entries(values);
-  return entries.length > 0 && h("dl", { class: "attributes" }, entries.map(([name, text]) => [h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, linked(text))]));
+  return (
+    entries.length > 0 &&
+    h(
+      "dl",
+      { class: "attributes" },
+      entries.map(([name, text]) => [h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, linked(text))]),
+    )
+  );
 }
 
 /** The way back: the asked node, then every node looked at since. */
 function drawTrail() {
   const view = byId("trail");
   view.hidden = atHome();
-  if (atHome()) { show(view); return; }
-  const step = (text, action, here) => h("li", {}, h("button", { type: "button", class: "step", "aria-current": here ? "page" : null, on: { click: action } }, text));
+  if (atHome()) {
+    show(view);
+    return;
+  }
+  const step = (text, action, here) =>
+    h(
+      "li",
+      {},
+      h("button", { type: "button", class: "step", "aria-current": here ? "page" : null, on: { click: action } }, text),
+    );
   const shown = state.trail.slice(-3);
-  show(view, h("button", { type: "button", class: "back", on: { click: home } }, icon("back"), state.query ? "Back to the asked node" : "Back", h("kbd", { "aria-hidden": "true" }, "Esc")),
-    h("ol", {}, state.trail.length > shown.length && h("li", { class: "quiet" }, "…"),
-      shown.map((node, index) => step(short(node.name, 28), () => (index === shown.length - 1 ? null : look(node.node)), index === shown.length - 1))),
-    state.trail.length > 1 && h("button", { type: "button", class: "step", title: "One step back", on: { click: back } }, "one step back"));
+  show(
+    view,
+    h(
+      "button",
+      { type: "button", class: "back", on: { click: home } },
+      icon("back"),
+      state.query ? "Back to the asked node" : "Back",
+      h("kbd", { "aria-hidden": "true" }, "Esc"),
+    ),
+    h(
+      "ol",
+      {},
+      state.trail.length > shown.length && h("li", { class: "quiet" }, "…"),
+      shown.map((node, index) =>
+        step(
+          short(node.name, 28),
+          () => (index === shown.length - 1 ? null : look(node.node)),
+          index === shown.length - 1,
+        ),
+      ),
+    ),
+    state.trail.length > 1 &&
+      h("button", { type: "button", class: "step", title: "One step back", on: { click: back } }, "one step back"),
+  );
 }

@@ -15,12 +15,40 @@ const parts = {};
 export function startChoices() {
   parts.buttons = h("div", { class: "classes", role: "group", "aria-label": "Give this class" });
   parts.head = h("p", { class: "dock-head" });
-  parts.filter = h("input", { type: "search", class: "filter", placeholder: "Type to choose", "aria-label": "Filter the classes; Enter takes the marked one",
-    autocomplete: "off", spellcheck: "false", on: { input: filtered, keydown: filterKey } });
+  parts.filter = h("input", {
+    type: "search",
+    class: "filter",
+    placeholder: "Type to choose",
+    "aria-label": "Filter the classes; Enter takes the marked one",
+    autocomplete: "off",
+    spellcheck: "false",
+    on: { input: filtered, keydown: filterKey },
+  });
   parts.filterRow = h("div", { class: "filter-row", hidden: true }, parts.filter, key("f"));
-  parts.add = h("button", { type: "button", class: "ghost", on: { click: () => openNaming() } }, icon("plus"), "Class", key("n"));
-  parts.skip = h("button", { type: "button", class: "ghost", title: "It cannot be told: skip it. This spends no budget.", on: { click: skip } }, "Skip", key("s"));
-  parts.undo = h("button", { type: "button", class: "ghost", title: "Take back your last change", on: { click: () => undo() } }, "Undo", key("u"));
+  parts.add = h(
+    "button",
+    { type: "button", class: "ghost", on: { click: () => openNaming() } },
+    icon("plus"),
+    "Class",
+    key("n"),
+  );
+  parts.skip = h(
+    "button",
+    {
+      type: "button",
+      class: "ghost",
+      title: "It cannot be told: skip it. This spends no budget.",
+      on: { click: skip },
+    },
+    "Skip",
+    key("s"),
+  );
+  parts.undo = h(
+    "button",
+    { type: "button", class: "ghost", title: "Take back your last change", on: { click: () => undo() } },
+    "Undo",
+    key("u"),
+  );
   parts.form = namingForm();
   put();
   on("status query trail card", draw);
@@ -29,7 +57,17 @@ export function startChoices() {
 
 function put() {
   const dock = byId("choices");
-  dock.prepend(h("div", { class: "dock-top" }, parts.head, parts.filterRow, h("div", { class: "actions" }, parts.skip, parts.undo, parts.add)), parts.buttons, parts.form);
+  dock.prepend(
+    h(
+      "div",
+      { class: "dock-top" },
+      parts.head,
+      parts.filterRow,
+      h("div", { class: "actions" }, parts.skip, parts.undo, parts.add),
+    ),
+    parts.buttons,
+    parts.form,
+  );
 }
 
 function shown() {
@@ -37,7 +75,10 @@ function shown() {
   const all = classes().map((name) => ({ name, number: numberOf(name) }));
   if (!wanted) return all;
   const begins = all.filter(({ name }) => name.toLowerCase().startsWith(wanted));
-  return [...begins, ...all.filter(({ name }) => name.toLowerCase().includes(wanted) && !name.toLowerCase().startsWith(wanted))];
+  return [
+    ...begins,
+    ...all.filter(({ name }) => name.toLowerCase().includes(wanted) && !name.toLowerCase().startsWith(wanted)),
+  ];
 }
 
 function draw() {
@@ -47,29 +88,73 @@ function draw() {
   if (card === null) return;
   const many = classes().length > MANY;
   parts.filterRow.hidden = !many;
-  if (!many && filter) { filter = ""; parts.filter.value = ""; }
+  if (!many && filter) {
+    filter = "";
+    parts.filter.value = "";
+  }
   const mine = card.votes[state.me] ?? (Object.keys(card.votes).length ? null : card.label);
-  show(parts.head, classes().length === 0 ? (isOwner() ? "There is no class yet: name the first one" : "There is no class yet: the session's owner adds them") : atHome() ? "Which class is it?" : mine ? "Change its label" : "Label it too");
+  show(
+    parts.head,
+    classes().length === 0
+      ? isOwner()
+        ? "There is no class yet: name the first one"
+        : "There is no class yet: the session's owner adds them"
+      : atHome()
+        ? "Which class is it?"
+        : mine
+          ? "Change its label"
+          : "Label it too",
+  );
   parts.buttons.classList.toggle("many", many);
   parts.skip.hidden = !atHome();
   parts.add.hidden = !isOwner();
   const focused = focusedLabel();
   const list = shown();
   aimed = Math.min(aimed, Math.max(0, list.length - 1));
-  renew(parts.buttons, [list, mine, aimed, filter, many, atHome()], () => [list.map(({ name, number }, row) => classButton(name, number, {
-    chosen: !atHome() && name === mine, aimed: many && filter !== "" && row === aimed })),
-  list.length === 0 && classes().length > 0 && h("p", { class: "quiet" }, `No class is called like “${short(filter, 40)}”. `,
-    isOwner() && h("button", { type: "button", class: "small", on: { click: () => openNaming(filter) } }, "Make it a new class"))]);
+  renew(parts.buttons, [list, mine, aimed, filter, many, atHome()], () => [
+    list.map(({ name, number }, row) =>
+      classButton(name, number, {
+        chosen: !atHome() && name === mine,
+        aimed: many && filter !== "" && row === aimed,
+      }),
+    ),
+    list.length === 0 &&
+      classes().length > 0 &&
+      h(
+        "p",
+        { class: "quiet" },
+        `No class is called like “${short(filter, 40)}”. `,
+        isOwner() &&
+          h(
+            "button",
+            { type: "button", class: "small", on: { click: () => openNaming(filter) } },
+            "Make it a new class",
+          ),
+      ),
+  ]);
   if (classes().length === 0 && isOwner()) openNaming("", false);
-  if (focused !== undefined && focusedLabel() === undefined) [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
+  if (focused !== undefined && focusedLabel() === undefined)
+    [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
   drawPhase();
 }
 
 function classButton(name, number, { chosen, aimed: marked }) {
   const shortcut = keyOf(number);
-  return h("button", { type: "button", class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`, title: state.status.descriptions[name] ? `${name}: ${state.status.descriptions[name]}` : name, data: { label: name },
-    "aria-pressed": chosen ? "true" : null, "aria-keyshortcuts": shortcut || null, on: { click: () => choose(name) } },
-  mark(number), h("span", { class: "name", dir: "auto" }, name), shortcut && key(shortcut));
+  return h(
+    "button",
+    {
+      type: "button",
+      class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`,
+      title: state.status.descriptions[name] ? `${name}: ${state.status.descriptions[name]}` : name,
+      data: { label: name },
+      "aria-pressed": chosen ? "true" : null,
+      "aria-keyshortcuts": shortcut || null,
+      on: { click: () => choose(name) },
+    },
+    mark(number),
+    h("span", { class: "name", dir: "auto" }, name),
+    shortcut && key(shortcut),
+  );
 }
 
 /** The class whose button has the focus. */
@@ -126,10 +211,30 @@ function filterKey(event) {
 }
 
 function namingForm() {
-  parts.name = h("input", { id: "class-name", maxlength: "200", autocomplete: "off", spellcheck: "false", placeholder: "Name of the new class",
-    "aria-label": "Name of the new class", on: { keydown: (event) => { if (event.key === "Escape") { event.stopPropagation(); closeNaming(); } } } });
+  parts.name = h("input", {
+    id: "class-name",
+    maxlength: "200",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "Name of the new class",
+    "aria-label": "Name of the new class",
+    on: {
+      keydown: (event) => {
+        if (event.key === "Escape") {
+          event.stopPropagation();
+          closeNaming();
+        }
+      },
+    },
+  });
   parts.cancel = h("button", { type: "button", class: "ghost", on: { click: () => closeNaming() } }, "Cancel");
-  return h("form", { class: "naming", hidden: true, on: { submit: named } }, parts.name, h("button", { class: "primary" }, "Add class"), parts.cancel);
+  return h(
+    "form",
+    { class: "naming", hidden: true, on: { submit: named } },
+    parts.name,
+    h("button", { class: "primary" }, "Add class"),
+    parts.cancel,
+  );
 }
 
 /** Ask for the name of a new class. */
@@ -154,7 +259,11 @@ async function named(event) {
   event.preventDefault();
   const name = parts.name.value.trim();
   if (!name || state.phase === "saving") return;
-  if (classes().includes(name)) { closeNaming(); focusClass(name); return; }
+  if (classes().includes(name)) {
+    closeNaming();
+    focusClass(name);
+    return;
+  }
   if (await addClass(name)) declared(name);
 }
 

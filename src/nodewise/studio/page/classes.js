@@ -10,7 +10,8 @@ import { classes, off, on, state } from "./store.js";
 export function openClasses() {
   if (document.querySelector("dialog[open]") || !state.status) return;
   const list = h("ul", { class: "class-list" });
-  const change = (path, body, words) => send({ path, body: { annotator: state.me, ...body }, words, node: null, home: false });
+  const change = (path, body, words) =>
+    send({ path, body: { annotator: state.me, ...body }, words, node: null, home: false });
   const move = (name, by) => {
     const names = [...classes()];
     const from = names.indexOf(name);
@@ -19,24 +20,97 @@ export function openClasses() {
     change("/classes/order", { names }, "the classes are in another order");
   };
   const field = (value, label, changed) => {
-    const input = h("input", { value, "aria-label": label, maxlength: "2000", autocomplete: "off", placeholder: label });
-    input.addEventListener("change", () => { if (input.value.trim() !== value) changed(input.value.trim()); });
+    const input = h("input", {
+      value,
+      "aria-label": label,
+      maxlength: "2000",
+      autocomplete: "off",
+      placeholder: label,
+    });
+    input.addEventListener("change", () => {
+      if (input.value.trim() !== value) changed(input.value.trim());
+    });
     return input;
   };
-  const draw = () => show(list, classes().map((name, index) => {
-    const into = h("select", { "aria-label": `Merge ${name} into` }, h("option", { value: "" }, "merge into …"), classes().filter((other) => other !== name).map((other) => h("option", { value: other }, other)));
-    into.addEventListener("change", () => { if (into.value) change("/classes/merge", { name, into: into.value }, `${name} counts as ${into.value}`); });
-    return h("li", {}, classMark(name), field(name, `Name of ${name}`, (text) => { if (text) change("/classes/rename", { name, new_name: text }, `${name} is called ${text} now`); }),
-      field(state.status.descriptions[name] ?? "", `What belongs to ${name}?`, (text) => change("/classes/describe", { name, text }, `the guideline of ${name}`)),
-      h("span", { class: "quiet figure" }, state.status.balance[name] ?? 0), into,
-      h("button", { type: "button", class: "small", "aria-label": `${name} further up`, disabled: index === 0, on: { click: () => move(name, -1) } }, "↑"),
-      h("button", { type: "button", class: "small", "aria-label": `${name} further down`, disabled: index === classes().length - 1, on: { click: () => move(name, 1) } }, "↓"));
-  }));
-  const guideline = h("textarea", { rows: "3", "aria-label": "Guideline of the job", maxlength: "20000", placeholder: "What everybody should know of this job" });
+  const draw = () =>
+    show(
+      list,
+      classes().map((name, index) => {
+        const into = h(
+          "select",
+          { "aria-label": `Merge ${name} into` },
+          h("option", { value: "" }, "merge into …"),
+          classes()
+            .filter((other) => other !== name)
+            .map((other) => h("option", { value: other }, other)),
+        );
+        into.addEventListener("change", () => {
+          if (into.value) change("/classes/merge", { name, into: into.value }, `${name} counts as ${into.value}`);
+        });
+        return h(
+          "li",
+          {},
+          classMark(name),
+          field(name, `Name of ${name}`, (text) => {
+            if (text) change("/classes/rename", { name, new_name: text }, `${name} is called ${text} now`);
+          }),
+          field(state.status.descriptions[name] ?? "", `What belongs to ${name}?`, (text) =>
+            change("/classes/describe", { name, text }, `the guideline of ${name}`),
+          ),
+          h("span", { class: "quiet figure" }, state.status.balance[name] ?? 0),
+          into,
+          h(
+            "button",
+            {
+              type: "button",
+              class: "small",
+              "aria-label": `${name} further up`,
+              disabled: index === 0,
+              on: { click: () => move(name, -1) },
+            },
+            "↑",
+          ),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "small",
+              "aria-label": `${name} further down`,
+              disabled: index === classes().length - 1,
+              on: { click: () => move(name, 1) },
+            },
+            "↓",
+          ),
+        );
+      }),
+    );
+  const guideline = h("textarea", {
+    rows: "3",
+    "aria-label": "Guideline of the job",
+    maxlength: "20000",
+    placeholder: "What everybody should know of this job",
+  });
   guideline.value = state.status.guideline;
-  guideline.addEventListener("change", () => change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"));
-  const box = dialog("Classes and guidelines", () => h("div", { class: "dialog-body" }, h("p", { class: "quiet" }, "A class keeps its key and its colour, whatever it is called and wherever it stands. Everything here can be undone in the history."), list,
-    h("label", {}, "Guideline of the job"), guideline), "wider");
+  guideline.addEventListener("change", () =>
+    change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"),
+  );
+  const box = dialog(
+    "Classes and guidelines",
+    () =>
+      h(
+        "div",
+        { class: "dialog-body" },
+        h(
+          "p",
+          { class: "quiet" },
+          "A class keeps its key and its colour, whatever it is called and wherever it stands. Everything here can be undone in the history.",
+        ),
+        list,
+        h("label", {}, "Guideline of the job"),
+        guideline,
+      ),
+    "wider",
+  );
   on("status", draw);
   box.addEventListener("close", () => off("status", draw));
   draw();

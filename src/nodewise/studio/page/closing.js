@@ -11,7 +11,9 @@ const STEP = 10;
 /** @param {() => void} closed called when it begins: there is no neighbourhood to show then. */
 export function startClosing(closed) {
   on("card nothing status", draw);
-  on("nothing", () => { if (state.nothing && atHome()) closed(); });
+  on("nothing", () => {
+    if (state.nothing && atHome()) closed();
+  });
   document.addEventListener("report", draw);
 }
 
@@ -25,32 +27,93 @@ function draw() {
 }
 
 function waiting(nothing) {
-  return h("div", { class: "closing" }, h("h1", {}, "Nothing to ask at the moment"), h("p", {}, `${capital(nothing)}.`),
+  return h(
+    "div",
+    { class: "closing" },
+    h("h1", {}, "Nothing to ask at the moment"),
+    h("p", {}, `${capital(nothing)}.`),
     h("p", { class: "quiet" }, "The page asks again by itself as soon as something changes."),
-    h("div", { class: "buttons" }, h("button", { type: "button", class: "primary", on: { click: () => ask() } }, "Ask again")), more());
+    h(
+      "div",
+      { class: "buttons" },
+      h("button", { type: "button", class: "primary", on: { click: () => ask() } }, "Ask again"),
+    ),
+    more(),
+  );
 }
 
 function spent(status) {
   const report = lastReport();
-  const reached = report?.audit ? `The audit says that ${percent(report.audit.mean)} of the predictions are right (${percent(report.audit.low)} to ${percent(report.audit.high)}).` : null;
-  return h("div", { class: "closing" }, h("p", { class: "eyebrow" }, h("span", { class: "pill asked" }, "Done")), h("h1", {}, "The budget is spent"),
-    h("p", { class: "lead" }, `${count(status.told, "label")} now predict all ${status.nodes.toLocaleString("en")} nodes. `, reached),
-    report && h("ul", { class: "reasons" }, report.words.map((line) => h("li", {}, capital(line)))),
-    h("h2", {}, "What next?"), more());
+  const reached = report?.audit
+    ? `The audit says that ${percent(report.audit.mean)} of the predictions are right (${percent(report.audit.low)} to ${percent(report.audit.high)}).`
+    : null;
+  return h(
+    "div",
+    { class: "closing" },
+    h("p", { class: "eyebrow" }, h("span", { class: "pill asked" }, "Done")),
+    h("h1", {}, "The budget is spent"),
+    h(
+      "p",
+      { class: "lead" },
+      `${count(status.told, "label")} now predict all ${status.nodes.toLocaleString("en")} nodes. `,
+      reached,
+    ),
+    report &&
+      h(
+        "ul",
+        { class: "reasons" },
+        report.words.map((line) => h("li", {}, capital(line))),
+      ),
+    h("h2", {}, "What next?"),
+    more(),
+  );
 }
 
 function more() {
   const { status } = state;
-  const field = h("input", { type: "number", id: "new-budget", min: "1", max: status.nodes, value: Math.min(status.nodes, Math.max(status.budget, status.told) + STEP) });
-  const form = h("form", { class: "raise" }, h("label", { for: "new-budget" }, "Label more: raise the budget to"), field, h("button", { class: "primary" }, "Go on"));
+  const field = h("input", {
+    type: "number",
+    id: "new-budget",
+    min: "1",
+    max: status.nodes,
+    value: Math.min(status.nodes, Math.max(status.budget, status.told) + STEP),
+  });
+  const form = h(
+    "form",
+    { class: "raise" },
+    h("label", { for: "new-budget" }, "Label more: raise the budget to"),
+    field,
+    h("button", { class: "primary" }, "Go on"),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     field.blur();
     setBudget(Math.round(Number(field.value)));
   });
-  return [isOwner() && form,
-    h("p", {}, h("button", { type: "button", class: "ghost", on: { click: () => undo() } }, "Undo my last label", h("kbd", { "aria-hidden": "true" }, "u")), " or look around in the map and change any label."),
-    isOwner() && h("h3", {}, "Take it along"), isOwner() && h("div", { class: "forms" }, exportButtons().map((button) => { button.removeAttribute("role"); return button; }))];
+  return [
+    isOwner() && form,
+    h(
+      "p",
+      {},
+      h(
+        "button",
+        { type: "button", class: "ghost", on: { click: () => undo() } },
+        "Undo my last label",
+        h("kbd", { "aria-hidden": "true" }, "u"),
+      ),
+      " or look around in the map and change any label.",
+    ),
+    isOwner() && h("h3", {}, "Take it along"),
+    isOwner() &&
+      h(
+        "div",
+        { class: "forms" },
+        exportButtons().map((button) => {
+          button.removeAttribute("role");
+          return button;
+        }),
+      ),
+  ];
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

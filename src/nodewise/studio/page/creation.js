@@ -3,9 +3,15 @@
 import { h, icon, show } from "./dom.js";
 
 const STRATEGIES = [
-  ["", "automatic: the shipped policy, or AGE on very dense or sparse graphs"], ["policy", "policy: learned on other graphs"], ["age", "age: uncertain, central and typical"],
-  ["uncertainty", "uncertainty: where the classifier is least sure"], ["centrality", "centrality: the best connected"], ["coreset", "coreset: far from what is known"],
-  ["kcenter", "kcenter: spread evenly"], ["anrmab", "anrmab: a bandit over three of these"], ["random", "random: by chance"],
+  ["", "automatic: the shipped policy, or AGE on very dense or sparse graphs"],
+  ["policy", "policy: learned on other graphs"],
+  ["age", "age: uncertain, central and typical"],
+  ["uncertainty", "uncertainty: where the classifier is least sure"],
+  ["centrality", "centrality: the best connected"],
+  ["coreset", "coreset: far from what is known"],
+  ["kcenter", "kcenter: spread evenly"],
+  ["anrmab", "anrmab: a bandit over three of these"],
+  ["random", "random: by chance"],
 ];
 
 /**
@@ -19,53 +25,160 @@ export function creationForm(file, table, taken, create, reading = {}) {
   const names = table.columns.map((column) => column.name);
   let edges = null;
   const graphs = table.form === "graph";
-  const likely = table.guess.label ? null : table.columns.find((column) => column.kind === "label")?.name ?? null;
+  const likely = table.guess.label ? null : (table.columns.find((column) => column.kind === "label")?.name ?? null);
   const fields = {
     name: input("name", "text", freeName(file.name, taken), { maxlength: "80", required: true }),
-    text: manyOf("text", table.columns.filter((column) => column.kind !== "number").map((column) => column.name), table.guess.text),
-    label: select("label", [["", "none: nothing is labelled yet"], ...names.map((name) => [name, name])], table.guess.label ?? ""),
+    text: manyOf(
+      "text",
+      table.columns.filter((column) => column.kind !== "number").map((column) => column.name),
+      table.guess.text,
+    ),
+    label: select(
+      "label",
+      [["", "none: nothing is labelled yet"], ...names.map((name) => [name, name])],
+      table.guess.label ?? "",
+    ),
     id: select("id", [["", "none: rows are numbered"], ...names.map((name) => [name, name])], table.guess.id ?? ""),
-    labels_as: select("labels_as", [["given", "given: these rows count as labelled"], ["key", "an answer key: kept out of sight, to measure how many predictions are right"]], labelledShare(table, table.guess.label) === 1 ? "key" : "given"),
-    classes: h("textarea", { id: "classes", name: "classes", rows: "2", placeholder: "for example: spam, fine", autocomplete: "off" }),
-    budget: input("budget", "number", Math.max(1, Math.min(50, Math.floor(table.rows / 4))), { min: "1", max: table.rows, required: true }),
+    labels_as: select(
+      "labels_as",
+      [
+        ["given", "given: these rows count as labelled"],
+        ["key", "an answer key: kept out of sight, to measure how many predictions are right"],
+      ],
+      labelledShare(table, table.guess.label) === 1 ? "key" : "given",
+    ),
+    classes: h("textarea", {
+      id: "classes",
+      name: "classes",
+      rows: "2",
+      placeholder: "for example: spam, fine",
+      autocomplete: "off",
+    }),
+    budget: input("budget", "number", Math.max(1, Math.min(50, Math.floor(table.rows / 4))), {
+      min: "1",
+      max: table.rows,
+      required: true,
+    }),
     audit: input("audit", "number", table.rows >= 200 ? 20 : 0, { min: "0", max: table.rows, required: true }),
     strategy: select("strategy", STRATEGIES, ""),
     knn: input("knn", "number", Math.max(1, Math.min(10, table.rows - 1)), { min: "1", max: "200" }),
-    metric: select("metric", [["cosine", "cosine: direction, best for texts"], ["euclidean", "euclidean: distance"]], "cosine"),
+    metric: select(
+      "metric",
+      [
+        ["cosine", "cosine: direction, best for texts"],
+        ["euclidean", "euclidean: distance"],
+      ],
+      "cosine",
+    ),
     redundancy: input("redundancy", "number", 1, { min: "1", max: "50" }),
     seed: input("seed", "number", 0, { min: "0" }),
   };
-  const near = h("div", { class: "pair" }, row(fields.knn, "Neighbours of each row", "Every row is joined to this many that are most alike."), row(fields.metric, "Alike by", ""));
-  const zone = dropZone({ id: "edges-file", title: "Edges CSV (optional)", hint: "Two columns that name the rows of each edge. Without it, similar rows are joined.", small: true,
-    chosen: (given) => { edges = given; near.hidden = true; } });
+  const near = h(
+    "div",
+    { class: "pair" },
+    row(fields.knn, "Neighbours of each row", "Every row is joined to this many that are most alike."),
+    row(fields.metric, "Alike by", ""),
+  );
+  const zone = dropZone({
+    id: "edges-file",
+    title: "Edges CSV (optional)",
+    hint: "Two columns that name the rows of each edge. Without it, similar rows are joined.",
+    small: true,
+    chosen: (given) => {
+      edges = given;
+      near.hidden = true;
+    },
+  });
   const told = h("p", { class: "notice", role: "status" });
   const keyRow = h("div", { class: "labels-as" }, told, row(fields.labels_as, "What are these labels?", ""));
   const drawKey = () => {
     const share = labelledShare(table, fields.label.value);
     keyRow.hidden = share === 0;
     if (share === 1) fields.labels_as.value = "key";
-    show(told, share === 1 ? "Every row of this table is labelled already, so there is nothing left to ask unless they serve as an answer key."
-      : `About ${Math.round(100 * share)} % of the rows are labelled already.`);
+    show(
+      told,
+      share === 1
+        ? "Every row of this table is labelled already, so there is nothing left to ask unless they serve as an answer key."
+        : `About ${Math.round(100 * share)} % of the rows are labelled already.`,
+    );
   };
   fields.label.addEventListener("change", drawKey);
   drawKey();
   const twice = h("p", { class: "notice", role: "status", hidden: true });
   fields.classes.addEventListener("input", () => {
-    const pair = lookalikes(fields.classes.value.split(/[,;\n]/).map((name) => name.trim()).filter(Boolean));
+    const pair = lookalikes(
+      fields.classes.value
+        .split(/[,;\n]/)
+        .map((name) => name.trim())
+        .filter(Boolean),
+    );
     twice.hidden = pair === null;
     show(twice, pair && `“${pair[1]}” looks like “${pair[0]}” misspelt; leave it if both are meant.`);
   });
-  const form = h("form", { class: "creation", novalidate: false },
-    h("div", { class: "pair" }, row(fields.text, "Text to show and compare", graphs ? "The graph is taken as it is." : "Rows with similar texts become neighbours. Several columns are joined; without one, pictures or numbers are compared."), row(fields.label, "Column of labels", likely ? `If some rows, or all, are labelled already; “${likely}” looks like it.` : "If some rows, or all, are labelled already.")),
+  const form = h(
+    "form",
+    { class: "creation", novalidate: false },
+    h(
+      "div",
+      { class: "pair" },
+      row(
+        fields.text,
+        "Text to show and compare",
+        graphs
+          ? "The graph is taken as it is."
+          : "Rows with similar texts become neighbours. Several columns are joined; without one, pictures or numbers are compared.",
+      ),
+      row(
+        fields.label,
+        "Column of labels",
+        likely
+          ? `If some rows, or all, are labelled already; “${likely}” looks like it.`
+          : "If some rows, or all, are labelled already.",
+      ),
+    ),
     keyRow,
-    row(fields.classes, "Classes", "Separated by commas, semicolons or line breaks. More can be added at any time, so this may stay empty."), twice,
-    h("div", { class: "pair" }, row(fields.budget, "Budget: labels to spend", "How many rows you are willing to label; it can be raised later."),
-      row(fields.audit, "Audit: rows drawn at random, on top", "Their labels train nothing, so they tell how accurate the predictions are, without bias. 0 for none.")),
+    row(
+      fields.classes,
+      "Classes",
+      "Separated by commas, semicolons or line breaks. More can be added at any time, so this may stay empty.",
+    ),
+    twice,
+    h(
+      "div",
+      { class: "pair" },
+      row(fields.budget, "Budget: labels to spend", "How many rows you are willing to label; it can be raised later."),
+      row(
+        fields.audit,
+        "Audit: rows drawn at random, on top",
+        "Their labels train nothing, so they tell how accurate the predictions are, without bias. 0 for none.",
+      ),
+    ),
     row(fields.name, "Name of the session", "Its file gets this name."),
-    h("details", { class: "more" }, h("summary", {}, "More"), h("div", { class: "more-body" }, row(fields.strategy, "Which rows are asked", ""), zone, near,
-      h("div", { class: "pair" }, row(fields.id, "Column that names a row", "Needed if edges are given."), row(fields.redundancy, "Labels for each node", "Above 1: each row is asked of several people, and disagreements are shown.")),
-      row(fields.seed, "Seed", "The same seed asks the same nodes for the same answers."))),
-    h("div", { class: "buttons" }, h("button", { class: "primary big", id: "create" }, "Make the session")));
+    h(
+      "details",
+      { class: "more" },
+      h("summary", {}, "More"),
+      h(
+        "div",
+        { class: "more-body" },
+        row(fields.strategy, "Which rows are asked", ""),
+        zone,
+        near,
+        h(
+          "div",
+          { class: "pair" },
+          row(fields.id, "Column that names a row", "Needed if edges are given."),
+          row(
+            fields.redundancy,
+            "Labels for each node",
+            "Above 1: each row is asked of several people, and disagreements are shown.",
+          ),
+        ),
+        row(fields.seed, "Seed", "The same seed asks the same nodes for the same answers."),
+      ),
+    ),
+    h("div", { class: "buttons" }, h("button", { class: "primary big", id: "create" }, "Make the session")),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     create(packed(file, edges, fields, reading), fields.name.value.trim());
@@ -81,7 +194,12 @@ function packed(file, edges, fields, reading) {
   for (const box of fields.text.querySelectorAll("input:checked")) form.append("text", box.value);
   for (const [name, field] of Object.entries(fields)) {
     const value = name === "text" ? "" : field.value.trim();
-    if (value === "" || (edges && (name === "knn" || name === "metric")) || (name === "labels_as" && !fields.label.value)) continue;
+    if (
+      value === "" ||
+      (edges && (name === "knn" || name === "metric")) ||
+      (name === "labels_as" && !fields.label.value)
+    )
+      continue;
     form.append(name, value);
   }
   return form;
@@ -92,7 +210,11 @@ function lookalikes(names) {
   for (const [at, name] of names.entries()) {
     const near = names.slice(0, at).find((other) => {
       const [one, two] = [other.toLowerCase(), name.toLowerCase()];
-      return one.length > 3 && one.replace(/\D+/g, " ") === two.replace(/\D+/g, " ") && slips(one, two) <= (one.length > 7 ? 2 : 1);
+      return (
+        one.length > 3 &&
+        one.replace(/\D+/g, " ") === two.replace(/\D+/g, " ") &&
+        slips(one, two) <= (one.length > 7 ? 2 : 1)
+      );
     });
     if (near !== undefined) return [near, name];
   }
@@ -104,7 +226,8 @@ function slips(one, two) {
   let row = Array.from({ length: two.length + 1 }, (_, at) => at);
   for (let i = 1; i <= one.length; i++) {
     const next = [i];
-    for (let j = 1; j <= two.length; j++) next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (one[i - 1] === two[j - 1] ? 0 : 1));
+    for (let j = 1; j <= two.length; j++)
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (one[i - 1] === two[j - 1] ? 0 : 1));
     row = next;
   }
   return row[two.length];
@@ -115,31 +238,59 @@ const labelledShare = (table, name) => table.columns.find((column) => column.nam
 
 /** Boxes to choose several columns with. */
 function manyOf(id, names, chosen) {
-  return h("div", { id, class: "many-of", role: "group", "aria-label": "Columns of text" }, names.map((name) => {
-    const box = h("input", { type: "checkbox", value: name });
-    box.checked = name === chosen;
-    return h("label", { class: "choice" }, box, h("span", { dir: "auto" }, name));
-  }), names.length === 0 && h("span", { class: "quiet" }, "There is no column of text."));
+  return h(
+    "div",
+    { id, class: "many-of", role: "group", "aria-label": "Columns of text" },
+    names.map((name) => {
+      const box = h("input", { type: "checkbox", value: name });
+      box.checked = name === chosen;
+      return h("label", { class: "choice" }, box, h("span", { dir: "auto" }, name));
+    }),
+    names.length === 0 && h("span", { class: "quiet" }, "There is no column of text."),
+  );
 }
 
 function input(id, type, value, more) {
-  return h("input", { id, name: id, type, value, autocomplete: "off", ...(type === "number" ? { inputmode: "numeric", step: "1" } : {}), ...more });
+  return h("input", {
+    id,
+    name: id,
+    type,
+    value,
+    autocomplete: "off",
+    ...(type === "number" ? { inputmode: "numeric", step: "1" } : {}),
+    ...more,
+  });
 }
 
 function select(id, options, chosen) {
-  const field = h("select", { id, name: id }, options.map(([value, text]) => h("option", { value }, text)));
+  const field = h(
+    "select",
+    { id, name: id },
+    options.map(([value, text]) => h("option", { value }, text)),
+  );
   field.value = chosen;
   return field;
 }
 
 function row(field, label, hint) {
   if (hint) field.setAttribute("aria-describedby", `${field.id}-hint`);
-  return h("div", { class: "field" }, field.tagName === "DIV" ? h("span", { class: "label" }, label) : h("label", { for: field.id }, label), field, hint && h("p", { class: "quiet", id: `${field.id}-hint` }, hint));
+  return h(
+    "div",
+    { class: "field" },
+    field.tagName === "DIV" ? h("span", { class: "label" }, label) : h("label", { for: field.id }, label),
+    field,
+    hint && h("p", { class: "quiet", id: `${field.id}-hint` }, hint),
+  );
 }
 
 /** A name for the session that is not taken, from the file's. */
 function freeName(file, taken) {
-  const plain = file.replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N} _-]+/gu, " ").trim().slice(0, 60) || "session";
+  const plain =
+    file
+      .replace(/\.[^.]*$/, "")
+      .replace(/[^\p{L}\p{N} _-]+/gu, " ")
+      .trim()
+      .slice(0, 60) || "session";
   let name = plain;
   for (let number = 2; taken.includes(name); number++) name = `${plain} ${number}`;
   return name;
@@ -147,20 +298,39 @@ function freeName(file, taken) {
 
 /**
  * A zone to drop a file on, which is also an ordinary file field for mouse, touch and keyboard.
- * @param {{id: string, title: string, hint: string, chosen: (file: File) => void, small?: boolean}} options 
+ * @param {{id: string, title: string, hint: string, chosen: (file: File) => void, small?: boolean}} options
  */
 export function dropZone({ id, title, hint, chosen, small = false }) {
-  const field = h("input", { type: "file", id, accept: ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.graphml,.edges,.edgelist,.npz,text/csv,text/tab-separated-values,text/plain", class: "file-field" });
+  const field = h("input", {
+    type: "file",
+    id,
+    accept:
+      ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.graphml,.edges,.edgelist,.npz,text/csv,text/tab-separated-values,text/plain",
+    class: "file-field",
+  });
   const words = h("span", { class: "drop-title" }, title);
-  const zone = h("label", { class: small ? "drop small" : "drop", for: id }, icon("file"), h("span", {}, words, h("span", { class: "quiet" }, hint)), field);
+  const zone = h(
+    "label",
+    { class: small ? "drop small" : "drop", for: id },
+    icon("file"),
+    h("span", {}, words, h("span", { class: "quiet" }, hint)),
+    field,
+  );
   const take = (file) => {
     if (!file) return;
     show(words, small ? file.name : title);
     chosen(file);
   };
   field.addEventListener("change", () => take(field.files[0]));
-  for (const type of ["dragenter", "dragover"]) zone.addEventListener(type, (event) => { event.preventDefault(); zone.classList.add("over"); });
+  for (const type of ["dragenter", "dragover"])
+    zone.addEventListener(type, (event) => {
+      event.preventDefault();
+      zone.classList.add("over");
+    });
   for (const type of ["dragleave", "drop"]) zone.addEventListener(type, () => zone.classList.remove("over"));
-  zone.addEventListener("drop", (event) => { event.preventDefault(); take(event.dataTransfer.files[0]); });
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    take(event.dataTransfer.files[0]);
+  });
   return zone;
 }

@@ -7,9 +7,19 @@ import { CANVAS_KEYS, KEYS } from "./keys.js";
 export function dialog(title, body, width = "") {
   const box = h("dialog", { class: `dialog ${width}`, "aria-label": title });
   const close = () => box.close();
-  box.append(h("header", {}, h("h2", {}, title), h("button", { type: "button", class: "small", "aria-label": "Close", on: { click: close } }, icon("close"))), body(close));
+  box.append(
+    h(
+      "header",
+      {},
+      h("h2", {}, title),
+      h("button", { type: "button", class: "small", "aria-label": "Close", on: { click: close } }, icon("close")),
+    ),
+    body(close),
+  );
   box.addEventListener("close", () => box.remove());
-  box.addEventListener("click", (event) => { if (event.target === box) close(); }); // beside it
+  box.addEventListener("click", (event) => {
+    if (event.target === box) close();
+  }); // beside it
   document.body.append(box);
   box.showModal();
   return box;
@@ -17,18 +27,61 @@ export function dialog(title, body, width = "") {
 
 export function showHelp() {
   if (document.querySelector("dialog[open]")) return;
-  const table = (rows) => h("dl", { class: "key-table" }, rows.map(([keys, does]) => [h("dt", {}, keys.split(" or ").map((each, index) => [index ? " or " : "", h("kbd", {}, each)])), h("dd", {}, does)]));
-  dialog("Keys", () => h("div", { class: "dialog-body" }, table(KEYS), h("h3", {}, "In the neighbourhood and the map"), table(CANVAS_KEYS),
-    h("p", { class: "quiet" }, "Drag to move, the wheel or two fingers to zoom, a click to look at a node. A press within half a second after a new node has appeared is ignored, so that a double press cannot label two nodes.")), "wider");
+  const table = (rows) =>
+    h(
+      "dl",
+      { class: "key-table" },
+      rows.map(([keys, does]) => [
+        h(
+          "dt",
+          {},
+          keys.split(" or ").map((each, index) => [index ? " or " : "", h("kbd", {}, each)]),
+        ),
+        h("dd", {}, does),
+      ]),
+    );
+  dialog(
+    "Keys",
+    () =>
+      h(
+        "div",
+        { class: "dialog-body" },
+        table(KEYS),
+        h("h3", {}, "In the neighbourhood and the map"),
+        table(CANVAS_KEYS),
+        h(
+          "p",
+          { class: "quiet" },
+          "Drag to move, the wheel or two fingers to zoom, a click to look at a node. A press within half a second after a new node has appeared is ignored, so that a double press cannot label two nodes.",
+        ),
+      ),
+    "wider",
+  );
 }
 
 /** Ask for the annotator's name. */
 export function askName(now, rename) {
   return dialog("Who is labelling?", (close) => {
-    const field = h("input", { id: "annotator-name", value: now, maxlength: "200", required: true, autocomplete: "off", spellcheck: "false" });
-    const form = h("form", { class: "dialog-body" }, h("label", { for: "annotator-name" }, "Your name, as it is kept with every label"), field,
-      h("p", { class: "quiet" }, "Several people can work on one session; each gets other nodes, and disagreements are shown. The name is remembered in this browser."),
-      h("div", { class: "buttons" }, h("button", { class: "primary" }, "Use this name")));
+    const field = h("input", {
+      id: "annotator-name",
+      value: now,
+      maxlength: "200",
+      required: true,
+      autocomplete: "off",
+      spellcheck: "false",
+    });
+    const form = h(
+      "form",
+      { class: "dialog-body" },
+      h("label", { for: "annotator-name" }, "Your name, as it is kept with every label"),
+      field,
+      h(
+        "p",
+        { class: "quiet" },
+        "Several people can work on one session; each gets other nodes, and disagreements are shown. The name is remembered in this browser.",
+      ),
+      h("div", { class: "buttons" }, h("button", { class: "primary" }, "Use this name")),
+    );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const name = field.value.trim();

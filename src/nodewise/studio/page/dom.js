@@ -61,7 +61,10 @@ export function announce(text) {
 export const key = (text) => h("kbd", { "aria-hidden": "true" }, text);
 
 /** A file's size, in words. */
-export const bytes = (size) => (size < 1e6 ? `${Math.max(1, Math.round(size / 1e3)).toLocaleString("en")} kB` : `${(size / 1e6).toFixed(size < 1e7 ? 1 : 0)} MB`);
+export const bytes = (size) =>
+  size < 1e6
+    ? `${Math.max(1, Math.round(size / 1e3)).toLocaleString("en")} kB`
+    : `${(size / 1e6).toFixed(size < 1e7 ? 1 : 0)} MB`;
 
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 
@@ -93,32 +96,67 @@ export function settle(action, quiet, most = quiet) {
     const now = performance.now();
     if (timer === null) first = now;
     else clearTimeout(timer);
-    timer = setTimeout(() => { timer = null; action(); }, Math.max(0, Math.min(quiet, first + most - now)));
+    timer = setTimeout(
+      () => {
+        timer = null;
+        action();
+      },
+      Math.max(0, Math.min(quiet, first + most - now)),
+    );
   };
 }
 
 /** A value kept in this browser. */
 export const kept = {
-  read(name, otherwise) { try { return localStorage.getItem(`nodewise.${name}`) ?? otherwise; } catch { return otherwise; } },
-  write(name, value) { try { localStorage.setItem(`nodewise.${name}`, value); } catch { /* no storage: it is forgotten */ } },
+  read(name, otherwise) {
+    try {
+      return localStorage.getItem(`nodewise.${name}`) ?? otherwise;
+    } catch {
+      return otherwise;
+    }
+  },
+  write(name, value) {
+    try {
+      localStorage.setItem(`nodewise.${name}`, value);
+    } catch {
+      /* no storage: it is forgotten */
+    }
+  },
 };
 
 // A few line icons, drawn here so that they look the same everywhere.
 const PATHS = {
   person: ["M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8Z", "M4.5 20.5c.8-4 3.9-6 7.5-6s6.7 2 7.5 6"],
   export: ["M12 3.5v11", "M7.5 10.5 12 15l4.500-4.500", "M4.500 16v2.500a2 2 0 0 0 2 2h11a2 2 0 0 0 2-2V16"],
-  auto: ["M12 3.500a8.500 8.500 0 1 0 0 17 8.500 8.500 0 0 0 0-17Z", "M12 3.500v17", "M12 8l5-2.500M12 12.500l8-4M12 17l7-3.500"],
+  auto: [
+    "M12 3.500a8.500 8.500 0 1 0 0 17 8.500 8.500 0 0 0 0-17Z",
+    "M12 3.500v17",
+    "M12 8l5-2.500M12 12.500l8-4M12 17l7-3.500",
+  ],
   dark: ["M20 14.200A8.300 8.300 0 0 1 9.800 4 8.300 8.300 0 1 0 20 14.200Z"],
-  light: ["M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8Z", "M12 2.500v2M12 19.500v2M2.500 12h2M19.500 12h2M5.300 5.300l1.400 1.400M17.300 17.300l1.400 1.400M5.300 18.700l1.400-1.400M17.300 6.700l1.400-1.400"],
-  help: ["M12 3.500a8.500 8.500 0 1 0 0 17 8.500 8.500 0 0 0 0-17Z", "M9.600 9.600a2.500 2.500 0 1 1 3.700 2.200c-.9.500-1.300 1-1.300 2", "M12 16.800v.1"],
+  light: [
+    "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8Z",
+    "M12 2.500v2M12 19.500v2M2.500 12h2M19.500 12h2M5.300 5.300l1.400 1.400M17.300 17.300l1.400 1.400M5.300 18.700l1.400-1.400M17.300 6.700l1.400-1.400",
+  ],
+  help: [
+    "M12 3.500a8.500 8.500 0 1 0 0 17 8.500 8.500 0 0 0 0-17Z",
+    "M9.600 9.600a2.500 2.500 0 1 1 3.700 2.200c-.9.500-1.300 1-1.300 2",
+    "M12 16.800v.1",
+  ],
   file: ["M6 3.500h8l4.500 4.500v12.500H6Z", "M13.500 3.500V8.500h5", "M9 13h6.500M9 16.500h6.500"],
   table: ["M4 5h16v14H4Z", "M4 10h16M4 14.500h16M10 5v14"],
   tag: ["M4 4h8l8 8-8 8-8-8Z", "M8 8v.1"],
   close: ["M6 6l12 12M18 6 6 18"],
   tick: ["M5 12.500l4.500 4.500L19 7.500"],
   fit: ["M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5"],
-  lasso: ["M12 4c5 0 8.500 2.300 8.500 5.500S17 15 12 15s-8.500-2.300-8.500-5.500S7 4 12 4Z", "M8 14.500c-1.500 1-1.500 3 0 3.500s1.500 2.500-.5 3"],
-  gear: ["M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6Z", "M12 3v3M12 18v3M3 12h3M18 12h3M5.600 5.600l2.200 2.200M16.200 16.200l2.200 2.200M5.600 18.400l2.200-2.200M16.200 7.800l2.200-2.200"],
+  lasso: [
+    "M12 4c5 0 8.500 2.300 8.500 5.500S17 15 12 15s-8.500-2.300-8.500-5.500S7 4 12 4Z",
+    "M8 14.500c-1.500 1-1.500 3 0 3.500s1.500 2.500-.5 3",
+  ],
+  gear: [
+    "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6Z",
+    "M12 3v3M12 18v3M3 12h3M18 12h3M5.600 5.600l2.200 2.200M16.200 16.200l2.200 2.200M5.600 18.400l2.200-2.200M16.200 7.800l2.200-2.200",
+  ],
   plus: ["M12 5v14M5 12h14"],
   minus: ["M5 12h14"],
   back: ["M19 12H5M11 6l-6 6 6 6"],
@@ -127,6 +165,18 @@ const PATHS = {
 
 /** An icon by its name; it says nothing to screen readers. */
 export function icon(name) {
-  return s("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true", fill: "none", stroke: "currentColor", "stroke-width": "2", "stroke-linecap": "round", "stroke-linejoin": "round" },
-    PATHS[name].map((path) => s("path", { d: path })));
+  return s(
+    "svg",
+    {
+      class: "icon",
+      viewBox: "0 0 24 24",
+      "aria-hidden": "true",
+      fill: "none",
+      stroke: "currentColor",
+      "stroke-width": "2",
+      "stroke-linecap": "round",
+      "stroke-linejoin": "round",
+    },
+    PATHS[name].map((path) => s("path", { d: path })),
+  );
 }

@@ -16,11 +16,19 @@ const FORMS = [
 /** Buttons for every form. */
 export function exportButtons(done = () => {}) {
   return FORMS.map(([path, name, what]) => {
-    const button = h("button", { type: "button", class: "form", role: "menuitem", data: { export: name.toLowerCase() } }, h("b", {}, name), h("span", { class: "quiet" }, what));
+    const button = h(
+      "button",
+      { type: "button", class: "form", role: "menuitem", data: { export: name.toLowerCase() } },
+      h("b", {}, name),
+      h("span", { class: "quiet" }, what),
+    );
     const said = button.lastElementChild;
     let work = null;
     button.addEventListener("click", async () => {
-      if (work !== null) { work.cancel(); return; }
+      if (work !== null) {
+        work.cancel();
+        return;
+      }
       work = cancellable();
       button.setAttribute("aria-busy", "true");
       show(said, h("span", { class: "spinner", "aria-hidden": "true" }), "being made; press again to cancel");
@@ -43,22 +51,61 @@ export function exportButtons(done = () => {}) {
 /** A button that opens a menu of them. */
 export function exportMenu() {
   const menu = h("div", { class: "menu", role: "menu", "aria-label": "Export", hidden: true });
-  const button = h("button", { type: "button", class: "tool", id: "export-button", "aria-haspopup": "menu", "aria-expanded": "false", title: "Export labels and predictions (e)" }, icon("export"), h("span", { class: "tool-name" }, "Export"));
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "tool",
+      id: "export-button",
+      "aria-haspopup": "menu",
+      "aria-expanded": "false",
+      title: "Export labels and predictions (e)",
+    },
+    icon("export"),
+    h("span", { class: "tool-name" }, "Export"),
+  );
   const open = (now) => {
     menu.hidden = !now;
     button.setAttribute("aria-expanded", String(now));
     if (now) menu.querySelector("button").focus();
   };
-  menu.append(...exportButtons(() => { open(false); button.focus(); }));
-  const box = h("div", { class: "menu-box", on: { keydown: (event) => {
-    const items = [...menu.querySelectorAll("button")];
-    const at = items.indexOf(document.activeElement);
-    if (event.key === "Escape" && !menu.hidden) { event.preventDefault(); open(false); button.focus(); }
-    else if (event.key === "ArrowDown" && at >= 0) { event.preventDefault(); items[(at + 1) % items.length].focus(); }
-    else if (event.key === "ArrowUp" && at >= 0) { event.preventDefault(); items[(at - 1 + items.length) % items.length].focus(); }
-  } } }, button, menu);
+  menu.append(
+    ...exportButtons(() => {
+      open(false);
+      button.focus();
+    }),
+  );
+  const box = h(
+    "div",
+    {
+      class: "menu-box",
+      on: {
+        keydown: (event) => {
+          const items = [...menu.querySelectorAll("button")];
+          const at = items.indexOf(document.activeElement);
+          if (event.key === "Escape" && !menu.hidden) {
+            event.preventDefault();
+            open(false);
+            button.focus();
+          } else if (event.key === "ArrowDown" && at >= 0) {
+            event.preventDefault();
+            items[(at + 1) % items.length].focus();
+          } else if (event.key === "ArrowUp" && at >= 0) {
+            event.preventDefault();
+            items[(at - 1 + items.length) % items.length].focus();
+          }
+        },
+      },
+    },
+    button,
+    menu,
+  );
   button.addEventListener("click", () => open(menu.hidden));
-  document.addEventListener("pointerdown", (event) => { if (!box.contains(event.target)) open(false); });
-  box.addEventListener("focusout", (event) => { if (event.relatedTarget && !box.contains(event.relatedTarget)) open(false); });
+  document.addEventListener("pointerdown", (event) => {
+    if (!box.contains(event.target)) open(false);
+  });
+  box.addEventListener("focusout", (event) => {
+    if (event.relatedTarget && !box.contains(event.relatedTarget)) open(false);
+  });
   return { box, toggle: () => open(menu.hidden) };
 }

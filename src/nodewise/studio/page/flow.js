@@ -29,7 +29,10 @@ export async function ask() {
     const query = queries[0];
     const moved = state.query?.event !== query.event;
     set({ query, nothing: "", gone: null, ...(atHome() ? { card: query.card } : {}) });
-    if (atHome() && moved) announce(`${state.saved ? `${state.saved.undo ? "Saved" : "Undone"}: ${state.saved.words}. ` : ""}Next node: ${short(query.card.heading, 120)}`);
+    if (atHome() && moved)
+      announce(
+        `${state.saved ? `${state.saved.undo ? "Saved" : "Undone"}: ${state.saved.words}. ` : ""}Next node: ${short(query.card.heading, 120)}`,
+      );
     rest();
     refresh();
   } catch (error) {
@@ -38,7 +41,8 @@ export async function ask() {
       set({ query: null, nothing: error.message, gone: null, ...(atHome() ? { card: null } : {}) });
       rest();
       refresh();
-    } else set({ phase: "stuck", error: { words: `The next node could not be fetched: ${error.message}.`, again: ask } });
+    } else
+      set({ phase: "stuck", error: { words: `The next node could not be fetched: ${error.message}.`, again: ask } });
   }
 }
 
@@ -55,8 +59,12 @@ function rest() {
 /** Whether a label may be given now; otherwise says softly why not. */
 export function free() {
   if (state.phase === "ready") return true;
-  const why = { saving: "one moment, the last one is being saved", asking: "one moment, the next node is coming",
-    settling: "that press was ignored: this node has just appeared", idle: "there is no node to label now" };
+  const why = {
+    saving: "one moment, the last one is being saved",
+    asking: "one moment, the next node is coming",
+    settling: "that press was ignored: this node has just appeared",
+    idle: "there is no node to label now",
+  };
   set({ hint: why[state.phase] ?? "one moment" });
   return false;
 }
@@ -65,7 +73,13 @@ export function choose(label, newClass = false) {
   const node = target();
   if (node === null || !free()) return;
   const words = `“${short(state.card.heading, 60)}” is ${short(label, 60)}`;
-  send({ path: "/tell", body: { annotator: state.me, labels: [{ node, label }], new_class: newClass }, words, node, home: atHome() });
+  send({
+    path: "/tell",
+    body: { annotator: state.me, labels: [{ node, label }], new_class: newClass },
+    words,
+    node,
+    home: atHome(),
+  });
 }
 
 /** Give the node the class that is predicted for it; never where the prediction is hidden. */
@@ -85,33 +99,66 @@ export function acceptable() {
 export function skip() {
   if (state.query === null || !atHome() || !free()) return;
   const words = `skipped “${short(state.card.heading, 60)}”`;
-  send({ path: "/skip", body: { annotator: state.me, node: state.query.node }, words, node: state.query.node, home: true });
+  send({
+    path: "/skip",
+    body: { annotator: state.me, node: state.query.node },
+    words,
+    node: state.query.node,
+    home: true,
+  });
 }
 
 /** Take back the last change of this annotator, or the event of that number. */
 export function undo(event = null) {
-  if (!["ready", "idle", "settling"].includes(state.phase)) { free(); return; }
+  if (!["ready", "idle", "settling"].includes(state.phase)) {
+    free();
+    return;
+  }
   send({ path: "/undo", body: { annotator: state.me, event }, words: "undone", node: null, home: atHome() });
 }
 
 export function addClass(name, newClass = false) {
-  return send({ path: "/classes", body: { annotator: state.me, name, new_class: newClass }, words: `new class ${short(name, 60)}`, node: null, home: false });
+  return send({
+    path: "/classes",
+    body: { annotator: state.me, name, new_class: newClass },
+    words: `new class ${short(name, 60)}`,
+    node: null,
+    home: false,
+  });
 }
 
 /** Label many nodes as one change: it trains, spends no budget, and is undone as one. */
 export function tellBulk(labels, words) {
-  return labels.length ? send({ path: "/bulk", body: { annotator: state.me, labels }, words, node: null, home: false }) : Promise.resolve(false);
+  return labels.length
+    ? send({ path: "/bulk", body: { annotator: state.me, labels }, words, node: null, home: false })
+    : Promise.resolve(false);
 }
 
 /** Write something to a node; the card shows it once it is saved. */
 export async function addNote(node, text) {
-  if (!(await send({ path: "/notes", body: { annotator: state.me, node, text }, words: "your note", node: null, home: false }))) return;
+  if (
+    !(await send({
+      path: "/notes",
+      body: { annotator: state.me, node, text },
+      words: "your note",
+      node: null,
+      home: false,
+    }))
+  )
+    return;
   const fresh = await card(node);
-  if (state.card?.node === node) set(atHome() && state.query ? { query: { ...state.query, card: fresh }, card: fresh } : { card: fresh });
+  if (state.card?.node === node)
+    set(atHome() && state.query ? { query: { ...state.query, card: fresh }, card: fresh } : { card: fresh });
 }
 
 export function setBudget(budget) {
-  return send({ path: "/budget", body: { annotator: state.me, budget }, words: `the budget is ${budget} now`, node: null, home: true });
+  return send({
+    path: "/budget",
+    body: { annotator: state.me, budget },
+    words: `the budget is ${budget} now`,
+    node: null,
+    home: true,
+  });
 }
 
 /** Send a change; true once the server has it on its disk. One that did not get through is kept for another try. */
@@ -123,7 +170,11 @@ export async function send(request) {
     unsaved.drop(request);
     const event = answer.event ?? answer.events?.[0] ?? null;
     const words = answer.undone ? undoneWords(answer.undone) : request.words;
-    set({ status: answer.status, sending: null, saved: { words, event, undo: !answer.undone, label: request.body.labels?.[0].label ?? null } });
+    set({
+      status: answer.status,
+      sending: null,
+      saved: { words, event, undo: !answer.undone, label: request.body.labels?.[0].label ?? null },
+    });
     announce(`${answer.undone ? "Undone" : "Saved"}: ${words}`);
     if (request.home || (request.node !== null && request.node === state.query?.node)) await ask();
     else if (atHome()) rest();
@@ -133,34 +184,60 @@ export async function send(request) {
     if (!(error instanceof ApiError)) throw error;
     set({ phase: before === "idle" ? "idle" : "ready", sending: null });
     if (error.labelledBy) {
-      set({ error: { words: `${short(error.labelledBy, 40)} has labelled it ${short(error.suggestion, 60)}. Nothing was changed.`, overrule: request } });
+      set({
+        error: {
+          words: `${short(error.labelledBy, 40)} has labelled it ${short(error.suggestion, 60)}. Nothing was changed.`,
+          overrule: request,
+        },
+      });
       return false;
     }
     const lasting = error.status >= 400 && error.status < 500; // the same again would be refused again
     const again = request.path === "/undo" && request.body.event === null; // it may have been done: the same again would take back one more
-    if (lasting || again) set({ error: { words: `Not saved: ${error.message}`, suggestion: error.suggestion, request } });
+    if (lasting || again)
+      set({ error: { words: `Not saved: ${error.message}`, suggestion: error.suggestion, request } });
     else unsaved.keep(request, error.message);
     return false;
   }
 }
 
 function undoneWords(undone) {
-  const what = { tell: `label ${undone.label}`, skip: "skip", class: `class ${undone.label ?? undone.name ?? ""}`, budget: "budget", redundancy: "labels for each node", settle: `settling as ${undone.label}`, bulk: `label ${undone.label} of ${undone.nodes} nodes`, undo: "undo" }[undone.kind];
+  const what = {
+    tell: `label ${undone.label}`,
+    skip: "skip",
+    class: `class ${undone.label ?? undone.name ?? ""}`,
+    budget: "budget",
+    redundancy: "labels for each node",
+    settle: `settling as ${undone.label}`,
+    bulk: `label ${undone.label} of ${undone.nodes} nodes`,
+    undo: "undo",
+  }[undone.kind];
   const of = undone.node === null || undone.node === undefined ? "" : ` of “${short(undone.name ?? undone.node, 50)}”`;
   return `${what ?? undone.kind}${of}`;
 }
 
 /** Try everything again that did not get through. */
 export async function retry() {
-  if (state.error?.again) { const { again } = state.error; set({ error: null }); await again(); return; }
+  if (state.error?.again) {
+    const { again } = state.error;
+    set({ error: null });
+    await again();
+    return;
+  }
   for (const request of [...unsaved.all()]) if (!(await send(request))) break;
 }
 
 /** Look at another node; the asked one stays asked. */
 export async function look(node) {
   if (node === null || node === undefined) return;
-  if (state.phase === "saving" || state.phase === "asking") { free(); return; }
-  if (node === state.query?.node) { home(); return; }
+  if (state.phase === "saving" || state.phase === "asking") {
+    free();
+    return;
+  }
+  if (node === state.query?.node) {
+    home();
+    return;
+  }
   const index = state.trail.findIndex((step) => step.node === node);
   const mine = ++turn;
   set({ phase: "asking" });
@@ -193,8 +270,13 @@ async function reload() {
   const mine = ++turn;
   try {
     const fresh = await card(state.trail.at(-1).node);
-    if (mine === turn) { set({ card: fresh }); rest(); }
-  } catch { if (mine === turn) rest(); }
+    if (mine === turn) {
+      set({ card: fresh });
+      rest();
+    }
+  } catch {
+    if (mine === turn) rest();
+  }
 }
 
 /** Work under another name; what the former one was asked and has not answered is free again. */
@@ -203,32 +285,49 @@ export async function rename(name) {
   kept.write("annotator", name);
   set({ me: name, trail: [], saved: null, phase: "asking" }); // what the former name was asked is not to be answered any more
   if (before) {
-    try { await post("/release", { annotator: name, released: before }); } catch { /* it is free after a while by itself */ }
+    try {
+      await post("/release", { annotator: name, released: before });
+    } catch {
+      /* it is free after a while by itself */
+    }
   }
   await ask();
 }
 
 /** Something has changed, here or elsewhere: fetch the status, and see whether the asked node is still ours to label. */
-export const refresh = settle(async () => {
-  try {
-    const status = await fetchStatus();
-    set({ status });
-    await repredict();
-    const { query } = state;
-    const taken = query && status.last >= query.event && state.phase === "ready" && !(status.open[state.me] ?? []).includes(query.name);
-    if (taken) set({ gone: (await card(query.node)).votes });
-    else if (state.gone) set({ gone: null });
-    if (!query && !status.done && state.phase === "idle") await ask();
-  } catch { /* the banner says that the connection is lost; the next message brings it up to date */ }
-}, 250, 1000);
+export const refresh = settle(
+  async () => {
+    try {
+      const status = await fetchStatus();
+      set({ status });
+      await repredict();
+      const { query } = state;
+      const taken =
+        query &&
+        status.last >= query.event &&
+        state.phase === "ready" &&
+        !(status.open[state.me] ?? []).includes(query.name);
+      if (taken) set({ gone: (await card(query.node)).votes });
+      else if (state.gone) set({ gone: null });
+      if (!query && !status.done && state.phase === "idle") await ask();
+    } catch {
+      /* the banner says that the connection is lost; the next message brings it up to date */
+    }
+  },
+  250,
+  1000,
+);
 
 /** The prediction of the node that is shown, where it is of other labels than those of now. The rest of the card stays as it is. */
 async function repredict() {
   const { card: shown, status } = state;
-  if (!shown || (shown.predictions_version === status.predictions_version && shown.updating === status.updating)) return;
+  if (!shown || (shown.predictions_version === status.predictions_version && shown.updating === status.updating))
+    return;
   const { predicted, hidden, updating, predictions_version } = await card(shown.node);
   Object.assign(shown, { predicted, hidden, updating, predictions_version });
   if (state.card === shown) tell("predicted");
 }
 
-on("online", () => { if (state.online && state.phase === "stuck") retry(); });
+on("online", () => {
+  if (state.online && state.phase === "stuck") retry();
+});

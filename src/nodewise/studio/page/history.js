@@ -17,8 +17,15 @@ const parts = {};
 /** The history's view, to be put into a tab. */
 export function historyView() {
   parts.list = h("ol", { class: "events", "aria-label": "What was done, the newest first" });
-  parts.more = h("button", { type: "button", class: "small", hidden: true, on: { click: () => load(events.at(-1)?.event) } }, "Show older ones");
-  on("status", settle(() => load(), 200, 800));
+  parts.more = h(
+    "button",
+    { type: "button", class: "small", hidden: true, on: { click: () => load(events.at(-1)?.event) } },
+    "Show older ones",
+  );
+  on(
+    "status",
+    settle(() => load(), 200, 800),
+  );
   return h("div", { class: "view history" }, parts.list, parts.more);
 }
 
@@ -31,35 +38,65 @@ async function load(before = null) {
   if (!visible || (before === null && drawn === state.status?.last && events.length > 0)) return;
   const last = state.status?.last ?? null;
   try {
-    const page = (await get(`/events?annotator=${encodeURIComponent(state.me)}&limit=${PAGE}${before === null ? "" : `&before=${before}`}`)).events;
+    const page = (
+      await get(
+        `/events?annotator=${encodeURIComponent(state.me)}&limit=${PAGE}${before === null ? "" : `&before=${before}`}`,
+      )
+    ).events;
     events = before === null ? page : [...events, ...page];
     more = page.length === PAGE;
     drawn = last;
     draw();
   } catch (error) {
-    if (events.length === 0) show(parts.list, h("li", { class: "quiet" }, `The history could not be fetched: ${error.message}.`));
+    if (events.length === 0)
+      show(parts.list, h("li", { class: "quiet" }, `The history could not be fetched: ${error.message}.`));
   }
 }
 
 function draw() {
   const done = events.filter((event) => event.kind !== "ask");
-  renew(parts.list, [done, state.status?.classes], () => [done.map(row), done.length === 0 && h("li", { class: "quiet" }, "Nothing yet. What you do appears here, and can be taken back.")]);
+  renew(parts.list, [done, state.status?.classes], () => [
+    done.map(row),
+    done.length === 0 && h("li", { class: "quiet" }, "Nothing yet. What you do appears here, and can be taken back."),
+  ]);
   parts.more.hidden = !more;
 }
 
 function row(event) {
   const name = event.name === null || event.name === undefined ? null : short(event.name, 60);
-  const node = event.node !== null && event.node !== undefined
-    && h("button", { type: "button", class: "link", title: "Look at this node", on: { click: () => look(event.node) } }, /^\d+$/.test(name ?? "") ? `node ${name}` : name);
+  const node =
+    event.node !== null &&
+    event.node !== undefined &&
+    h(
+      "button",
+      { type: "button", class: "link", title: "Look at this node", on: { click: () => look(event.node) } },
+      /^\d+$/.test(name ?? "") ? `node ${name}` : name,
+    );
   const said = {
-    tell: () => event.label === null ? [node, " was labelled"] : [node, " is ", classMark(event.label), h("b", {}, short(event.label, 60))],
+    tell: () =>
+      event.label === null
+        ? [node, " was labelled"]
+        : [node, " is ", classMark(event.label), h("b", {}, short(event.label, 60))],
     skip: () => ["skipped ", node],
-    undo: () => [event.undoes ? `undo of #${event.undoes}` : "undo", event.label ? [": ", h("b", {}, short(event.label, 40))] : "", node ? [" at ", node] : ""],
+    undo: () => [
+      event.undoes ? `undo of #${event.undoes}` : "undo",
+      event.label ? [": ", h("b", {}, short(event.label, 40))] : "",
+      node ? [" at ", node] : "",
+    ],
     class: () => ["new class ", h("b", {}, short(event.label ?? name ?? "", 60))],
     bulk: () => [`${event.nodes ?? "many"} nodes are `, h("b", {}, short(event.label ?? "", 60)), " (in bulk)"],
     rename: () => ["a class is called ", h("b", {}, short(event.label ?? "", 60)), " now"],
-    merge: () => ["class ", h("b", {}, short(event.label ?? "", 40)), " counts as ", h("b", {}, short(event.into ?? "", 40))],
-    describe: () => ["guideline ", event.label ? ["of ", h("b", {}, short(event.label, 40))] : "of the job", " written"],
+    merge: () => [
+      "class ",
+      h("b", {}, short(event.label ?? "", 40)),
+      " counts as ",
+      h("b", {}, short(event.into ?? "", 40)),
+    ],
+    describe: () => [
+      "guideline ",
+      event.label ? ["of ", h("b", {}, short(event.label, 40))] : "of the job",
+      " written",
+    ],
     order: () => ["classes put in order"],
     note: () => ["note on ", node, ": ", short(event.text ?? "", 60)],
     release: () => ["open questions were freed"],
@@ -67,9 +104,29 @@ function row(event) {
     redundancy: () => [`labels for each node: ${event.redundancy}`],
     settle: () => [node, " is settled as ", classMark(event.label), h("b", {}, short(event.label ?? "", 60))],
   }[event.kind]?.() ?? [event.kind];
-  return h("li", { class: event.undone ? "undone" : null }, h("span", { class: "what" }, said),
-    h("span", { class: "quiet who" }, `${short(event.annotator, 20)} · ${when(event.time)}${event.undone ? " · undone" : ""}`),
-    !event.undone && event.kind !== "release" && (isOwner() || THEIRS.includes(event.kind)) && h("button", { type: "button", class: "small", "aria-label": `Undo event ${event.event}`, on: { click: () => undo(event.event) } }, event.kind === "undo" ? "Redo" : "Undo"));
+  return h(
+    "li",
+    { class: event.undone ? "undone" : null },
+    h("span", { class: "what" }, said),
+    h(
+      "span",
+      { class: "quiet who" },
+      `${short(event.annotator, 20)} · ${when(event.time)}${event.undone ? " · undone" : ""}`,
+    ),
+    !event.undone &&
+      event.kind !== "release" &&
+      (isOwner() || THEIRS.includes(event.kind)) &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "small",
+          "aria-label": `Undo event ${event.event}`,
+          on: { click: () => undo(event.event) },
+        },
+        event.kind === "undo" ? "Redo" : "Undo",
+      ),
+  );
 }
 
 /** A time of the API: seconds since 1970, or as ISO 8601 writes it. */

@@ -9,7 +9,9 @@ const SHOWN = 3;
 
 export function startInsight() {
   on("card query gone trail nothing predicted", draw);
-  on("status", () => { if (state.card) draw(); });
+  on("status", () => {
+    if (state.card) draw();
+  });
 }
 
 function draw() {
@@ -17,47 +19,117 @@ function draw() {
   view.hidden = state.card === null;
   if (state.card === null) return;
   const asked = atHome() ? state.query : null;
-  const facts = [asked?.event, state.card.node, state.card.predicted, state.card.updating, state.card.hidden, state.gone, classes(), Boolean(state.status && state.status.told + state.status.given)];
-  renew(view, facts, () => [state.gone && atHome() && gone(), h("section", { class: "predicted", "aria-label": "Predicted now" }, h("h2", {}, asked ? "Predicted now" : "Predicted"), predicted(asked)),
-    asked && why(asked)]);
+  const facts = [
+    asked?.event,
+    state.card.node,
+    state.card.predicted,
+    state.card.updating,
+    state.card.hidden,
+    state.gone,
+    classes(),
+    Boolean(state.status && state.status.told + state.status.given),
+  ];
+  renew(view, facts, () => [
+    state.gone && atHome() && gone(),
+    h(
+      "section",
+      { class: "predicted", "aria-label": "Predicted now" },
+      h("h2", {}, asked ? "Predicted now" : "Predicted"),
+      predicted(asked),
+    ),
+    asked && why(asked),
+  ]);
 }
 
 function predicted(asked) {
-  if (asked?.audit) return h("p", { class: "quiet" }, "Hidden on purpose: this node was drawn at random to measure the accuracy, and a prediction could sway you.");
+  if (asked?.audit)
+    return h(
+      "p",
+      { class: "quiet" },
+      "Hidden on purpose: this node was drawn at random to measure the accuracy, and a prediction could sway you.",
+    );
   if (state.card.updating) {
-    return h("p", { class: "quiet updating", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Updating: the classifier learns from the last labels …");
+    return h(
+      "p",
+      { class: "quiet updating", role: "status" },
+      h("span", { class: "spinner", "aria-hidden": "true" }),
+      "Updating: the classifier learns from the last labels …",
+    );
   }
   if (asked && secret(asked.node) && state.status.told + state.status.given > 0) {
-    return h("p", { class: "quiet" }, "Hidden on purpose: others are asked about this node too, and your own opinion is wanted.");
+    return h(
+      "p",
+      { class: "quiet" },
+      "Hidden on purpose: others are asked about this node too, and your own opinion is wanted.",
+    );
   }
   const chances = state.card.predicted;
   if (!chances?.length) {
-    return h("p", { class: "quiet" }, state.status && state.status.told + state.status.given === 0
-      ? "Nothing yet: predictions begin with the first label." : "No prediction is shown for this node.");
+    return h(
+      "p",
+      { class: "quiet" },
+      state.status && state.status.told + state.status.given === 0
+        ? "Nothing yet: predictions begin with the first label."
+        : "No prediction is shown for this node.",
+    );
   }
   const others = classes().length - Math.min(SHOWN, chances.length); // the studio tells the likeliest five alone
-  return h("ul", { class: "bars" }, chances.slice(0, SHOWN).map(([name, chance]) => {
-    const number = numberOf(name);
-    return h("li", {}, mark(number, true), h("span", { class: "name", title: name }, name), bar(chance, number), h("span", { class: "figure" }, percent(chance)));
-  }), others > 0 && h("li", { class: "quiet rest" }, `${count(others, "other class", "other classes")} less likely`),
-  acceptable() !== null && h("li", { class: "rest" }, h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", key("Enter"))));
+  return h(
+    "ul",
+    { class: "bars" },
+    chances.slice(0, SHOWN).map(([name, chance]) => {
+      const number = numberOf(name);
+      return h(
+        "li",
+        {},
+        mark(number, true),
+        h("span", { class: "name", title: name }, name),
+        bar(chance, number),
+        h("span", { class: "figure" }, percent(chance)),
+      );
+    }),
+    others > 0 && h("li", { class: "quiet rest" }, `${count(others, "other class", "other classes")} less likely`),
+    acceptable() !== null &&
+      h(
+        "li",
+        { class: "rest" },
+        h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", key("Enter")),
+      ),
+  );
 }
 
 /** The reasons, folded away; whether they are open is remembered. */
 function why(asked) {
-  const box = h("details", { class: "why", open: kept.read("reasons", "") === "open" }, h("summary", {}, "Why this one?"),
-    h("ul", { class: "reasons" }, asked.why.map((reason) => h("li", {}, capital(plain(reason))))));
+  const box = h(
+    "details",
+    { class: "why", open: kept.read("reasons", "") === "open" },
+    h("summary", {}, "Why this one?"),
+    h(
+      "ul",
+      { class: "reasons" },
+      asked.why.map((reason) => h("li", {}, capital(plain(reason)))),
+    ),
+  );
   box.addEventListener("toggle", () => kept.write("reasons", box.open ? "open" : ""));
   return box;
 }
 
 /** A reason without the figures that only who wrote the classifier can read. */
-const plain = (reason) => reason.replace(/ \((?:entropy|divergence)[^)]*\)/g, "").replace("its prediction is far from its neighbours'", "its neighbours are predicted otherwise");
+const plain = (reason) =>
+  reason
+    .replace(/ \((?:entropy|divergence)[^)]*\)/g, "")
+    .replace("its prediction is far from its neighbours'", "its neighbours are predicted otherwise");
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function gone() {
-  const said = Object.entries(state.gone).map(([who, label]) => `${short(who, 30)} says ${short(label, 40)}`).join(", ");
-  return h("p", { class: "notice", role: "status" }, h("span", {}, said ? `Labelled meanwhile: ${said}.` : "This node is no longer asked of you."),
-    h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Next node"));
+  const said = Object.entries(state.gone)
+    .map(([who, label]) => `${short(who, 30)} says ${short(label, 40)}`)
+    .join(", ");
+  return h(
+    "p",
+    { class: "notice", role: "status" },
+    h("span", {}, said ? `Labelled meanwhile: ${said}.` : "This node is no longer asked of you."),
+    h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Next node"),
+  );
 }

@@ -39,7 +39,8 @@ export const CANVAS_KEYS = [
 /** @param {Record<string, () => void>} actions what the keys of other parts do, by key. */
 export function startKeys(actions) {
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || inField(event.target) || document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || event.isComposing || inField(event.target) || document.querySelector("dialog[open]"))
+      return;
     if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "z") {
       event.preventDefault();
       if (!event.repeat) undo();
@@ -47,9 +48,29 @@ export function startKeys(actions) {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const digit = digitOf(event);
-    if (digit !== null) { event.preventDefault(); if (!event.repeat) chooseNumber(digit); return; }
-    if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.closest("button, a, summary, canvas, [role=tab]")) return; // it has its own use there
-    const action = { Enter: accept, n: openNaming, "+": openNaming, f: focusFilter, s: skip, u: () => undo(), r: retry, Escape: home, Backspace: back, ...actions }[event.key];
+    if (digit !== null) {
+      event.preventDefault();
+      if (!event.repeat) chooseNumber(digit);
+      return;
+    }
+    if (
+      event.key === "Enter" &&
+      event.target instanceof HTMLElement &&
+      event.target.closest("button, a, summary, canvas, [role=tab]")
+    )
+      return; // it has its own use there
+    const action = {
+      Enter: accept,
+      n: openNaming,
+      "+": openNaming,
+      f: focusFilter,
+      s: skip,
+      u: () => undo(),
+      r: retry,
+      Escape: home,
+      Backspace: back,
+      ...actions,
+    }[event.key];
     if (!action) return;
     if (event.key === "Escape" && atHome()) return;
     event.preventDefault();
@@ -65,5 +86,7 @@ function digitOf(event) {
 }
 
 function inField(element) {
-  return element instanceof HTMLElement && (element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName));
+  return (
+    element instanceof HTMLElement && (element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName))
+  );
 }

@@ -10,38 +10,99 @@ import { classes } from "./store.js";
 export function makeSelection({ labelOf, guessOf, changed }) {
   const chosen = new Set();
   const view = h("div", { class: "chosen-nodes", role: "group", "aria-label": "Chosen nodes", hidden: true });
-  const button = h("button", { type: "button", class: "segment", "aria-label": "Choose nodes by drawing around them", title: "Choose nodes by drawing around them (o)", "aria-pressed": "false", on: { click: () => turn() } }, icon("lasso"));
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "segment",
+      "aria-label": "Choose nodes by drawing around them",
+      title: "Choose nodes by drawing around them (o)",
+      "aria-pressed": "false",
+      on: { click: () => turn() },
+    },
+    icon("lasso"),
+  );
   let on = false;
   let wanted = ""; // the class that was last taken, so that a redrawn list keeps it
 
-  const clear = () => { chosen.clear(); draw(); };
+  const clear = () => {
+    chosen.clear();
+    draw();
+  };
   const turn = (now = !on) => {
     on = now;
     button.setAttribute("aria-pressed", String(on));
     if (!on) chosen.clear();
     draw();
   };
-  const tell = async (labels, words) => { if (await tellBulk(labels, words)) clear(); };
+  const tell = async (labels, words) => {
+    if (await tellBulk(labels, words)) clear();
+  };
 
   const draw = () => {
     view.hidden = !on;
     const free = [...chosen].filter((node) => labelOf(node) === null);
     const guessed = free.filter((node) => guessOf(node) !== null);
-    const field = h("select", { "aria-label": "Class for the chosen nodes" }, classes().map((name) => h("option", { value: name }, name)));
+    const field = h(
+      "select",
+      { "aria-label": "Class for the chosen nodes" },
+      classes().map((name) => h("option", { value: name }, name)),
+    );
     if (classes().includes(wanted)) field.value = wanted;
-    field.addEventListener("change", () => { wanted = field.value; });
-    const act = (text, action, primary = false) => h("button", { type: "button", class: primary ? "small primary" : "small", on: { click: action } }, text);
-    show(view, h("span", { class: "quiet", role: "status" }, chosen.size === 0 ? "Draw around nodes to choose them; Space takes the one in the middle." : `${count(free.length, "node")} chosen${chosen.size > free.length ? `, ${chosen.size - free.length} labelled already and left alone` : ""}`),
-      free.length > 0 && [field, act("Label them", () => tell(free.map((node) => ({ node, label: field.value })), `${count(free.length, "node")} labelled ${field.value}`), true),
-        guessed.length > 0 && act(`Confirm ${count(guessed.length, "prediction")}`, () => tell(guessed.map((node) => ({ node, label: guessOf(node) })), `${count(guessed.length, "prediction")} confirmed`))],
-      chosen.size > 0 && act("Choose none", clear), act("Done", () => turn(false)));
+    field.addEventListener("change", () => {
+      wanted = field.value;
+    });
+    const act = (text, action, primary = false) =>
+      h("button", { type: "button", class: primary ? "small primary" : "small", on: { click: action } }, text);
+    show(
+      view,
+      h(
+        "span",
+        { class: "quiet", role: "status" },
+        chosen.size === 0
+          ? "Draw around nodes to choose them; Space takes the one in the middle."
+          : `${count(free.length, "node")} chosen${chosen.size > free.length ? `, ${chosen.size - free.length} labelled already and left alone` : ""}`,
+      ),
+      free.length > 0 && [
+        field,
+        act(
+          "Label them",
+          () =>
+            tell(
+              free.map((node) => ({ node, label: field.value })),
+              `${count(free.length, "node")} labelled ${field.value}`,
+            ),
+          true,
+        ),
+        guessed.length > 0 &&
+          act(`Confirm ${count(guessed.length, "prediction")}`, () =>
+            tell(
+              guessed.map((node) => ({ node, label: guessOf(node) })),
+              `${count(guessed.length, "prediction")} confirmed`,
+            ),
+          ),
+      ],
+      chosen.size > 0 && act("Choose none", clear),
+      act("Done", () => turn(false)),
+    );
     changed();
   };
 
   return {
-    view, button, turn, draw, active: () => on, has: (node) => chosen.has(node),
-    add: (nodes) => { for (const node of nodes) chosen.add(node); draw(); },
-    toggle: (node) => { if (!chosen.delete(node)) chosen.add(node); draw(); },
+    view,
+    button,
+    turn,
+    draw,
+    active: () => on,
+    has: (node) => chosen.has(node),
+    add: (nodes) => {
+      for (const node of nodes) chosen.add(node);
+      draw();
+    },
+    toggle: (node) => {
+      if (!chosen.delete(node)) chosen.add(node);
+      draw();
+    },
   };
 }
 

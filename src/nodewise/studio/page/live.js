@@ -18,7 +18,9 @@ export function listen(heard, changed) {
 
   function open() {
     timer = null;
-    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${at("/updates")}`);
+    const socket = new WebSocket(
+      `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${at("/updates")}`,
+    );
     socket.addEventListener("open", () => {
       wait = FIRST_WAIT;
       changed(true, known);
@@ -26,7 +28,11 @@ export function listen(heard, changed) {
     });
     socket.addEventListener("message", (event) => {
       let message = null;
-      try { message = JSON.parse(event.data); } catch { return; }
+      try {
+        message = JSON.parse(event.data);
+      } catch {
+        return;
+      }
       heard(message);
     });
     socket.addEventListener("close", () => {
@@ -37,8 +43,15 @@ export function listen(heard, changed) {
   }
 
   // A phone that wakes, or a network that is back, should not wait for the next attempt.
-  const now = () => { if (timer !== null) { clearTimeout(timer); open(); } };
+  const now = () => {
+    if (timer !== null) {
+      clearTimeout(timer);
+      open();
+    }
+  };
   addEventListener("online", now);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) now(); });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) now();
+  });
   open();
 }

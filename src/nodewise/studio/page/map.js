@@ -3,9 +3,9 @@
 import { cancellable, get } from "./api.js";
 import { h, icon, settle, show } from "./dom.js";
 import { look } from "./flow.js";
+import { inside, makeSelection } from "./lasso.js";
 import { legend, paintOf, paints, shapeOf, trace } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
-import { inside, makeSelection } from "./lasso.js";
 import { Scene } from "./scene.js";
 import { moment, nameOf, numberOf, on, secret, state } from "./store.js";
 
@@ -23,17 +23,47 @@ export function mapView() {
   const canvas = h("canvas", { class: "canvas", role: "img", "aria-label": "Map of the whole graph" });
   parts.note = h("p", { class: "quiet note", role: "status" });
   parts.legend = h("div", { class: "legend" });
-  const zoom = (text, label, action) => h("button", { type: "button", class: "segment", "aria-label": label, on: { click: action } }, text);
-  scene = new Scene(canvas, { paint, find, hover, pick: (item) => (chosen.active() ? chosen.toggle(layout.nodes[item]) : look(layout.nodes[item])),
-    lassoing: () => chosen.active(), take: (item) => chosen.toggle(layout.nodes[item]),
-    lassoed: (line) => chosen.add(layout.nodes.filter((_, item) => inside(line, scene.toX(layout.x[item]), scene.toY(layout.y[item])))) });
-  chosen = makeSelection({ changed: () => scene.redraw(), labelOf: (node) => nameOf(labelOf(layout.itemOf.get(node))), guessOf: (node) => nameOf(guessOf(layout.itemOf.get(node))) });
-  on("status", settle(() => recolour(), 60, 300));
+  const zoom = (text, label, action) =>
+    h("button", { type: "button", class: "segment", "aria-label": label, on: { click: action } }, text);
+  scene = new Scene(canvas, {
+    paint,
+    find,
+    hover,
+    pick: (item) => (chosen.active() ? chosen.toggle(layout.nodes[item]) : look(layout.nodes[item])),
+    lassoing: () => chosen.active(),
+    take: (item) => chosen.toggle(layout.nodes[item]),
+    lassoed: (line) =>
+      chosen.add(layout.nodes.filter((_, item) => inside(line, scene.toX(layout.x[item]), scene.toY(layout.y[item])))),
+  });
+  chosen = makeSelection({
+    changed: () => scene.redraw(),
+    labelOf: (node) => nameOf(labelOf(layout.itemOf.get(node))),
+    guessOf: (node) => nameOf(guessOf(layout.itemOf.get(node))),
+  });
+  on(
+    "status",
+    settle(() => recolour(), 60, 300),
+  );
   on("card query", () => scene.redraw());
-  return h("div", { class: "view map" },
-    h("div", { class: "stage" }, canvas, h("div", { class: "segments corner", role: "group", "aria-label": "Zoom and choose" }, chosen.button,
-      zoom(icon("minus"), "Further away", () => scene.zoom(1 / 1.5)), zoom(icon("plus"), "Closer", () => scene.zoom(1.5)), zoom(icon("fit"), "See all", () => scene.fit()))),
-    chosen.view, h("div", { class: "below" }, parts.note, parts.legend));
+  return h(
+    "div",
+    { class: "view map" },
+    h(
+      "div",
+      { class: "stage" },
+      canvas,
+      h(
+        "div",
+        { class: "segments corner", role: "group", "aria-label": "Zoom and choose" },
+        chosen.button,
+        zoom(icon("minus"), "Further away", () => scene.zoom(1 / 1.5)),
+        zoom(icon("plus"), "Closer", () => scene.zoom(1.5)),
+        zoom(icon("fit"), "See all", () => scene.fit()),
+      ),
+    ),
+    chosen.view,
+    h("div", { class: "below" }, parts.note, parts.legend),
+  );
 }
 
 /** Begin to choose nodes on the map, or end it. */
@@ -48,11 +78,19 @@ export function showMap(now) {
 }
 
 async function load() {
-  if (layout !== null) { recolour(); return; }
+  if (layout !== null) {
+    recolour();
+    return;
+  }
   if (loading) return;
   loading = true;
   const work = cancellable();
-  show(parts.note, h("span", { class: "spinner", "aria-hidden": "true" }), "The map is being laid out … ", h("button", { type: "button", class: "small", on: { click: work.cancel } }, "Cancel"));
+  show(
+    parts.note,
+    h("span", { class: "spinner", "aria-hidden": "true" }),
+    "The map is being laid out … ",
+    h("button", { type: "button", class: "small", on: { click: work.cancel } }, "Cancel"),
+  );
   try {
     const answer = await get(work.path("/map"), work.signal);
     const itemOf = new Map(answer.nodes.map((node, item) => [node, item]));
@@ -61,7 +99,11 @@ async function load() {
     scene.frame(answer.x, answer.y);
     await recolour();
   } catch (error) {
-    show(parts.note, work.cancelled() ? "The map was not drawn. " : `The map could not be fetched: ${error.message}. `, h("button", { type: "button", class: "small", on: { click: load } }, work.cancelled() ? "Draw it" : "Try again"));
+    show(
+      parts.note,
+      work.cancelled() ? "The map was not drawn. " : `The map could not be fetched: ${error.message}. `,
+      h("button", { type: "button", class: "small", on: { click: load } }, work.cancelled() ? "Draw it" : "Try again"),
+    );
   }
   loading = false;
 }
@@ -75,7 +117,9 @@ async function recolour() {
     if (chosen.active()) chosen.draw();
     drawWords();
     scene.redraw();
-  } catch { /* the colours stay as they are; the next change brings new ones */ }
+  } catch {
+    /* the colours stay as they are; the next change brings new ones */
+  }
 }
 
 const classNumber = (index) => (index >= 0 ? numberOf(colours.classes[index]) : -1);
@@ -93,7 +137,10 @@ function paint(context) {
     context.lineWidth = 0.7;
     context.globalAlpha = Math.min(0.6, 0.1 + 250 / layout.edges.length);
     context.beginPath();
-    for (const [one, other] of layout.edges) { context.moveTo(...spots[one]); context.lineTo(...spots[other]); }
+    for (const [one, other] of layout.edges) {
+      context.moveTo(...spots[one]);
+      context.lineTo(...spots[other]);
+    }
     context.stroke();
   }
   const size = Math.max(1.8, Math.min(5, 60 / Math.sqrt(nodes.length))) * Math.min(3, scene.scale ** 0.5);
@@ -116,7 +163,9 @@ function paint(context) {
     context.lineWidth = 1.8;
     context.stroke();
   }
-  for (let item = 0; item < nodes.length; item++) if (chosen.has(nodes[item])) ring(context, { ...tints, accent: tints.ink }, spots, nodes[item], Math.max(6, size * 2), 2);
+  for (let item = 0; item < nodes.length; item++)
+    if (chosen.has(nodes[item]))
+      ring(context, { ...tints, accent: tints.ink }, spots, nodes[item], Math.max(6, size * 2), 2);
   scene.trail(context, tints.accent);
   ring(context, tints, spots, state.card?.node, 9, 1.6);
   ring(context, tints, spots, state.query?.node, 11, 3);
@@ -142,23 +191,35 @@ function find(x, y, reach) {
   let nearest = reach;
   for (let item = 0; item < (layout?.nodes.length ?? 0); item++) {
     const away = Math.hypot(scene.toX(layout.x[item]) - x, scene.toY(layout.y[item]) - y);
-    if (away < nearest) { nearest = away; best = item; }
+    if (away < nearest) {
+      nearest = away;
+      best = item;
+    }
   }
   return best;
 }
 
 function hover(item, x, y) {
-  if (item < 0) { unpeek(); return; }
+  if (item < 0) {
+    unpeek();
+    return;
+  }
   const node = layout.nodes[item];
   peek(node, "", classWords(node, nameOf(labelOf(item)), nameOf(guessOf(item)), colours?.sure[item] ?? null), x, y);
 }
 
 function drawWords() {
   const { nodes, total, sampled } = layout;
-  const what = sampled ? `${nodes.length.toLocaleString("en")} of ${total.toLocaleString("en")} nodes, a sample` : `${total.toLocaleString("en")} nodes`;
+  const what = sampled
+    ? `${nodes.length.toLocaleString("en")} of ${total.toLocaleString("en")} nodes, a sample`
+    : `${total.toLocaleString("en")} nodes`;
   const from = colours?.predictions_from;
   const away = state.query && !layout.itemOf.has(state.query.node) ? " The asked node is not in the sample." : "";
-  show(parts.note, `${what}${from ? ` · predicted from ${from} ${from === 1 ? "label" : "labels"}` : ""}.${away}`,
-    colours?.updating && h("span", { class: "updating" }, h("span", { class: "spinner", "aria-hidden": "true" }), "updating"));
+  show(
+    parts.note,
+    `${what}${from ? ` · predicted from ${from} ${from === 1 ? "label" : "labels"}` : ""}.${away}`,
+    colours?.updating &&
+      h("span", { class: "updating" }, h("span", { class: "spinner", "aria-hidden": "true" }), "updating"),
+  );
   if (colours) show(parts.legend, legend(nodes.map((_, item) => [labelOf(item), guessOf(item)])));
 }

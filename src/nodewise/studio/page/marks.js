@@ -8,7 +8,9 @@ const SHAPES = 4;
 const LISTED = 12;
 
 let cache = null;
-document.addEventListener("theme", () => { cache = null; });
+document.addEventListener("theme", () => {
+  cache = null;
+});
 
 /** The value of `data-colour` for a class's number; -1 for no class. */
 export const colourOf = (number) => (number < 0 ? "none" : String(number % COLOURS));
@@ -22,7 +24,12 @@ export function paints() {
     const read = (name) => style.getPropertyValue(name).trim();
     cache = {
       classes: Array.from({ length: COLOURS }, (_, number) => read(`--class-${number}`)),
-      unknown: read("--unknown"), edge: read("--edge"), ink: read("--ink"), panel: read("--panel"), accent: read("--accent"), muted: read("--muted"),
+      unknown: read("--unknown"),
+      edge: read("--edge"),
+      ink: read("--ink"),
+      panel: read("--panel"),
+      accent: read("--accent"),
+      muted: read("--muted"),
     };
   }
   return cache;
@@ -58,7 +65,15 @@ export const keyOf = (number) => (number < 9 ? String(number + 1) : number === 9
 
 /** A small coloured mark with the class's number in it. `hollow`: predicted, not labelled. */
 export function mark(number, hollow = false) {
-  return h("span", { class: `mark${hollow ? " hollow" : ""}${number >= 99 ? " long" : ""}`, "aria-hidden": "true", data: { colour: colourOf(number), shape: shapeOf(number) } }, number < 0 ? "?" : number + 1);
+  return h(
+    "span",
+    {
+      class: `mark${hollow ? " hollow" : ""}${number >= 99 ? " long" : ""}`,
+      "aria-hidden": "true",
+      data: { colour: colourOf(number), shape: shapeOf(number) },
+    },
+    number < 0 ? "?" : number + 1,
+  );
 }
 
 export const classMark = (name, hollow = false) => mark(numberOf(name), hollow);
@@ -82,11 +97,38 @@ export function legend(used) {
   }
   const rows = [...tally].sort(([one], [other]) => one - other);
   return [
-    rows.length > 0 && h("ul", { class: "legend-classes" }, rows.slice(0, LISTED).map(([number, [labelled, predicted]]) =>
-      h("li", { title: `${nameOf(number)}: ${labelled} labelled, ${predicted} predicted` }, mark(number), h("span", { class: "name" }, nameOf(number)),
-        h("span", { class: "quiet" }, labelled ? `${labelled} labelled${predicted ? `, ${predicted} predicted` : ""}` : `${predicted} predicted`))),
-    rows.length > LISTED && h("li", { class: "quiet" }, `and ${rows.length - LISTED} more`)),
-    h("p", { class: "legend-key quiet" }, h("span", { class: "mark", "data-colour": "none" }), "labelled", h("span", { class: "mark hollow", "data-colour": "none" }), "predicted",
-      h("span", { class: "mark asked-mark" }), "asked"),
+    rows.length > 0 &&
+      h(
+        "ul",
+        { class: "legend-classes" },
+        rows
+          .slice(0, LISTED)
+          .map(([number, [labelled, predicted]]) =>
+            h(
+              "li",
+              { title: `${nameOf(number)}: ${labelled} labelled, ${predicted} predicted` },
+              mark(number),
+              h("span", { class: "name" }, nameOf(number)),
+              h(
+                "span",
+                { class: "quiet" },
+                labelled
+                  ? `${labelled} labelled${predicted ? `, ${predicted} predicted` : ""}`
+                  : `${predicted} predicted`,
+              ),
+            ),
+          ),
+        rows.length > LISTED && h("li", { class: "quiet" }, `and ${rows.length - LISTED} more`),
+      ),
+    h(
+      "p",
+      { class: "legend-key quiet" },
+      h("span", { class: "mark", "data-colour": "none" }),
+      "labelled",
+      h("span", { class: "mark hollow", "data-colour": "none" }),
+      "predicted",
+      h("span", { class: "mark asked-mark" }),
+      "asked",
+    ),
   ];
 }

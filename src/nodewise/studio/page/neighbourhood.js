@@ -25,22 +25,60 @@ const parts = {};
 export function neighbourhoodView() {
   const canvas = h("canvas", { class: "canvas", role: "img", "aria-label": "The neighbourhood, drawn" });
   parts.canvas = canvas;
-  parts.hops = [1, 2].map((number) => h("button", { type: "button", class: "segment", "aria-pressed": String(number === hops), on: { click: () => setHops(number) } }, number === 1 ? "1 hop" : "2 hops"));
+  parts.hops = [1, 2].map((number) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "segment",
+        "aria-pressed": String(number === hops),
+        on: { click: () => setHops(number) },
+      },
+      number === 1 ? "1 hop" : "2 hops",
+    ),
+  );
   parts.note = h("p", { class: "quiet note" });
   parts.legend = h("div", { class: "legend" });
   parts.strip = h("div", { class: "strip", role: "group", "aria-label": "Pictures of the neighbours", hidden: true });
-  parts.bulk = h("button", { type: "button", class: "small", hidden: true, title: "Label the unlabelled neighbours like this node, in bulk", on: { click: labelThese } });
+  parts.bulk = h("button", {
+    type: "button",
+    class: "small",
+    hidden: true,
+    title: "Label the unlabelled neighbours like this node, in bulk",
+    on: { click: labelThese },
+  });
   parts.list = h("ul", { class: "neighbours" });
   parts.summary = h("summary", {}, "As a list");
   parts.details = h("details", { class: "as-list" }, parts.summary, parts.list);
   parts.details.addEventListener("toggle", drawList);
   scene = new Scene(canvas, { paint, find, hover, pick: (item) => look(data.nodes[item].node), sized: space });
-  on("card", () => { if (state.card?.node !== data?.centre) load(); else scene.redraw(); });
-  on("status", settle(() => { if (data?.moment !== moment()) load(true); }, 60, 300));
+  on("card", () => {
+    if (state.card?.node !== data?.centre) load();
+    else scene.redraw();
+  });
+  on(
+    "status",
+    settle(
+      () => {
+        if (data?.moment !== moment()) load(true);
+      },
+      60,
+      300,
+    ),
+  );
   on("query", () => scene.redraw());
-  return h("div", { class: "view neighbourhood" },
-    h("div", { class: "stage" }, canvas, h("div", { class: "segments corner", role: "group", "aria-label": "How far to look" }, parts.hops)),
-    parts.strip, h("div", { class: "below" }, parts.note, parts.legend, parts.bulk, parts.details));
+  return h(
+    "div",
+    { class: "view neighbourhood" },
+    h(
+      "div",
+      { class: "stage" },
+      canvas,
+      h("div", { class: "segments corner", role: "group", "aria-label": "How far to look" }, parts.hops),
+    ),
+    parts.strip,
+    h("div", { class: "below" }, parts.note, parts.legend, parts.bulk, parts.details),
+  );
 }
 
 export function showNeighbourhood(now) {
@@ -63,16 +101,29 @@ async function load(again = false) {
   const mine = moment();
   parts.canvas.classList.toggle("waiting", !again);
   try {
-    const answer = await get(`/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}&annotator=${encodeURIComponent(state.me)}`, asking.signal);
+    const answer = await get(
+      `/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}&annotator=${encodeURIComponent(state.me)}`,
+      asking.signal,
+    );
     if (answer.centre !== state.card?.node) return;
     const moved = data?.centre !== answer.centre || data?.hops !== hops;
     data = { ...answer, hops, near: adjacency(answer), moment: mine };
-    if (moved) { unpeek(); scene.hovered = -1; scene.frame(answer.nodes.map((node) => node.x), answer.nodes.map((node) => node.y)); }
+    if (moved) {
+      unpeek();
+      scene.hovered = -1;
+      scene.frame(
+        answer.nodes.map((node) => node.x),
+        answer.nodes.map((node) => node.y),
+      );
+    }
     space();
     drawWords();
   } catch (error) {
     if (error.name === "AbortError") return;
-    if (!again) { data = null; show(parts.note, `The neighbourhood could not be fetched: ${error.message}.`); }
+    if (!again) {
+      data = null;
+      show(parts.note, `The neighbourhood could not be fetched: ${error.message}.`);
+    }
   }
   parts.canvas.classList.remove("waiting");
   scene.redraw();
@@ -84,14 +135,23 @@ function space() {
   const { scale, x, y } = scene;
   Object.assign(scene, { scale: 1, x: 0, y: 0 });
   const spots = data.nodes.map((node) => [scene.toX(node.x), scene.toY(node.y)]);
-  apart(spots, data.nodes.map((node) => radius(node) + (node.hop === 0 ? 7 : 2)), scene.width, scene.height);
-  for (const [item, node] of data.nodes.entries()) Object.assign(node, { wx: scene.fromX(spots[item][0]), wy: scene.fromY(spots[item][1]) });
+  apart(
+    spots,
+    data.nodes.map((node) => radius(node) + (node.hop === 0 ? 7 : 2)),
+    scene.width,
+    scene.height,
+  );
+  for (const [item, node] of data.nodes.entries())
+    Object.assign(node, { wx: scene.fromX(spots[item][0]), wy: scene.fromY(spots[item][1]) });
   Object.assign(scene, { scale, x, y });
 }
 
 function adjacency({ nodes, edges }) {
   const near = nodes.map(() => []);
-  for (const [one, other] of edges) { near[one].push(other); near[other].push(one); }
+  for (const [one, other] of edges) {
+    near[one].push(other);
+    near[other].push(one);
+  }
   return near;
 }
 
@@ -100,7 +160,11 @@ const guess = (node) => (secret(node.node) ? -1 : numberOf(node.predicted));
 function radius(node) {
   if (node.hop === 0) return 13;
   const size = data.nodes.length > 80 ? 0.72 : data.nodes.length > 30 ? 0.86 : 1;
-  return size * (node.hop === 1 ? 8.5 + Math.min(3.5, Math.log2(1 + node.degree) / 2) : 6.5) * Math.min(1.5, Math.max(1, scene.scale ** 0.4));
+  return (
+    size *
+    (node.hop === 1 ? 8.5 + Math.min(3.5, Math.log2(1 + node.degree) / 2) : 6.5) *
+    Math.min(1.5, Math.max(1, scene.scale ** 0.4))
+  );
 }
 
 function paint(context) {
@@ -112,20 +176,29 @@ function paint(context) {
   context.strokeStyle = colours.edge;
   context.globalAlpha = data.edges.length > 800 ? 0.35 : 0.75;
   context.beginPath();
-  for (const [one, other] of data.edges) { context.moveTo(...spots[one]); context.lineTo(...spots[other]); }
+  for (const [one, other] of data.edges) {
+    context.moveTo(...spots[one]);
+    context.lineTo(...spots[other]);
+  }
   context.stroke();
   context.globalAlpha = 1;
   if (active >= 0) {
     context.strokeStyle = colours.ink;
     context.lineWidth = 1.6;
     context.beginPath();
-    for (const other of data.near[active]) { context.moveTo(...spots[active]); context.lineTo(...spots[other]); }
+    for (const other of data.near[active]) {
+      context.moveTo(...spots[active]);
+      context.lineTo(...spots[other]);
+    }
     context.stroke();
   }
-  for (let item = data.nodes.length - 1; item >= 0; item--) paintNode(context, colours, data.nodes[item], spots[item], item === active);
+  for (let item = data.nodes.length - 1; item >= 0; item--)
+    paintNode(context, colours, data.nodes[item], spots[item], item === active);
   if (data.nodes.length <= NAMED) {
     context.font = `11.5px ${FONT}`;
-    const names = data.nodes.map((node) => (/^\d+$/.test(node.title || node.name) ? "" : short(node.title || node.name, 24)));
+    const names = data.nodes.map((node) =>
+      /^\d+$/.test(node.title || node.name) ? "" : short(node.title || node.name, 24),
+    );
     writeNames(context, colours, names, spots, data.nodes.map(radius), scene.width, scene.height);
   }
   scene.cross(context, colours.ink);
@@ -170,7 +243,10 @@ function find(x, y, reach) {
   let nearest = Infinity;
   data?.nodes.forEach((node, item) => {
     const away = Math.hypot(scene.toX(node.wx ?? node.x) - x, scene.toY(node.wy ?? node.y) - y) - radius(node);
-    if (away < reach && away < nearest) { nearest = away; best = item; }
+    if (away < reach && away < nearest) {
+      nearest = away;
+      best = item;
+    }
   });
   return best;
 }
@@ -180,7 +256,10 @@ function words(node) {
 }
 
 function hover(item, x, y) {
-  if (item < 0) { unpeek(); return; }
+  if (item < 0) {
+    unpeek();
+    return;
+  }
   const node = data.nodes[item];
   peek(node.node, node.title || node.name, `${words(node)} · ${count(node.degree, "neighbour")}`, x, y);
 }
@@ -188,10 +267,17 @@ function hover(item, x, y) {
 function drawWords() {
   const around = data.nodes.length - 1;
   const within = data.hops === 1 ? "neighbour" : "node within two hops";
-  show(parts.note, around === 0 ? "It has no neighbours." : data.hidden > 0
-    ? `Showing ${around.toLocaleString("en")} of ${data.exact === false ? "at least " : ""}${(data.total - 1).toLocaleString("en")} ${data.hops === 1 ? "neighbours" : "nodes within two hops"}: labelled ones and the best connected first.`
-    : count(around, within, data.hops === 1 ? "neighbours" : "nodes within two hops"));
-  const used = data.nodes.slice(0).map((node) => [numberOf(node.label), node.node === state.query?.node ? -1 : guess(node)]);
+  show(
+    parts.note,
+    around === 0
+      ? "It has no neighbours."
+      : data.hidden > 0
+        ? `Showing ${around.toLocaleString("en")} of ${data.exact === false ? "at least " : ""}${(data.total - 1).toLocaleString("en")} ${data.hops === 1 ? "neighbours" : "nodes within two hops"}: labelled ones and the best connected first.`
+        : count(around, within, data.hops === 1 ? "neighbours" : "nodes within two hops"),
+  );
+  const used = data.nodes
+    .slice(0)
+    .map((node) => [numberOf(node.label), node.node === state.query?.node ? -1 : guess(node)]);
   show(parts.legend, legend(used));
   parts.details.hidden = around === 0;
   drawStrip();
@@ -202,10 +288,27 @@ function drawWords() {
 
 /** The pictures of the nearest neighbours; a click looks at one. */
 function drawStrip() {
-  const shown = data.nodes.slice(1).filter((node) => node.picture).slice(0, 12);
+  const shown = data.nodes
+    .slice(1)
+    .filter((node) => node.picture)
+    .slice(0, 12);
   parts.strip.hidden = shown.length === 0;
-  renew(parts.strip, shown.map((node) => node.node), () => shown.map((node) => h("button", { type: "button", class: "thumb", title: node.title || node.name, on: { click: () => look(node.node) } },
-    h("img", { src: at(`/nodes/${node.node}/picture`), alt: short(node.title || node.name, 60), loading: "lazy" }))));
+  renew(
+    parts.strip,
+    shown.map((node) => node.node),
+    () =>
+      shown.map((node) =>
+        h(
+          "button",
+          { type: "button", class: "thumb", title: node.title || node.name, on: { click: () => look(node.node) } },
+          h("img", {
+            src: at(`/nodes/${node.node}/picture`),
+            alt: short(node.title || node.name, 60),
+            loading: "lazy",
+          }),
+        ),
+      ),
+  );
 }
 
 /** The neighbours that nobody has labelled, and the label of the node in the middle, which they could get too. */
@@ -219,16 +322,32 @@ function drawBulk() {
 function labelThese() {
   const label = data.nodes[0]?.label;
   const free = data.nodes.filter((node) => node.hop === 1 && node.label === null && node.node !== state.query?.node);
-  tellBulk(free.map((node) => ({ node: node.node, label })), `${count(free.length, "neighbour")} labelled ${label}`);
+  tellBulk(
+    free.map((node) => ({ node: node.node, label })),
+    `${count(free.length, "neighbour")} labelled ${label}`,
+  );
 }
 
 function drawList() {
   if (data === null || !parts.details.open) return;
   const listed = data.nodes.slice(1, LISTED + 1);
-  renew(parts.list, [listed.map((node) => [node.node, words(node)]), classes()], () => [listed.map((node) => {
-    const label = numberOf(node.label);
-    const title = node.title || node.name;
-    return h("li", {}, h("button", { type: "button", class: "row", on: { click: () => look(node.node) } },
-      mark(label >= 0 ? label : guess(node), label < 0), h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title), h("span", { class: "quiet" }, words(node))));
-  }), data.nodes.length - 1 > LISTED && h("li", { class: "quiet" }, `… and ${data.nodes.length - 1 - LISTED} more in the picture.`)]);
+  renew(parts.list, [listed.map((node) => [node.node, words(node)]), classes()], () => [
+    listed.map((node) => {
+      const label = numberOf(node.label);
+      const title = node.title || node.name;
+      return h(
+        "li",
+        {},
+        h(
+          "button",
+          { type: "button", class: "row", on: { click: () => look(node.node) } },
+          mark(label >= 0 ? label : guess(node), label < 0),
+          h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title),
+          h("span", { class: "quiet" }, words(node)),
+        ),
+      );
+    }),
+    data.nodes.length - 1 > LISTED &&
+      h("li", { class: "quiet" }, `… and ${data.nodes.length - 1 - LISTED} more in the picture.`),
+  ]);
 }

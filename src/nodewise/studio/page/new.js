@@ -8,7 +8,12 @@ import { listen } from "./live.js";
 import { themeButton } from "./tools.js";
 
 const view = byId("start");
-const parts = { chosen: h("div", { class: "chosen" }), form: h("div"), progress: h("div", { class: "making", role: "status", hidden: true }), trouble: h("p", { class: "trouble bad", role: "alert", hidden: true }) };
+const parts = {
+  chosen: h("div", { class: "chosen" }),
+  form: h("div"),
+  progress: h("div", { class: "making", role: "status", hidden: true }),
+  trouble: h("p", { class: "trouble bad", role: "alert", hidden: true }),
+};
 let studio = null;
 let making = false;
 let current = ""; // the name of the session that is being made
@@ -18,20 +23,55 @@ byId("tools").append(themeButton());
 
 async function start() {
   studio = await get("/studio");
-  show(view, h("div", { class: "hero" }, h("h1", {}, "Label your own data"),
-    h("p", { class: "lead" }, "A table of texts is all it takes. nodewise joins similar rows to a graph, asks you about the few that teach the most, and predicts the rest.")),
-  jobList(studio.role === "owner", trouble), studio.can_create ? maker() : h("p", { class: "notice" }, studio.role === "owner" ? "The studio's folder cannot be written to, so no session can be made here." : "Sessions are made by the owner of this studio."));
+  show(
+    view,
+    h(
+      "div",
+      { class: "hero" },
+      h("h1", {}, "Label your own data"),
+      h(
+        "p",
+        { class: "lead" },
+        "A table of texts is all it takes. nodewise joins similar rows to a graph, asks you about the few that teach the most, and predicts the rest.",
+      ),
+    ),
+    jobList(studio.role === "owner", trouble),
+    studio.can_create
+      ? maker()
+      : h(
+          "p",
+          { class: "notice" },
+          studio.role === "owner"
+            ? "The studio's folder cannot be written to, so no session can be made here."
+            : "Sessions are made by the owner of this studio.",
+        ),
+  );
 }
 
 function maker() {
-  const zone = dropZone({ id: "nodes-file", title: "Choose a CSV, or drop it here", hint: "One row for each thing to label. JSON lines, parquet, GraphML and edge lists are fine as well.", chosen: preview });
-  return h("section", { class: "box", "aria-labelledby": "maker" }, h("h2", { id: "maker" }, "Start a new one"), zone, parts.chosen, parts.trouble, parts.form, parts.progress);
+  const zone = dropZone({
+    id: "nodes-file",
+    title: "Choose a CSV, or drop it here",
+    hint: "One row for each thing to label. JSON lines, parquet, GraphML and edge lists are fine as well.",
+    chosen: preview,
+  });
+  return h(
+    "section",
+    { class: "box", "aria-labelledby": "maker" },
+    h("h2", { id: "maker" }, "Start a new one"),
+    zone,
+    parts.chosen,
+    parts.trouble,
+    parts.form,
+    parts.progress,
+  );
 }
 
 function trouble(text) {
   if (!parts.trouble.isConnected) view.append(parts.trouble);
   parts.trouble.hidden = text === "";
-  parts.trouble.textContent = text && `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+  parts.trouble.textContent =
+    text && `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 /** Let the studio read the file, and show what is in it. */
@@ -40,14 +80,33 @@ async function preview(file, reading = {}) {
   trouble("");
   show(parts.form);
   const limit = studio.limits.upload_bytes;
-  if (file.size > limit) { trouble(`The file has ${megabytes(file.size)}; the studio takes up to ${megabytes(limit)}. Larger ones can be made into a session on the command line: nodewise session new`); return; }
-  show(parts.chosen, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), `Reading ${file.name} …`));
+  if (file.size > limit) {
+    trouble(
+      `The file has ${megabytes(file.size)}; the studio takes up to ${megabytes(limit)}. Larger ones can be made into a session on the command line: nodewise session new`,
+    );
+    return;
+  }
+  show(
+    parts.chosen,
+    h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), `Reading ${file.name} …`),
+  );
   const form = new FormData();
   form.append("nodes", file);
   for (const [name, value] of Object.entries(reading)) if (value !== undefined) form.append(name, value);
   try {
     const table = await upload("/preview", form);
-    show(parts.chosen, h("p", { class: "file-name" }, icon("file"), h("b", { dir: "auto" }, file.name), h("span", { class: "quiet" }, `${count(table.rows, "row")}, ${count(table.columns.length, "column")}`)), table.form === "table" && howRead(file, table, reading), columns(table));
+    show(
+      parts.chosen,
+      h(
+        "p",
+        { class: "file-name" },
+        icon("file"),
+        h("b", { dir: "auto" }, file.name),
+        h("span", { class: "quiet" }, `${count(table.rows, "row")}, ${count(table.columns.length, "column")}`),
+      ),
+      table.form === "table" && howRead(file, table, reading),
+      columns(table),
+    );
     show(parts.form, creationForm(file, table, studio.sessions, create, reading));
     announce(`${file.name}: ${count(table.rows, "row")}, ${count(table.columns.length, "column")}`);
   } catch (error) {
@@ -56,29 +115,87 @@ async function preview(file, reading = {}) {
   }
 }
 
-const ENCODINGS = ["utf-8", "cp1252", "latin-1", "iso-8859-2", "utf-16", "koi8-r", "cp1251", "shift_jis", "gb18030", "big5", "euc-kr"];
+const ENCODINGS = [
+  "utf-8",
+  "cp1252",
+  "latin-1",
+  "iso-8859-2",
+  "utf-16",
+  "koi8-r",
+  "cp1251",
+  "shift_jis",
+  "gb18030",
+  "big5",
+  "euc-kr",
+];
 
 /** How the table was read, to be corrected: its encoding, and whether its first line names the columns. */
 function howRead(file, table, reading) {
-  const encoding = h("select", { id: "encoding", "aria-label": "Encoding" }, [...new Set([table.encoding, ...ENCODINGS])].map((name) => h("option", { value: name }, name)));
+  const encoding = h(
+    "select",
+    { id: "encoding", "aria-label": "Encoding" },
+    [...new Set([table.encoding, ...ENCODINGS])].map((name) => h("option", { value: name }, name)),
+  );
   encoding.value = table.encoding;
   encoding.addEventListener("change", () => preview(file, { ...reading, encoding: encoding.value }));
   const header = h("input", { type: "checkbox", id: "header" });
   header.checked = table.header;
   header.addEventListener("change", () => preview(file, { ...reading, header: String(header.checked) }));
-  return h("div", { class: "how-read" }, h("label", { class: "choice", for: "header" }, header, "The first line names the columns"),
+  return h(
+    "div",
+    { class: "how-read" },
+    h("label", { class: "choice", for: "header" }, header, "The first line names the columns"),
     table.encoding !== "parquet" && h("label", { class: "choice", for: "encoding" }, "Encoding", encoding),
-    !table.header && h("span", { class: "quiet" }, "It looks like a row, so the columns are numbered."));
+    !table.header && h("span", { class: "quiet" }, "It looks like a row, so the columns are numbered."),
+  );
 }
 
 const megabytes = (bytes) => `${Math.max(1, Math.round(bytes / 2 ** 20)).toLocaleString("en")} MB`;
 
 /** What is in the columns, with what they were taken for. */
 function columns({ columns: table, guess }) {
-  const role = (name) => Object.entries(guess).filter(([, column]) => column === name).map(([what]) => what)[0];
-  return h("div", { class: "columns-table", tabindex: "0", role: "region", "aria-label": "Columns" }, h("table", {}, h("thead", {}, h("tr", {}, ["Column", "Looks like", "Examples"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, table.map((column) => h("tr", {}, h("th", { scope: "row", dir: "auto" }, column.name), h("td", {}, h("span", { class: role(column.name) ? "pill asked" : "pill" }, role(column.name) ?? column.kind)),
-      h("td", { class: "examples" }, examples(column.examples).map((text) => h("span", { dir: "auto" }, text))))))));
+  const role = (name) =>
+    Object.entries(guess)
+      .filter(([, column]) => column === name)
+      .map(([what]) => what)[0];
+  return h(
+    "div",
+    { class: "columns-table", tabindex: "0", role: "region", "aria-label": "Columns" },
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["Column", "Looks like", "Examples"].map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        table.map((column) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row", dir: "auto" }, column.name),
+            h(
+              "td",
+              {},
+              h("span", { class: role(column.name) ? "pill asked" : "pill" }, role(column.name) ?? column.kind),
+            ),
+            h(
+              "td",
+              { class: "examples" },
+              examples(column.examples).map((text) => h("span", { dir: "auto" }, text)),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** Short ones share a line. */
@@ -97,7 +214,9 @@ async function create(form, name) {
   parts.progress.hidden = false;
   parts.progress.scrollIntoView({ block: "nearest" });
   try {
-    await upload("/session", form, (share) => say(share < 1 ? "Sending the file" : "Making the graph", share < 1 ? share : 0, share < 1 ? 1 : 0));
+    await upload("/session", form, (share) =>
+      say(share < 1 ? "Sending the file" : "Making the graph", share < 1 ? share : 0, share < 1 ? 1 : 0),
+    );
     say("Ready", 1, 1);
     location.assign(pageOf(name));
   } catch (error) {
@@ -105,7 +224,11 @@ async function create(form, name) {
     current = "";
     parts.form.inert = false;
     parts.progress.hidden = true;
-    trouble(error instanceof ApiError && error.status === 0 ? `${error.message}; if “${name}” is in the list after a reload, it was made` : error.message);
+    trouble(
+      error instanceof ApiError && error.status === 0
+        ? `${error.message}; if “${name}” is in the list after a reload, it was made`
+        : error.message,
+    );
   }
 }
 
@@ -114,8 +237,16 @@ function say(what, done, total) {
   if (work?.cancelled()) [what, done, total] = ["Cancelling", 0, 0];
   fill.style.setProperty("width", `${total ? (100 * done) / total : 100}%`);
   track.className = total ? "track" : "track unsure";
-  show(line, h("span", { class: "spinner", "aria-hidden": "true" }), what, total > 1 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : " …");
-  show(noted, notes.slice(-4).map((text) => h("li", {}, text)));
+  show(
+    line,
+    h("span", { class: "spinner", "aria-hidden": "true" }),
+    what,
+    total > 1 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : " …",
+  );
+  show(
+    noted,
+    notes.slice(-4).map((text) => h("li", {}, text)),
+  );
   if (!line.isConnected) show(parts.progress, line, track, h("div", { class: "buttons" }, stop), noted); // a button that is being pressed must not be taken away
 }
 
@@ -133,8 +264,24 @@ const noted = h("ul", { class: "notes quiet" });
 const stop = h("button", { type: "button", id: "cancel", on: { click: cancel } }, "Cancel");
 function heard(message) {
   if (!making || message.session !== current) return;
-  if (message.type === "progress") say(message.what.charAt(0).toUpperCase() + message.what.slice(1), message.done, message.total ?? 0);
-  else if (message.type === "note") { notes.push(message.text); say("Making the session", 0, 0); }
+  if (message.type === "progress")
+    say(message.what.charAt(0).toUpperCase() + message.what.slice(1), message.done, message.total ?? 0);
+  else if (message.type === "note") {
+    notes.push(message.text);
+    say("Making the session", 0, 0);
+  }
 }
 
-start().then(() => listen(heard, () => {})).catch((error) => show(view, h("div", { class: "hero" }, h("h1", {}, "The studio does not answer"), h("p", { class: "lead" }, `${error.message}.`))));
+start()
+  .then(() => listen(heard, () => {}))
+  .catch((error) =>
+    show(
+      view,
+      h(
+        "div",
+        { class: "hero" },
+        h("h1", {}, "The studio does not answer"),
+        h("p", { class: "lead" }, `${error.message}.`),
+      ),
+    ),
+  );

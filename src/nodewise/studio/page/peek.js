@@ -22,7 +22,9 @@ export function peek(node, name, word, x, y) {
       const card = await get(`/nodes/${node}?annotator=${encodeURIComponent(state.me)}`);
       if (known.size >= KEPT) known.delete(known.keys().next().value);
       known.set(node, card.title || card.text || card.name);
-    } catch { return; } // the tooltip stays as short as it is
+    } catch {
+      return;
+    } // the tooltip stays as short as it is
     if (wanted === node) tip(x, y, lines(node, name, word));
   }, WAIT);
 }
@@ -42,14 +44,18 @@ function lines(node, name, word) {
 export function classWords(node, label, predicted, sure) {
   if (state.query?.node === node) return "asked now";
   if (label !== null) return `labelled ${short(label, 60)}`;
-  if (predicted !== null && !secret(node)) return `predicted ${short(predicted, 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
+  if (predicted !== null && !secret(node))
+    return `predicted ${short(predicted, 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
   return "not predicted";
 }
 
 /** Show lines of text near a point of the window; the first line is the strongest. */
 function tip(x, y, lines) {
   if (!box.isConnected) document.body.append(box);
-  show(box, lines.filter(Boolean).map((line, index) => h("span", { class: index === 0 ? "strong" : "line" }, line)));
+  show(
+    box,
+    lines.filter(Boolean).map((line, index) => h("span", { class: index === 0 ? "strong" : "line" }, line)),
+  );
   box.hidden = false;
   const { width, height } = box.getBoundingClientRect();
   const left = Math.max(6, Math.min(innerWidth - width - 6, x + 14));

@@ -22,9 +22,21 @@ export function progressView() {
   parts.report = h("div", { class: "report" });
   parts.making = h("p", { class: "quiet making-report", role: "status" });
   on("status", draw);
-  on("status", settle(() => fetchReport(), 1500, 6000));
-  return h("div", { class: "view progress", tabindex: "0", role: "group", "aria-label": "Progress" }, parts.figures, h("div", { class: "columns" },
-    h("section", {}, h("h3", {}, "Labels by class"), parts.balance), h("section", {}, h("h3", { id: "curve-title" }, "How accurate?"), parts.making, parts.report)));
+  on(
+    "status",
+    settle(() => fetchReport(), 1500, 6000),
+  );
+  return h(
+    "div",
+    { class: "view progress", tabindex: "0", role: "group", "aria-label": "Progress" },
+    parts.figures,
+    h(
+      "div",
+      { class: "columns" },
+      h("section", {}, h("h3", {}, "Labels by class"), parts.balance),
+      h("section", {}, h("h3", { id: "curve-title" }, "How accurate?"), parts.making, parts.report),
+    ),
+  );
 }
 
 export function showProgress(now) {
@@ -37,11 +49,23 @@ export const lastReport = () => report;
 async function fetchReport() {
   const { status } = state;
   if (!visible || !status || waiting || halted || report?.from === status.last) return;
-  if (status.told + status.given === 0) { report = null; drawReport("The curve begins with the first label."); return; }
+  if (status.told + status.given === 0) {
+    report = null;
+    drawReport("The curve begins with the first label.");
+    return;
+  }
   waiting = true;
   const work = cancellable();
-  const slow = setTimeout(() => show(parts.making, h("span", { class: "spinner", "aria-hidden": "true" }), "A new report is being made … ",
-    h("button", { type: "button", class: "small", on: { click: work.cancel } }, "Cancel")), SLOW);
+  const slow = setTimeout(
+    () =>
+      show(
+        parts.making,
+        h("span", { class: "spinner", "aria-hidden": "true" }),
+        "A new report is being made … ",
+        h("button", { type: "button", class: "small", on: { click: work.cancel } }, "Cancel"),
+      ),
+    SLOW,
+  );
   try {
     report = await get(work.path("/report"), work.signal);
     drawReport();
@@ -51,11 +75,35 @@ async function fetchReport() {
     if (behind) later = setTimeout(fetchReport, 3000);
   } catch (error) {
     if (work.cancelled()) halted = true;
-    else if (report === null) drawReport(error.status === 409 ? "The curve begins with the first label." : `The report could not be fetched: ${error.message}.`);
+    else if (report === null)
+      drawReport(
+        error.status === 409
+          ? "The curve begins with the first label."
+          : `The report could not be fetched: ${error.message}.`,
+      );
   }
   waiting = false;
   clearTimeout(slow);
-  show(parts.making, halted && ["No new report is made. ", h("button", { type: "button", class: "small", on: { click: () => { halted = false; fetchReport(); } } }, "Make it")]);
+  show(
+    parts.making,
+    halted && [
+      "No new report is made. ",
+      h(
+        "button",
+        {
+          type: "button",
+          class: "small",
+          on: {
+            click: () => {
+              halted = false;
+              fetchReport();
+            },
+          },
+        },
+        "Make it",
+      ),
+    ],
+  );
   document.dispatchEvent(new CustomEvent("report"));
 }
 
@@ -64,16 +112,38 @@ function draw() {
   if (!status) return;
   drawBudget(status);
   const figure = (name, value, title) => [h("div", { title }, h("dt", {}, name), h("dd", {}, value))];
-  show(parts.figures,
+  show(
+    parts.figures,
     figure("labels", `${status.told} of ${status.budget}`, "Nodes labelled, of the budget"),
-    status.audit.of > 0 && figure("audit", `${status.audit.labelled} of ${status.audit.of}`, "Nodes drawn at random, on top of the budget, that measure the accuracy"),
+    status.audit.of > 0 &&
+      figure(
+        "audit",
+        `${status.audit.labelled} of ${status.audit.of}`,
+        "Nodes drawn at random, on top of the budget, that measure the accuracy",
+      ),
     status.given > 0 && figure("given", status.given.toLocaleString("en"), "Labels that came with the graph"),
     figure("skipped", status.skipped, "Nodes that somebody could not tell"),
-    figure("nodes", status.nodes.toLocaleString("en"), "Nodes of the graph"));
+    figure("nodes", status.nodes.toLocaleString("en"), "Nodes of the graph"),
+  );
   const most = Math.max(1, ...Object.values(status.balance));
-  show(parts.balance, h("ul", { class: "bars" }, status.classes.map((name) => h("li", {}, classMark(name), h("span", { class: "name", title: name }, name),
-    bar((status.balance[name] ?? 0) / most, numberOf(name)), h("span", { class: "figure" }, status.balance[name] ?? 0)))),
-  status.classes.length === 0 && h("p", { class: "quiet" }, "There are no classes yet."));
+  show(
+    parts.balance,
+    h(
+      "ul",
+      { class: "bars" },
+      status.classes.map((name) =>
+        h(
+          "li",
+          {},
+          classMark(name),
+          h("span", { class: "name", title: name }, name),
+          bar((status.balance[name] ?? 0) / most, numberOf(name)),
+          h("span", { class: "figure" }, status.balance[name] ?? 0),
+        ),
+      ),
+    ),
+    status.classes.length === 0 && h("p", { class: "quiet" }, "There are no classes yet."),
+  );
 }
 
 /** The bar in the head of the page. */
@@ -81,26 +151,89 @@ function drawBudget(status) {
   const share = Math.min(1, status.told / Math.max(1, status.budget));
   const fill = h("span", { class: "fill" });
   fill.style.setProperty("width", `${share * 100}%`);
-  show(byId("budget"), h("span", { class: "words" }, h("b", {}, status.told), ` of ${status.budget} labels`,
-    status.audit.of > 0 && h("span", { class: "quiet" }, ` · audit ${status.audit.labelled}/${status.audit.of}`)),
-  h("span", { class: "track", role: "progressbar", "aria-label": "Budget", "aria-valuemin": "0", "aria-valuemax": status.budget, "aria-valuenow": Math.min(status.told, status.budget) }, fill));
+  show(
+    byId("budget"),
+    h(
+      "span",
+      { class: "words" },
+      h("b", {}, status.told),
+      ` of ${status.budget} labels`,
+      status.audit.of > 0 && h("span", { class: "quiet" }, ` · audit ${status.audit.labelled}/${status.audit.of}`),
+    ),
+    h(
+      "span",
+      {
+        class: "track",
+        role: "progressbar",
+        "aria-label": "Budget",
+        "aria-valuemin": "0",
+        "aria-valuemax": status.budget,
+        "aria-valuenow": Math.min(status.told, status.budget),
+      },
+      fill,
+    ),
+  );
 }
 
 function drawReport(instead = null) {
-  if (instead !== null) { show(parts.report, h("p", { class: "quiet" }, instead)); return; }
+  if (instead !== null) {
+    show(parts.report, h("p", { class: "quiet" }, instead));
+    return;
+  }
   const { audit } = report;
   const enough = audit !== null && audit.nodes >= ENOUGH;
   const { key } = report;
-  show(parts.report, enough && h("p", { class: "headline" }, h("b", {}, percent(audit.mean)), h("span", { class: "quiet" }, ` accurate, ${percent(audit.low)} to ${percent(audit.high)}`)),
-    state.status?.audit.of > 0 && !enough && h("p", { class: "headline quiet" }, `The accuracy is told after ${ENOUGH} answers of the audit; ${state.status.audit.labelled} of them are there.`),
-    key && key.of > 0 && h("p", { class: "headline" }, h("b", {}, percent(key.right / key.of)), h("span", { class: "quiet" }, ` right by the answer key, of ${count(key.of, "row")} that nobody has labelled`)),
-    report.left_out && h("p", { class: "headline left-out" }, h("b", {}, percent(report.left_out.mean)), h("span", { class: "quiet" }, ` of your ${count(report.left_out.nodes, "label")} are predicted right from the others`),
-      h("span", { class: "quiet bias" }, biasWords(report.left_out_bias))),
+  show(
+    parts.report,
+    enough &&
+      h(
+        "p",
+        { class: "headline" },
+        h("b", {}, percent(audit.mean)),
+        h("span", { class: "quiet" }, ` accurate, ${percent(audit.low)} to ${percent(audit.high)}`),
+      ),
+    state.status?.audit.of > 0 &&
+      !enough &&
+      h(
+        "p",
+        { class: "headline quiet" },
+        `The accuracy is told after ${ENOUGH} answers of the audit; ${state.status.audit.labelled} of them are there.`,
+      ),
+    key &&
+      key.of > 0 &&
+      h(
+        "p",
+        { class: "headline" },
+        h("b", {}, percent(key.right / key.of)),
+        h("span", { class: "quiet" }, ` right by the answer key, of ${count(key.of, "row")} that nobody has labelled`),
+      ),
+    report.left_out &&
+      h(
+        "p",
+        { class: "headline left-out" },
+        h("b", {}, percent(report.left_out.mean)),
+        h(
+          "span",
+          { class: "quiet" },
+          ` of your ${count(report.left_out.nodes, "label")} are predicted right from the others`,
+        ),
+        h("span", { class: "quiet bias" }, biasWords(report.left_out_bias)),
+      ),
     h("p", { class: "quiet as-of" }, `As of ${count(report.labels, "label")}.`),
-    (enough || audit === null) && curve(report), h("ul", { class: "reasons" }, report.words.filter((line) => !/^predicted from all the others/.test(line)).filter((line) => enough || !/^accuracy on \d+ /i.test(line)).map((line) => h("li", {}, line.charAt(0).toUpperCase() + short(line, 400).slice(1)))));
+    (enough || audit === null) && curve(report),
+    h(
+      "ul",
+      { class: "reasons" },
+      report.words
+        .filter((line) => !/^predicted from all the others/.test(line))
+        .filter((line) => enough || !/^accuracy on \d+ /i.test(line))
+        .map((line) => h("li", {}, line.charAt(0).toUpperCase() + short(line, 400).slice(1))),
+    ),
+  );
 }
 
 /** How far such an estimate was from the truth elsewhere: it is no measurement, and is told with its bias. */
-const biasWords = (bias) => `Your labels were chosen, not drawn at random: on ${bias.graphs} public graphs this lay ${Math.abs(bias.mean).toFixed(0)} points ${bias.mean < 0 ? "below" : "above"} the true accuracy on average (${signed(bias.low)} to ${signed(bias.high)}).`;
+const biasWords = (bias) =>
+  `Your labels were chosen, not drawn at random: on ${bias.graphs} public graphs this lay ${Math.abs(bias.mean).toFixed(0)} points ${bias.mean < 0 ? "below" : "above"} the true accuracy on average (${signed(bias.low)} to ${signed(bias.high)}).`;
 
 const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(0)}`;

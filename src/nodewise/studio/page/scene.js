@@ -39,7 +39,10 @@ export class Scene {
 
   /** Let these points of the world fill the canvas. */
   frame(xs, ys) {
-    const range = (values) => [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
+    const range = (values) => [
+      values.reduce((a, b) => Math.min(a, b), Infinity),
+      values.reduce((a, b) => Math.max(a, b), -Infinity),
+    ];
     this.box = xs.length ? [...range(xs), ...range(ys)] : [-1, 1, -1, 1];
     this.shape();
     this.fit();
@@ -63,7 +66,11 @@ export class Scene {
 
   /** Draw in the next frame; many calls make one drawing. */
   redraw() {
-    if (this.pending === 0) this.pending = requestAnimationFrame(() => { this.pending = 0; this.draw(); });
+    if (this.pending === 0)
+      this.pending = requestAnimationFrame(() => {
+        this.pending = 0;
+        this.draw();
+      });
   }
 
   draw() {
@@ -74,7 +81,9 @@ export class Scene {
     this.parts.paint(this.context, this);
     // How the world lies on the canvas, for those who drive the page by a program.
     this.canvas.dataset.zoom = this.scale.toFixed(2);
-    this.canvas.dataset.view = [this.toX(0), this.toY(0), this.toX(1) - this.toX(0), this.toY(1) - this.toY(0)].map((number) => number.toFixed(2)).join(" ");
+    this.canvas.dataset.view = [this.toX(0), this.toY(0), this.toX(1) - this.toX(0), this.toY(1) - this.toY(0)]
+      .map((number) => number.toFixed(2))
+      .join(" ");
   }
 
   measure() {
@@ -88,11 +97,21 @@ export class Scene {
     this.redraw();
   }
 
-  unit() { return Math.max(1, this.height / 2 - MARGIN) * this.scale; }
-  toX(x) { return this.width / 2 + ((x - (this.box[0] + this.box[1]) / 2) * this.fx - this.x) * this.unit(); }
-  toY(y) { return this.height / 2 + ((y - (this.box[2] + this.box[3]) / 2) * this.fy - this.y) * this.unit(); }
-  fromX(x) { return ((x - this.width / 2) / this.unit() + this.x) / this.fx + (this.box[0] + this.box[1]) / 2; }
-  fromY(y) { return ((y - this.height / 2) / this.unit() + this.y) / this.fy + (this.box[2] + this.box[3]) / 2; }
+  unit() {
+    return Math.max(1, this.height / 2 - MARGIN) * this.scale;
+  }
+  toX(x) {
+    return this.width / 2 + ((x - (this.box[0] + this.box[1]) / 2) * this.fx - this.x) * this.unit();
+  }
+  toY(y) {
+    return this.height / 2 + ((y - (this.box[2] + this.box[3]) / 2) * this.fy - this.y) * this.unit();
+  }
+  fromX(x) {
+    return ((x - this.width / 2) / this.unit() + this.x) / this.fx + (this.box[0] + this.box[1]) / 2;
+  }
+  fromY(y) {
+    return ((y - this.height / 2) / this.unit() + this.y) / this.fy + (this.box[2] + this.box[3]) / 2;
+  }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const before = this.unit();
@@ -125,28 +144,51 @@ export class Scene {
       this.moved = this.pointers.size > 1 ? CLICK + 1 : 0;
       this.line = [];
       this.aiming = false;
-      try { canvas.setPointerCapture(event.pointerId); } catch { /* a pointer that is gone already */ }
+      try {
+        canvas.setPointerCapture(event.pointerId);
+      } catch {
+        /* a pointer that is gone already */
+      }
     });
-    canvas.addEventListener("pointermove", (event) => (this.pointers.has(event.pointerId) ? this.drag(event) : this.over(event)));
+    canvas.addEventListener("pointermove", (event) =>
+      this.pointers.has(event.pointerId) ? this.drag(event) : this.over(event),
+    );
     canvas.addEventListener("pointerup", (event) => {
       const held = this.pointers.delete(event.pointerId);
-      if (held && this.line.length > 2) { this.parts.lassoed(this.line); this.line = []; this.redraw(); return; }
+      if (held && this.line.length > 2) {
+        this.parts.lassoed(this.line);
+        this.line = [];
+        this.redraw();
+        return;
+      }
       if (!held || this.moved > CLICK) return;
       const { x, y } = this.at(event);
       const item = this.parts.find(x, y, event.pointerType === "touch" ? 22 : 9);
-      if (item >= 0) { canvas.blur(); this.parts.pick(item); }
+      if (item >= 0) {
+        canvas.blur();
+        this.parts.pick(item);
+      }
     });
-    for (const type of ["pointercancel", "lostpointercapture"]) canvas.addEventListener(type, (/** @type {PointerEvent} */ event) => this.pointers.delete(event.pointerId));
+    for (const type of ["pointercancel", "lostpointercapture"])
+      canvas.addEventListener(type, (/** @type {PointerEvent} */ event) => this.pointers.delete(event.pointerId));
     canvas.addEventListener("pointerleave", () => this.leave());
-    canvas.addEventListener("wheel", (event) => {
-      const page = document.scrollingElement;
-      if (page.scrollHeight > page.clientHeight && !event.ctrlKey && document.activeElement !== canvas) return; // the page itself wants to scroll
-      event.preventDefault();
-      const { x, y } = this.at(event);
-      this.zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY * (event.deltaMode === 1 ? 16 : 1))) / 240), x, y);
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        const page = document.scrollingElement;
+        if (page.scrollHeight > page.clientHeight && !event.ctrlKey && document.activeElement !== canvas) return; // the page itself wants to scroll
+        event.preventDefault();
+        const { x, y } = this.at(event);
+        this.zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY * (event.deltaMode === 1 ? 16 : 1))) / 240), x, y);
+      },
+      { passive: false },
+    );
     canvas.addEventListener("keydown", (event) => this.typed(event));
-    canvas.addEventListener("blur", () => { this.aiming = false; this.leave(); this.redraw(); });
+    canvas.addEventListener("blur", () => {
+      this.aiming = false;
+      this.leave();
+      this.redraw();
+    });
   }
 
   at(event) {
@@ -161,9 +203,16 @@ export class Scene {
     this.moved += Math.hypot(now.x - before.x, now.y - before.y);
     if (this.moved <= CLICK) return;
     this.leave();
-    if (this.pointers.size === 1 && this.parts.lassoing?.()) { this.line.push([now.x, now.y]); this.redraw(); return; }
+    if (this.pointers.size === 1 && this.parts.lassoing?.()) {
+      this.line.push([now.x, now.y]);
+      this.redraw();
+      return;
+    }
     this.line = [];
-    if (this.pointers.size === 1) { this.pan(now.x - before.x, now.y - before.y); return; }
+    if (this.pointers.size === 1) {
+      this.pan(now.x - before.x, now.y - before.y);
+      return;
+    }
     const other = [...this.pointers].find(([id]) => id !== event.pointerId)[1];
     const was = Math.hypot(before.x - other.x, before.y - other.y);
     const is = Math.hypot(now.x - other.x, now.y - other.y);
@@ -175,30 +224,46 @@ export class Scene {
     const { x, y } = this.at(event);
     const item = this.parts.find(x, y, 9);
     this.canvas.classList.toggle("aimed", item >= 0);
-    if (item !== this.hovered || item >= 0) { this.hovered = item; this.parts.hover(item, event.clientX, event.clientY); this.redraw(); }
+    if (item !== this.hovered || item >= 0) {
+      this.hovered = item;
+      this.parts.hover(item, event.clientX, event.clientY);
+      this.redraw();
+    }
   }
 
   leave() {
-    if (this.hovered >= 0) { this.hovered = -1; this.parts.hover(-1, 0, 0); this.redraw(); }
+    if (this.hovered >= 0) {
+      this.hovered = -1;
+      this.parts.hover(-1, 0, 0);
+      this.redraw();
+    }
   }
 
   /** The keys of a picture that has the focus; the middle is marked, and Enter looks at the node that is nearest to it. */
   typed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 48;
-    const moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] }[event.key];
+    const moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] }[
+      event.key
+    ];
     if (moves) this.pan(...moves);
     else if (event.key === "+" || event.key === "=") this.zoom(1.35);
     else if (event.key === "-") this.zoom(1 / 1.35);
     else if (event.key === "0") this.fit();
-    else if (event.key === " " && this.parts.lassoing?.()) { if (this.hovered >= 0 && !event.repeat) this.parts.take(this.hovered); }
-    else if (event.key === "Enter") { if (this.hovered >= 0 && !event.repeat) this.parts.pick(this.hovered); }
-    else return;
+    else if (event.key === " " && this.parts.lassoing?.()) {
+      if (this.hovered >= 0 && !event.repeat) this.parts.take(this.hovered);
+    } else if (event.key === "Enter") {
+      if (this.hovered >= 0 && !event.repeat) this.parts.pick(this.hovered);
+    } else return;
     event.preventDefault();
     event.stopPropagation();
     this.aiming = true;
     const box = this.canvas.getBoundingClientRect();
-    this.hovered = this.parts.find(this.width / 2, this.height / 2, Math.max(40, Math.min(this.width, this.height) / 3));
+    this.hovered = this.parts.find(
+      this.width / 2,
+      this.height / 2,
+      Math.max(40, Math.min(this.width, this.height) / 3),
+    );
     this.parts.hover(this.hovered, box.left + this.width / 2, box.top + this.height / 2);
     this.redraw();
   }
@@ -227,7 +292,15 @@ export class Scene {
     context.strokeStyle = colour;
     context.lineWidth = 1.5;
     context.beginPath();
-    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) { context.moveTo(x + 5 * dx, y + 5 * dy); context.lineTo(x + 13 * dx, y + 13 * dy); }
+    for (const [dx, dy] of [
+      [1, 0],
+      [-1, 0],
+      [0, 1],
+      [0, -1],
+    ]) {
+      context.moveTo(x + 5 * dx, y + 5 * dy);
+      context.lineTo(x + 13 * dx, y + 13 * dy);
+    }
     context.stroke();
   }
 }

@@ -12,8 +12,19 @@ let asked = "";
 const parts = {};
 
 export function startSearch() {
-  parts.input = h("input", { type: "search", id: "search-field", placeholder: "Search names and texts", "aria-label": "Find nodes by name or by words in their text", role: "combobox", "aria-expanded": "false",
-    "aria-controls": "search-list", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false", maxlength: "200" });
+  parts.input = h("input", {
+    type: "search",
+    id: "search-field",
+    placeholder: "Search names and texts",
+    "aria-label": "Find nodes by name or by words in their text",
+    role: "combobox",
+    "aria-expanded": "false",
+    "aria-controls": "search-list",
+    "aria-autocomplete": "list",
+    autocomplete: "off",
+    spellcheck: "false",
+    maxlength: "200",
+  });
   parts.list = h("ul", { id: "search-list", role: "listbox", class: "hits", hidden: true, "aria-label": "Nodes" });
   parts.input.addEventListener("input", settle(fetchHits, 160, 400));
   parts.input.addEventListener("keydown", typed);
@@ -29,10 +40,15 @@ export function focusSearch() {
 
 async function fetchHits() {
   asked = parts.input.value.trim();
-  if (!asked) { close(); return; }
+  if (!asked) {
+    close();
+    return;
+  }
   const mine = asked;
   try {
-    const { nodes } = await get(`/nodes?q=${encodeURIComponent(mine)}&limit=12&annotator=${encodeURIComponent(state.me)}`);
+    const { nodes } = await get(
+      `/nodes?q=${encodeURIComponent(mine)}&limit=12&annotator=${encodeURIComponent(state.me)}`,
+    );
     if (mine !== asked || document.activeElement !== parts.input) return;
     hits = nodes;
     aimed = nodes.length ? 0 : -1;
@@ -44,13 +60,29 @@ async function fetchHits() {
 }
 
 function draw() {
-  show(parts.list, hits.map((node, index) => {
-    const title = node.title || node.name;
-    const hit = h("li", { role: "option", id: `hit-${index}`, "aria-selected": String(index === aimed) }, node.label !== null && node.label !== undefined ? classMark(node.label) : null,
-      h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title, node.match && h("span", { class: "match quiet" }, marked(node.match))));
-    hit.addEventListener("pointerdown", (event) => { event.preventDefault(); take(index); });
-    return hit;
-  }), hits.length === 0 && h("li", { class: "quiet" }, "No name or text holds that."));
+  show(
+    parts.list,
+    hits.map((node, index) => {
+      const title = node.title || node.name;
+      const hit = h(
+        "li",
+        { role: "option", id: `hit-${index}`, "aria-selected": String(index === aimed) },
+        node.label !== null && node.label !== undefined ? classMark(node.label) : null,
+        h(
+          "span",
+          { class: "name", dir: "auto" },
+          /^\d+$/.test(title) ? `Node ${title}` : title,
+          node.match && h("span", { class: "match quiet" }, marked(node.match)),
+        ),
+      );
+      hit.addEventListener("pointerdown", (event) => {
+        event.preventDefault();
+        take(index);
+      });
+      return hit;
+    }),
+    hits.length === 0 && h("li", { class: "quiet" }, "No name or text holds that."),
+  );
   parts.list.hidden = false;
   parts.input.setAttribute("aria-expanded", "true");
   if (aimed >= 0) parts.input.setAttribute("aria-activedescendant", `hit-${aimed}`);
@@ -60,7 +92,9 @@ function draw() {
 /** A match with what was looked for in bold. */
 function marked(text) {
   const at = text.toLowerCase().indexOf(asked.toLowerCase());
-  return at < 0 ? text : [text.slice(0, at), h("mark", {}, text.slice(at, at + asked.length)), text.slice(at + asked.length)];
+  return at < 0
+    ? text
+    : [text.slice(0, at), h("mark", {}, text.slice(at, at + asked.length)), text.slice(at + asked.length)];
 }
 
 function close() {
@@ -81,10 +115,16 @@ function take(index) {
 
 function typed(event) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (by && hits.length) { aimed = (aimed + by + hits.length) % hits.length; draw(); }
-  else if (event.key === "Enter") { if (!parts.list.hidden) take(aimed); }
-  else if (event.key === "Escape") { parts.input.value = ""; close(); parts.input.blur(); }
-  else return;
+  if (by && hits.length) {
+    aimed = (aimed + by + hits.length) % hits.length;
+    draw();
+  } else if (event.key === "Enter") {
+    if (!parts.list.hidden) take(aimed);
+  } else if (event.key === "Escape") {
+    parts.input.value = "";
+    close();
+    parts.input.blur();
+  } else return;
   event.preventDefault();
   event.stopPropagation();
 }

@@ -10,27 +10,78 @@ import { isOwner, off, on, state } from "./store.js";
 export function openSettings() {
   if (document.querySelector("dialog[open]") || !state.status) return;
   const body = h("div", { class: "dialog-body" });
-  const change = (path, values, words) => send({ path, body: { annotator: state.me, ...values }, words, node: null, home: false });
+  const change = (path, values, words) =>
+    send({ path, body: { annotator: state.me, ...values }, words, node: null, home: false });
   const number = (id, label, value, most, changed) => {
     const input = h("input", { type: "number", id, min: "1", max: String(most), step: "1", value });
-    input.addEventListener("change", () => { if (input.checkValidity() && Number(input.value) !== value) changed(Number(input.value)); });
+    input.addEventListener("change", () => {
+      if (input.checkValidity() && Number(input.value) !== value) changed(Number(input.value));
+    });
     return h("div", { class: "field" }, h("label", { for: id }, label), input);
   };
   const load = async () => {
     let now;
-    try { now = await get("/settings"); } catch (error) { show(body, h("p", {}, `The settings could not be fetched: ${error.message}.`)); return; }
+    try {
+      now = await get("/settings");
+    } catch (error) {
+      show(body, h("p", {}, `The settings could not be fetched: ${error.message}.`));
+      return;
+    }
     if (body.contains(document.activeElement) && body.childElementCount > 0) return; // somebody is changing something
-    const guideline = h("textarea", { id: "set-guideline", rows: "3", maxlength: "20000", placeholder: "What everybody should know of this job" });
+    const guideline = h("textarea", {
+      id: "set-guideline",
+      rows: "3",
+      maxlength: "20000",
+      placeholder: "What everybody should know of this job",
+    });
     guideline.value = now.guideline;
-    guideline.addEventListener("change", () => change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"));
-    const facts = [["strategy", now.policy ? `${now.strategy}: ${now.policy}` : now.strategy], ["because", now.reason], ["classifier", now.classifier], ["features", now.features], ["graph", `${now.nodes.toLocaleString("en")} nodes, ${now.edges.toLocaleString("en")} edges`],
-      ["audit", now.audit ? `${now.audit} rows drawn at random` : "none"], ["labels in the table", now.use_labels ? "count as given, where there are any" : "out of sight"], ["an unanswered question is free after", `${Math.round(now.release_after / 60)} min`], ["seed", now.seed], ["file", `${now.file}, ${bytes(now.bytes)}`]];
-    show(body, isOwner() ? [h("div", { class: "pair" }, number("set-budget", "Budget: labels to spend", now.budget, now.nodes, (budget) => change("/budget", { budget }, `the budget is ${budget} now`)),
-      number("set-redundancy", "Labels for each node", now.redundancy, 100, (redundancy) => change("/redundancy", { redundancy }, `every node is asked of ${redundancy} now`))),
-    h("p", { class: "quiet" }, "With more labels for each node, those that are there wait for further opinions. Each change is in the history, and can be undone."),
-    h("div", { class: "field" }, h("label", { for: "set-guideline" }, "Guideline of the job"), guideline)]
-      : [h("p", {}, `Budget: ${now.budget} labels. Each node is labelled by ${now.redundancy}.`), now.guideline && h("p", { class: "guideline", dir: "auto" }, now.guideline)],
-    h("h3", {}, "Fixed when it was made"), h("dl", { class: "fact-table" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
+    guideline.addEventListener("change", () =>
+      change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"),
+    );
+    const facts = [
+      ["strategy", now.policy ? `${now.strategy}: ${now.policy}` : now.strategy],
+      ["because", now.reason],
+      ["classifier", now.classifier],
+      ["features", now.features],
+      ["graph", `${now.nodes.toLocaleString("en")} nodes, ${now.edges.toLocaleString("en")} edges`],
+      ["audit", now.audit ? `${now.audit} rows drawn at random` : "none"],
+      ["labels in the table", now.use_labels ? "count as given, where there are any" : "out of sight"],
+      ["an unanswered question is free after", `${Math.round(now.release_after / 60)} min`],
+      ["seed", now.seed],
+      ["file", `${now.file}, ${bytes(now.bytes)}`],
+    ];
+    show(
+      body,
+      isOwner()
+        ? [
+            h(
+              "div",
+              { class: "pair" },
+              number("set-budget", "Budget: labels to spend", now.budget, now.nodes, (budget) =>
+                change("/budget", { budget }, `the budget is ${budget} now`),
+              ),
+              number("set-redundancy", "Labels for each node", now.redundancy, 100, (redundancy) =>
+                change("/redundancy", { redundancy }, `every node is asked of ${redundancy} now`),
+              ),
+            ),
+            h(
+              "p",
+              { class: "quiet" },
+              "With more labels for each node, those that are there wait for further opinions. Each change is in the history, and can be undone.",
+            ),
+            h("div", { class: "field" }, h("label", { for: "set-guideline" }, "Guideline of the job"), guideline),
+          ]
+        : [
+            h("p", {}, `Budget: ${now.budget} labels. Each node is labelled by ${now.redundancy}.`),
+            now.guideline && h("p", { class: "guideline", dir: "auto" }, now.guideline),
+          ],
+      h("h3", {}, "Fixed when it was made"),
+      h(
+        "dl",
+        { class: "fact-table" },
+        facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+      ),
+    );
   };
   const box = dialog("Settings", () => body, "wide");
   on("status", load);

@@ -14,32 +14,130 @@ export function openSettling() {
   if (document.querySelector("dialog[open]") || !state.status) return;
   const list = h("ul", { class: "settle-list" });
   const said = h("p", { class: "quiet", role: "status" });
-  const decide = (node, label) => send({ path: "/settle", body: { annotator: state.me, node: node.node, label }, words: `“${called(node)}” is settled as ${short(label, 60)}`, node: null, home: false });
+  const decide = (node, label) =>
+    send({
+      path: "/settle",
+      body: { annotator: state.me, node: node.node, label },
+      words: `“${called(node)}” is settled as ${short(label, 60)}`,
+      node: null,
+      home: false,
+    });
   const row = (node) => {
     const votes = Object.entries(node.votes);
     const sides = [...new Set(votes.map(([, label]) => label))];
-    const other = h("select", { "aria-label": `Another class for ${called(node)}` }, h("option", { value: "" }, "another class …"), classes().filter((name) => !sides.includes(name)).map((name) => h("option", { value: name }, name)));
-    other.addEventListener("change", () => { if (other.value) decide(node, other.value); });
-    return h("li", { class: node.settled_by === null ? null : "settled", data: { node: node.node } },
-      h("button", { type: "button", class: "link name", dir: "auto", on: { click: () => { box.close(); look(node.node); } } }, called(node)),
-      h("ul", { class: "ballots" }, sides.map((label) => h("li", {}, classMark(label), h("b", {}, label), h("span", { class: "quiet" }, ` ${votes.filter(([, said]) => said === label).map(([who]) => short(who, 30)).join(", ")}`),
-        isOwner() && h("button", { type: "button", class: "small", "aria-label": `Settle ${called(node)} as ${label}`, "aria-pressed": String(node.settled_by !== null && node.label === label), on: { click: () => decide(node, label) } }, node.settled_by !== null && node.label === label ? "Settled" : "It is this")))),
-      h("p", { class: "quiet" }, node.settled_by === null ? ["counts as ", h("b", {}, node.label), " until it is settled"] : ["settled as ", h("b", {}, node.label), ` by ${short(node.settled_by, 30)}`], isOwner() && other));
+    const other = h(
+      "select",
+      { "aria-label": `Another class for ${called(node)}` },
+      h("option", { value: "" }, "another class …"),
+      classes()
+        .filter((name) => !sides.includes(name))
+        .map((name) => h("option", { value: name }, name)),
+    );
+    other.addEventListener("change", () => {
+      if (other.value) decide(node, other.value);
+    });
+    return h(
+      "li",
+      { class: node.settled_by === null ? null : "settled", data: { node: node.node } },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link name",
+          dir: "auto",
+          on: {
+            click: () => {
+              box.close();
+              look(node.node);
+            },
+          },
+        },
+        called(node),
+      ),
+      h(
+        "ul",
+        { class: "ballots" },
+        sides.map((label) =>
+          h(
+            "li",
+            {},
+            classMark(label),
+            h("b", {}, label),
+            h(
+              "span",
+              { class: "quiet" },
+              ` ${votes
+                .filter(([, said]) => said === label)
+                .map(([who]) => short(who, 30))
+                .join(", ")}`,
+            ),
+            isOwner() &&
+              h(
+                "button",
+                {
+                  type: "button",
+                  class: "small",
+                  "aria-label": `Settle ${called(node)} as ${label}`,
+                  "aria-pressed": String(node.settled_by !== null && node.label === label),
+                  on: { click: () => decide(node, label) },
+                },
+                node.settled_by !== null && node.label === label ? "Settled" : "It is this",
+              ),
+          ),
+        ),
+      ),
+      h(
+        "p",
+        { class: "quiet" },
+        node.settled_by === null
+          ? ["counts as ", h("b", {}, node.label), " until it is settled"]
+          : ["settled as ", h("b", {}, node.label), ` by ${short(node.settled_by, 30)}`],
+        isOwner() && other,
+      ),
+    );
   };
   const load = async () => {
     if (!box.isConnected) return;
     try {
       const { nodes } = await get(`/disagreements?annotator=${encodeURIComponent(state.me)}`);
       const open = nodes.filter((node) => node.settled_by === null).length;
-      show(said, nodes.length === 0 ? "Nobody disagrees with anybody." : `${count(open, "disagreement")} to settle, ${nodes.length - open} settled.`, !isOwner() && " The session's owner settles them.");
-      show(list, nodes.slice(0, SHOWN).map(row), nodes.length > SHOWN && h("li", { class: "quiet" }, `and ${nodes.length - SHOWN} more`));
-    } catch (error) { show(said, `The list could not be fetched: ${error.message}.`); }
+      show(
+        said,
+        nodes.length === 0
+          ? "Nobody disagrees with anybody."
+          : `${count(open, "disagreement")} to settle, ${nodes.length - open} settled.`,
+        !isOwner() && " The session's owner settles them.",
+      );
+      show(
+        list,
+        nodes.slice(0, SHOWN).map(row),
+        nodes.length > SHOWN && h("li", { class: "quiet" }, `and ${nodes.length - SHOWN} more`),
+      );
+    } catch (error) {
+      show(said, `The list could not be fetched: ${error.message}.`);
+    }
   };
-  const box = dialog("Disagreements", () => h("div", { class: "dialog-body" }, h("p", { class: "quiet" }, "What is settled counts whatever the votes say, and nobody is asked about it again. The votes stay, and an entry in the history takes it back."), said, list), "wide");
+  const box = dialog(
+    "Disagreements",
+    () =>
+      h(
+        "div",
+        { class: "dialog-body" },
+        h(
+          "p",
+          { class: "quiet" },
+          "What is settled counts whatever the votes say, and nobody is asked about it again. The votes stay, and an entry in the history takes it back.",
+        ),
+        said,
+        list,
+      ),
+    "wide",
+  );
   const renewed = settle(load, 60, 300);
   on("status", renewed);
   box.addEventListener("close", () => off("status", renewed));
   load();
 }
 
-const called = (node) => short(node.title || (/^\d+$/.test(node.name) ? `Row ${Number(node.name) + 1}` : node.name), 90);
+const called = (node) =>
+  short(node.title || (/^\d+$/.test(node.name) ? `Row ${Number(node.name) + 1}` : node.name), 90);

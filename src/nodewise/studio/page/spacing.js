@@ -14,10 +14,17 @@ export function apart(spots, reaches, width, height) {
         if (Math.abs(dx) >= wanted || Math.abs(dy) >= wanted) continue;
         let away = Math.hypot(dx, dy);
         if (away >= wanted) continue;
-        if (away < 0.01) { dx = Math.cos(other * 2.4); dy = Math.sin(other * 2.4); away = 1; }
+        if (away < 0.01) {
+          dx = Math.cos(other * 2.4);
+          dy = Math.sin(other * 2.4);
+          away = 1;
+        }
         const push = (wanted - away) / away / (one === 0 ? 1 : 2);
         moved = true;
-        if (one !== 0) { spots[one][0] -= dx * push; spots[one][1] -= dy * push; }
+        if (one !== 0) {
+          spots[one][0] -= dx * push;
+          spots[one][1] -= dy * push;
+        }
         spots[other][0] += dx * push;
         spots[other][1] += dy * push;
       }
@@ -32,8 +39,14 @@ export function apart(spots, reaches, width, height) {
 
 /** Write names below, above or beside their nodes; one for which there is no room is left out, the tooltip tells it. */
 export function writeNames(context, colours, names, spots, reaches, width, height) {
-  const taken = spots.map(([x, y], item) => [x - reaches[item], y - reaches[item], x + reaches[item], y + reaches[item]]);
-  const hits = (box) => taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]);
+  const taken = spots.map(([x, y], item) => [
+    x - reaches[item],
+    y - reaches[item],
+    x + reaches[item],
+    y + reaches[item],
+  ]);
+  const hits = (box) =>
+    taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]);
   context.textAlign = "left";
   context.textBaseline = "top";
   context.lineWidth = 3;
@@ -45,7 +58,12 @@ export function writeNames(context, colours, names, spots, reaches, width, heigh
     const [x, y] = spots[item];
     const gap = reaches[item] + (item === 0 ? 9 : 4);
     const long = context.measureText(name).width;
-    const places = [[x - long / 2, y + gap], [x - long / 2, y - gap - 12], [x + gap, y - 6], [x - gap - long, y - 6]];
+    const places = [
+      [x - long / 2, y + gap],
+      [x - long / 2, y - gap - 12],
+      [x + gap, y - 6],
+      [x - gap - long, y - 6],
+    ];
     for (const [left, top] of places) {
       const box = [left, top, left + long, top + 13];
       if (left < 2 || top < 2 || box[2] > width - 2 || box[3] > height - 2 || hits(box)) continue;

@@ -16,8 +16,20 @@ const listeners = new Map();
  * - gone: the votes on the asked node where somebody else has labelled it meanwhile; hint: a soft word on a press that was ignored.
  */
 export const state = {
-  status: null, query: null, nothing: "", trail: [], card: null, phase: "loading", sending: null, saved: null, failed: null, error: null,
-  hint: "", gone: null, online: true, role: "owner",
+  status: null,
+  query: null,
+  nothing: "",
+  trail: [],
+  card: null,
+  phase: "loading",
+  sending: null,
+  saved: null,
+  failed: null,
+  error: null,
+  hint: "",
+  gone: null,
+  online: true,
+  role: "owner",
   me: kept.read("annotator", ""),
 };
 
@@ -30,7 +42,11 @@ export function on(names, action) {
 
 /** No longer call an action for the parts named. */
 export function off(names, action) {
-  for (const name of names.split(" ")) listeners.set(name, (listeners.get(name) ?? []).filter((other) => other !== action));
+  for (const name of names.split(" "))
+    listeners.set(
+      name,
+      (listeners.get(name) ?? []).filter((other) => other !== action),
+    );
 }
 
 /** Change parts of the state and tell those who draw them, each once. */
@@ -53,16 +69,19 @@ export const atHome = () => state.trail.length === 0;
 export const target = () => (atHome() ? state.query?.node : state.trail.at(-1).node) ?? null;
 
 /** Whether what is predicted for a node must not be seen: it is asked without showing it. */
-export const secret = (node) => state.query !== null && state.query.node === node && (state.query.audit || state.query.card.hidden);
+export const secret = (node) =>
+  state.query !== null && state.query.node === node && (state.query.audit || state.query.card.hidden);
 
 /** What labels and predictions on a picture depend on: the log, the predictions, and who looks. */
-export const moment = () => `${state.status?.last} ${state.status?.predictions_version} ${state.status?.updating} ${state.me}`;
+export const moment = () =>
+  `${state.status?.last} ${state.status?.predictions_version} ${state.status?.updating} ${state.me}`;
 
 /** The names of the classes, by their numbers. */
 export const classes = () => state.status?.classes ?? [];
 
 /** The number of a class, which it keeps; -1 for none. */
-export const numberOf = (name) => (state.status && Object.hasOwn(state.status.numbers, name) ? state.status.numbers[name] : -1);
+export const numberOf = (name) =>
+  state.status && Object.hasOwn(state.status.numbers, name) ? state.status.numbers[name] : -1;
 
 export const nameOf = (number) => classes().find((name) => numberOf(name) === number) ?? null;
 
@@ -89,13 +108,28 @@ function discardUnsaved() {
 /** What an earlier load of this page could not save. */
 function restoreUnsaved() {
   let requests = [];
-  try { requests = JSON.parse(sessionStorage.getItem(storageKey()) ?? "[]"); } catch { /* no storage */ }
-  if (Array.isArray(requests) && requests.length) set({ failed: requests.map((request) => ({ ...request, home: false })) });
+  try {
+    requests = JSON.parse(sessionStorage.getItem(storageKey()) ?? "[]");
+  } catch {
+    /* no storage */
+  }
+  if (Array.isArray(requests) && requests.length)
+    set({ failed: requests.map((request) => ({ ...request, home: false })) });
 }
 
 function writeUnsaved(failed) {
   set({ failed: failed.length ? failed : null });
-  try { sessionStorage.setItem(storageKey(), JSON.stringify(failed)); } catch { /* no storage: kept as long as the page is open */ }
+  try {
+    sessionStorage.setItem(storageKey(), JSON.stringify(failed));
+  } catch {
+    /* no storage: kept as long as the page is open */
+  }
 }
 
-export const unsaved = { all: unsavedChanges, keep: keepUnsaved, drop: dropUnsaved, discard: discardUnsaved, restore: restoreUnsaved };
+export const unsaved = {
+  all: unsavedChanges,
+  keep: keepUnsaved,
+  drop: dropUnsaved,
+  discard: discardUnsaved,
+  restore: restoreUnsaved,
+};

@@ -12,8 +12,27 @@ import { h, put } from "./dom.js";
  */
 export function makeTabs(element, label, tabs) {
   let current = null;
-  const buttons = tabs.map(({ name, title }) => h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `view-${name}`, class: "tab", on: { click: () => open(name) } }, title));
-  const views = tabs.map(({ name, view }) => h("div", { role: "tabpanel", id: `view-${name}`, "aria-labelledby": `tab-${name}`, class: "tabview", hidden: true }, view));
+  const buttons = tabs.map(({ name, title }) =>
+    h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${name}`,
+        "aria-controls": `view-${name}`,
+        class: "tab",
+        on: { click: () => open(name) },
+      },
+      title,
+    ),
+  );
+  const views = tabs.map(({ name, view }) =>
+    h(
+      "div",
+      { role: "tabpanel", id: `view-${name}`, "aria-labelledby": `tab-${name}`, class: "tabview", hidden: true },
+      view,
+    ),
+  );
 
   function open(name) {
     if (name === current) return;
@@ -27,16 +46,28 @@ export function makeTabs(element, label, tabs) {
     });
   }
 
-  const step = (by) => open(tabs[(tabs.findIndex(({ name }) => name === current) + by + tabs.length) % tabs.length].name);
-  const list = h("div", { role: "tablist", "aria-label": label, class: "tabs", on: { keydown: (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (by) step(by);
-    else if (event.key === "Home") open(tabs[0].name);
-    else if (event.key === "End") open(tabs.at(-1).name);
-    else return;
-    event.preventDefault();
-    buttons[tabs.findIndex(({ name }) => name === current)].focus();
-  } } }, buttons);
+  const step = (by) =>
+    open(tabs[(tabs.findIndex(({ name }) => name === current) + by + tabs.length) % tabs.length].name);
+  const list = h(
+    "div",
+    {
+      role: "tablist",
+      "aria-label": label,
+      class: "tabs",
+      on: {
+        keydown: (event) => {
+          const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+          if (by) step(by);
+          else if (event.key === "Home") open(tabs[0].name);
+          else if (event.key === "End") open(tabs.at(-1).name);
+          else return;
+          event.preventDefault();
+          buttons[tabs.findIndex(({ name }) => name === current)].focus();
+        },
+      },
+    },
+    buttons,
+  );
   put(element, list, views);
   open(tabs[0].name);
   return { open, next: () => step(1), current: () => current };

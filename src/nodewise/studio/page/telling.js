@@ -17,37 +17,94 @@ function draw(line) {
   const { failed, error, sending, saved, hint } = state;
   if (error) show(line, problem(error));
   else if (failed) show(line, kept(failed));
-  else if (sending) show(line, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …"));
+  else if (sending)
+    show(line, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …"));
   else if (hint) show(line, h("p", { class: "quiet hint", role: "status" }, capital(hint), "."));
   else if (saved) show(line, done(saved));
   else show(line, h("p", { class: "quiet" }, "Everything you choose is saved at once."));
 }
 
 function done(saved) {
-  return h("p", { class: "saved" }, icon("tick"), h("b", {}, saved.undo ? "Saved" : "Undone"), saved.label !== null && classMark(saved.label),
-    h("span", { class: "words" }, capital(saved.words)), saved.undo && h("button", { type: "button", class: "small", on: { click: () => undo(saved.event) } }, "Undo"));
+  return h(
+    "p",
+    { class: "saved" },
+    icon("tick"),
+    h("b", {}, saved.undo ? "Saved" : "Undone"),
+    saved.label !== null && classMark(saved.label),
+    h("span", { class: "words" }, capital(saved.words)),
+    saved.undo && h("button", { type: "button", class: "small", on: { click: () => undo(saved.event) } }, "Undo"),
+  );
 }
 
 /** What did not reach the studio: it is kept here, and can be sent again. */
 function kept(failed) {
   const last = failed.at(-1);
   const more = failed.length > 1 ? ` and ${failed.length - 1} more` : "";
-  return h("p", { class: "bad", role: "alert" }, h("b", {}, "Not saved yet: "), h("span", { class: "words" }, `${last.words}${more} (${last.why}). It is kept here.`),
+  return h(
+    "p",
+    { class: "bad", role: "alert" },
+    h("b", {}, "Not saved yet: "),
+    h("span", { class: "words" }, `${last.words}${more} (${last.why}). It is kept here.`),
     h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
-    h("button", { type: "button", class: "small", on: { click: unsaved.discard } }, "Discard"));
+    h("button", { type: "button", class: "small", on: { click: unsaved.discard } }, "Discard"),
+  );
 }
 
 function problem(error) {
   const { suggestion, request, overrule } = error;
   const typed = request?.body.labels?.[0]?.label;
   const declared = request?.path === "/classes" ? request.body.name : null;
-  return h("p", { class: "bad", role: "alert" }, h("span", { class: "words" }, error.words),
-    error.again && h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
-    overrule && h("button", { type: "button", class: "small primary", on: { click: () => send({ ...overrule, body: { ...overrule.body, overrule: true } }) } }, "Overrule it"),
-    suggestion && h("button", { type: "button", class: "small primary", on: { click: () => (declared ? takeInstead(suggestion) : choose(suggestion)) } }, `Use ${suggestion}`),
-    suggestion && declared && h("button", { type: "button", class: "small", on: { click: () => declareAnyway(declared) } }, `${declared} is a new class`),
-    suggestion && typed && isOwner() && h("button", { type: "button", class: "small", on: { click: () => send({ ...request, body: { ...request.body, new_class: true } }) } }, `${typed} is a new class`),
-    h("button", { type: "button", class: "small", "aria-label": "Dismiss", on: { click: () => set({ error: null }) } }, icon("close")));
+  return h(
+    "p",
+    { class: "bad", role: "alert" },
+    h("span", { class: "words" }, error.words),
+    error.again &&
+      h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
+    overrule &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "small primary",
+          on: { click: () => send({ ...overrule, body: { ...overrule.body, overrule: true } }) },
+        },
+        "Overrule it",
+      ),
+    suggestion &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "small primary",
+          on: { click: () => (declared ? takeInstead(suggestion) : choose(suggestion)) },
+        },
+        `Use ${suggestion}`,
+      ),
+    suggestion &&
+      declared &&
+      h(
+        "button",
+        { type: "button", class: "small", on: { click: () => declareAnyway(declared) } },
+        `${declared} is a new class`,
+      ),
+    suggestion &&
+      typed &&
+      isOwner() &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "small",
+          on: { click: () => send({ ...request, body: { ...request.body, new_class: true } }) },
+        },
+        `${typed} is a new class`,
+      ),
+    h(
+      "button",
+      { type: "button", class: "small", "aria-label": "Dismiss", on: { click: () => set({ error: null }) } },
+      icon("close"),
+    ),
+  );
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -8,7 +8,12 @@ const NEXT = { auto: "dark", dark: "light", light: "auto" };
 export function themeButton() {
   const glyph = h("span", { class: "glyph" });
   const name = h("span", { class: "tool-name" });
-  const button = h("button", { type: "button", class: "tool", id: "theme-button", on: { click: nextTheme } }, glyph, name);
+  const button = h(
+    "button",
+    { type: "button", class: "tool", id: "theme-button", on: { click: nextTheme } },
+    glyph,
+    name,
+  );
   const draw = () => {
     const choice = document.documentElement.dataset.themeChoice;
     show(glyph, icon(choice));
@@ -21,15 +26,40 @@ export function themeButton() {
 }
 
 export function nextTheme() {
-  document.dispatchEvent(new CustomEvent("choose-theme", { detail: NEXT[document.documentElement.dataset.themeChoice] }));
+  document.dispatchEvent(
+    new CustomEvent("choose-theme", { detail: NEXT[document.documentElement.dataset.themeChoice] }),
+  );
 }
 
 export function nameButton(open) {
   const name = h("span", { class: "tool-name always" });
-  const button = h("button", { type: "button", class: "tool", id: "name-button", on: { click: open } }, icon("person"), name);
-  return { button, draw: (who) => { show(name, short(who, 18)); button.title = `You label as ${who}; click to change`; button.ariaLabel = button.title; } };
+  const button = h(
+    "button",
+    { type: "button", class: "tool", id: "name-button", on: { click: open } },
+    icon("person"),
+    name,
+  );
+  return {
+    button,
+    draw: (who) => {
+      show(name, short(who, 18));
+      button.title = `You label as ${who}; click to change`;
+      button.ariaLabel = button.title;
+    },
+  };
 }
 
 export function helpButton(open) {
-  return h("button", { type: "button", class: "tool", id: "help-button", title: "Keys and help (?)", "aria-label": "Keys and help", on: { click: open } }, icon("help"));
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "tool",
+      id: "help-button",
+      title: "Keys and help (?)",
+      "aria-label": "Keys and help",
+      on: { click: open },
+    },
+    icon("help"),
+  );
 }

@@ -3,8 +3,8 @@
 import { annotatorsView } from "./annotators.js";
 import { SESSION } from "./api.js";
 import { startCard } from "./card.js";
-import { openClasses } from "./classes.js";
 import { startChoices } from "./choices.js";
+import { openClasses } from "./classes.js";
 import { startClosing } from "./closing.js";
 import { askName, showHelp } from "./dialogs.js";
 import { byId, h, icon, kept, show } from "./dom.js";
@@ -45,17 +45,76 @@ const panels = makeTabs(byId("state"), "Progress", [
 const openName = () => askName(state.me, rename);
 const name = nameButton(openName);
 const menu = exportMenu();
-const classesButton = h("button", { type: "button", class: "tool", id: "classes-button", title: "The classes: rename, merge, describe, order", on: { click: openClasses } }, icon("tag"), h("span", { class: "tool-name" }, "Classes"));
-const forOwner = () => { classesButton.hidden = menu.box.hidden = !isOwner(); };
-byId("tools").append(h("button", { type: "button", class: "tool", id: "table-button", title: "The table of all nodes (l)", on: { click: openTable } }, icon("table"), h("span", { class: "tool-name" }, "Table")),
-  classesButton, h("button", { type: "button", class: "tool", id: "settings-button", title: "Settings of the session (c)", "aria-label": "Settings of the session", on: { click: openSettings } }, icon("gear")), name.button, menu.box, themeButton(), helpButton(showHelp));
+const classesButton = h(
+  "button",
+  {
+    type: "button",
+    class: "tool",
+    id: "classes-button",
+    title: "The classes: rename, merge, describe, order",
+    on: { click: openClasses },
+  },
+  icon("tag"),
+  h("span", { class: "tool-name" }, "Classes"),
+);
+const forOwner = () => {
+  classesButton.hidden = menu.box.hidden = !isOwner();
+};
+byId("tools").append(
+  h(
+    "button",
+    {
+      type: "button",
+      class: "tool",
+      id: "table-button",
+      title: "The table of all nodes (l)",
+      on: { click: openTable },
+    },
+    icon("table"),
+    h("span", { class: "tool-name" }, "Table"),
+  ),
+  classesButton,
+  h(
+    "button",
+    {
+      type: "button",
+      class: "tool",
+      id: "settings-button",
+      title: "Settings of the session (c)",
+      "aria-label": "Settings of the session",
+      on: { click: openSettings },
+    },
+    icon("gear"),
+  ),
+  name.button,
+  menu.box,
+  themeButton(),
+  helpButton(showHelp),
+);
 name.draw(state.me);
 on("me", () => name.draw(state.me));
 on("role", forOwner);
 show(byId("job"), SESSION);
 document.title = `${SESSION} · nodewise studio`;
 
-startKeys({ "/": focusSearch, "?": showHelp, g: pictures.next, h: () => setHops(), p: panels.next, e: () => { if (isOwner()) menu.toggle(); }, c: openSettings, o: () => { pictures.open("map"); startLasso(); }, t: nextTheme, x: focusMode, l: openTable });
+startKeys({
+  "/": focusSearch,
+  "?": showHelp,
+  g: pictures.next,
+  h: () => setHops(),
+  p: panels.next,
+  e: () => {
+    if (isOwner()) menu.toggle();
+  },
+  c: openSettings,
+  o: () => {
+    pictures.open("map");
+    startLasso();
+  },
+  t: nextTheme,
+  x: focusMode,
+  l: openTable,
+});
 
 function focusMode() {
   document.body.classList.toggle("focused");
@@ -66,7 +125,12 @@ function connection(up, again) {
   set({ online: up });
   const banner = byId("connection");
   banner.hidden = up;
-  if (!up) show(banner, h("span", { class: "spinner", "aria-hidden": "true" }), "Connection lost, your labels are safe. Trying again …");
+  if (!up)
+    show(
+      banner,
+      h("span", { class: "spinner", "aria-hidden": "true" }),
+      "Connection lost, your labels are safe. Trying again …",
+    );
   if (up && again) refresh();
 }
 
@@ -78,14 +142,48 @@ function heard(message) {
 async function introduced() {
   if (state.me) return;
   await new Promise((done) => {
-    const box = askName("", (who) => { kept.write("annotator", who); set({ me: who }); });
-    box.addEventListener("close", () => { if (!state.me) { kept.write("annotator", "me"); set({ me: "me" }); } done(); });
+    const box = askName("", (who) => {
+      kept.write("annotator", who);
+      set({ me: who });
+    });
+    box.addEventListener("close", () => {
+      if (!state.me) {
+        kept.write("annotator", "me");
+        set({ me: "me" });
+      }
+      done();
+    });
   });
 }
 
-show(byId("card"), h("p", { class: "quiet loading" }, h("span", { class: "spinner", "aria-hidden": "true" }), "The graph is read and the first question is being chosen …"));
-introduced().then(start).then(() => listen(heard, connection)).catch((error) => {
-  show(byId("card"), h("div", { class: "closing" }, h("h1", {}, "The session cannot be shown"), h("p", {}, `${error.message}.`),
-    h("div", { class: "buttons" }, h("button", { type: "button", class: "primary", on: { click: () => location.reload() } }, "Try again"))));
-});
-addEventListener("pageshow", (event) => { if (event.persisted) ask(); }); // back from the browser's memory: the node may be another one
+show(
+  byId("card"),
+  h(
+    "p",
+    { class: "quiet loading" },
+    h("span", { class: "spinner", "aria-hidden": "true" }),
+    "The graph is read and the first question is being chosen …",
+  ),
+);
+introduced()
+  .then(start)
+  .then(() => listen(heard, connection))
+  .catch((error) => {
+    show(
+      byId("card"),
+      h(
+        "div",
+        { class: "closing" },
+        h("h1", {}, "The session cannot be shown"),
+        h("p", {}, `${error.message}.`),
+        h(
+          "div",
+          { class: "buttons" },
+          h("button", { type: "button", class: "primary", on: { click: () => location.reload() } }, "Try again"),
+        ),
+      ),
+    );
+  });
+addEventListener("pageshow", (event) => {
+  if (event.persisted) ask();
+}); // back from the browser's memory: the node may be another one

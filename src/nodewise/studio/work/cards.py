@@ -25,7 +25,10 @@ _ROLES = {"title": TITLE, "text": TEXT, "link": LINK}
 
 
 def roles(graph: Graph) -> dict[str, str]:
-    """Which attribute is a node's title, text, link and picture: role -> the attribute's name, for those that there are."""
+    """Which attribute is a node's title, text, link and picture.
+
+    Role -> the attribute's name, for those that there are.
+    """
     lower = {name.strip().lower(): name for name in reversed(list(graph.attributes))}
     attribute = {role: next((lower[name] for name in names if name in lower), None) for role, names in _ROLES.items()}
     attribute["picture"] = Pictures.attribute(graph)
@@ -33,9 +36,14 @@ def roles(graph: Graph) -> dict[str, str]:
 
 
 def texts(graph: Graph, node: int) -> dict[str, Any]:
-    """A node's title, text, link and further attributes, as text of bounded length; ``cut`` tells whether something is left out."""
+    """A node's title, text, link and further attributes, as text of bounded length.
+
+    ``cut`` tells whether something is left out.
+    """
     known = roles(graph)
-    shown = {role: str(graph.attributes[known[role]][node]) if role in known else "" for role in ("title", "text", "link")}
+    shown = {
+        role: str(graph.attributes[known[role]][node]) if role in known else "" for role in ("title", "text", "link")
+    }
     link = safe_link(shown["link"])
     used = {known[role] for role in known if role != "link" or link is not None}
     others = {name: str(cells[node]) for name, cells in graph.attributes.items() if name not in used}
@@ -78,7 +86,9 @@ def heading(graph: Graph, known: Mapping[str, str], node: int, name: str) -> str
 
 
 def caption(graph: Graph, known: Mapping[str, str], node: int) -> str | None:
-    """A few words that tell a node from others, for lists and drawings: its title, else how its text begins; None where it has neither.
+    """A few words that tell a node from others, for lists and drawings: its title, else how its text begins.
+
+    None where it has neither.
 
     Args:
         graph: the graph.
@@ -100,6 +110,10 @@ def safe_link(text: str) -> str | None:
     except ValueError:
         return None
     fine = (
-        parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and link.isprintable() and " " not in link and "\\" not in link
+        parts.scheme.lower() in ("http", "https")
+        and bool(parts.hostname)
+        and link.isprintable()
+        and " " not in link
+        and "\\" not in link
     )
     return link if fine and len(link) <= _SHORT else None

@@ -1,4 +1,6 @@
-"""The whole job as one CSV: the original columns and texts, the label that counts, every vote, the prediction, the notes."""
+"""The whole job as one CSV: the original columns and texts, the label that counts, every vote, the prediction, the
+notes.
+"""
 
 from __future__ import annotations
 
@@ -28,5 +30,9 @@ def write_full_table(session: Session, path: Path) -> None:
         for node, row in enumerate(rows):
             votes = history.votes.get(node, {})
             notes = "\n".join(f"{note.annotator}: {note.text}" for note in history.notes.get(node, ()))
-            cells = [*(str(column[node]) for column in columns.values()), *(votes.get(who, "") for who in people), notes]
+            cells = [
+                *(str(column[node]) for column in columns.values()),
+                *(votes.get(who, "") for who in people),
+                notes,
+            ]
             writer.writerow([harmless(str(cell)) for cell in (*row, *cells)])

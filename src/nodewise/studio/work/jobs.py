@@ -1,4 +1,7 @@
-"""The list of jobs: what each session's file says of itself, without its graph being read; copies of them, and the archive."""
+"""The list of jobs: what each session's file says of itself, without its graph being read.
+
+Copies of them, and the archive.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +37,20 @@ class JobList:
         self._read: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
 
     def describe(self, names: list[str]) -> list[dict[str, Any]]:
-        """Each session: rows, labels of the budget, when it last changed, strategy, classifier, bytes; what is wrong where it cannot be read."""
+        """Each session: rows, labels of the budget, when it last changed, strategy, classifier, bytes.
+
+        What is wrong where it cannot be read.
+        """
         return [self._describe(self._folder / f"{name}{ENDING}", name) for name in names]
 
     def archived(self) -> list[dict[str, Any]]:
         """The same of those in the archive."""
         files = sorted((self._folder / ARCHIVE).glob(f"*{ENDING}"))
-        return [self._describe(path, path.name.removesuffix(ENDING)) for path in files if path.is_file() and not path.name.startswith(".")]
+        return [
+            self._describe(path, path.name.removesuffix(ENDING))
+            for path in files
+            if path.is_file() and not path.name.startswith(".")
+        ]
 
     def _describe(self, path: Path, name: str) -> dict[str, Any]:
         try:
@@ -49,14 +59,25 @@ class JobList:
             return {**_NOTHING, "name": name, "problem": "its file is not there any more"}
         state = facts.st_mtime_ns, facts.st_size
         if path not in self._read or self._read[path][0] != state:
-            self._read[path] = state, {**_NOTHING, "name": name, "bytes": facts.st_size, "changed": facts.st_mtime, **_summary(path)}
+            self._read[path] = (
+                state,
+                {**_NOTHING, "name": name, "bytes": facts.st_size, "changed": facts.st_mtime, **_summary(path)},
+            )
         return self._read[path][1]
 
 
 _NOTHING: dict[str, Any] = {
-    "name": "", "rows": None, "labels": 0, "budget": None, "classes": 0, "changed": None, "strategy": None, "classifier": None, "bytes": 0,
+    "name": "",
+    "rows": None,
+    "labels": 0,
+    "budget": None,
+    "classes": 0,
+    "changed": None,
+    "strategy": None,
+    "classifier": None,
+    "bytes": 0,
     "problem": None,
-}  # fmt: skip
+}
 
 
 def _summary(path: Path) -> dict[str, Any]:
@@ -69,10 +90,14 @@ def _summary(path: Path) -> dict[str, Any]:
             rows = stored.get("nodes") if isinstance(stored, dict) else None
             audit = {query.node for query in history.asked if query.body.get("audit")}
             return {
-                "rows": rows if isinstance(rows, int) else None, "labels": len(set(history.numbers) - history.bulk - audit),
-                "budget": history.budget or settings.budget, "classes": len(history.classes), "strategy": settings.policy or settings.strategy,
-                "classifier": settings.classifier, **({"changed": log.events[-1].at} if log.events else {}),
-            }  # fmt: skip
+                "rows": rows if isinstance(rows, int) else None,
+                "labels": len(set(history.numbers) - history.bulk - audit),
+                "budget": history.budget or settings.budget,
+                "classes": len(history.classes),
+                "strategy": settings.policy or settings.strategy,
+                "classifier": settings.classifier,
+                **({"changed": log.events[-1].at} if log.events else {}),
+            }
     except NodewiseError as error:
         return {"problem": " ".join(str(error).split())}
 
@@ -85,7 +110,10 @@ def check_free(target: Path) -> None:
     """
     for ending in BESIDE:
         if target.with_name(target.name + ending).exists():
-            raise ConflictError(f"there is a file {target.name + ending!r} in {target.parent.name!r} already: rename one of the two first")
+            raise ConflictError(
+                f"there is a file {target.name + ending!r} in {target.parent.name!r} already: rename one of the two"
+                " first"
+            )
 
 
 def move_job(source: Path, target: Path) -> None:

@@ -1,4 +1,7 @@
-"""All nodes as a table: filtered, searched, sorted, a window of rows at a time. Everything here runs in the worker's thread."""
+"""All nodes as a table: filtered, searched, sorted, a window of rows at a time.
+
+Everything here runs in the worker's thread.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ class TableQuery:
     """Which rows, in which order.
 
     Attributes:
-        filter: ``unsure``: predicted with less than 50 %; ``confident``: not labelled, predicted with more than 90 %; ``mistake``: labels that the
+        filter: ``unsure``: predicted with less than 50 %; ``confident``: not labelled, predicted with more than 90 %;
+            ``mistake``: labels that the
             prediction without them, or 70 % of the labelled neighbours, contradict.
         label: only nodes that are labelled so, or else predicted so.
         text: only nodes whose name or text holds it.
@@ -78,28 +82,47 @@ class NodeTable:
             held[page.holding(query.text)] = True
             nodes = nodes[held[nodes]]
         keys: dict[str, npt.NDArray[Any]] = {
-            "node": nodes, "sure": sure[nodes], "label": _by_name(label[nodes], names), "predicted": _by_name(predicted[nodes], names),
-            "name": np.array([session.name_of(node) for node in nodes.tolist()], dtype=object) if query.sort == "name" else nodes,
+            "node": nodes,
+            "sure": sure[nodes],
+            "label": _by_name(label[nodes], names),
+            "predicted": _by_name(predicted[nodes], names),
+            "name": (
+                np.array([session.name_of(node) for node in nodes.tolist()], dtype=object)
+                if query.sort == "name"
+                else nodes
+            ),
             "time": np.array([when.get(node, 0.0) for node in nodes.tolist()]) if query.sort == "time" else nodes,
-        }  # fmt: skip
+        }
         order = np.argsort(keys[query.sort], kind="stable")
         ordered = nodes[order[::-1] if query.descending else order]
         window = ordered[query.offset : query.offset + query.limit].tolist()
         return {
-            "total": len(ordered), "offset": query.offset, "updating": not page.predictions.fresh,
+            "total": len(ordered),
+            "offset": query.offset,
+            "updating": not page.predictions.fresh,
             "rows": [
                 {
-                    "node": node, "name": session.name_of(node), "title": page.caption(node),
-                    "label": names[label[node]] if label[node] >= 0 else None, "predicted": names[predicted[node]] if predicted[node] >= 0 else None,
-                    "sure": round(float(sure[node]), 4) if predicted[node] >= 0 else None, "bulk": node in history.bulk,
-                    "by": None if node in secret else who.get(node), "time": None if node in secret else when.get(node),
+                    "node": node,
+                    "name": session.name_of(node),
+                    "title": page.caption(node),
+                    "label": names[label[node]] if label[node] >= 0 else None,
+                    "predicted": names[predicted[node]] if predicted[node] >= 0 else None,
+                    "sure": round(float(sure[node]), 4) if predicted[node] >= 0 else None,
+                    "bulk": node in history.bulk,
+                    "by": None if node in secret else who.get(node),
+                    "time": None if node in secret else when.get(node),
                 }
                 for node in window
             ],
-        }  # fmt: skip
+        }
 
     def _filtered(
-        self, query: TableQuery, label: npt.NDArray[Any], predicted: npt.NDArray[Any], sure: npt.NDArray[Any], secret: Collection[int]
+        self,
+        query: TableQuery,
+        label: npt.NDArray[Any],
+        predicted: npt.NDArray[Any],
+        sure: npt.NDArray[Any],
+        secret: Collection[int],
     ) -> npt.NDArray[np.bool_]:
         history = self._page.session.refresh()
         if query.filter == "labelled":
@@ -128,7 +151,9 @@ class NodeTable:
         known, most = label >= 0, int(label.max()) + 1
         if most <= 0:
             return known
-        votes = np.stack([np.asarray(adjacency @ (label == number).astype(np.float32)).ravel() for number in range(most)])
+        votes = np.stack(
+            [np.asarray(adjacency @ (label == number).astype(np.float32)).ravel() for number in range(most)]
+        )
         total, own = votes.sum(0), votes[np.where(known, label, 0), np.arange(len(label))]
         alone = known & (total >= 2) & (total - own >= _AROUND * total)
         contradicted: npt.NDArray[np.bool_] = alone | (known & (predicted >= 0) & (predicted != label))
@@ -137,5 +162,8 @@ class NodeTable:
 
 def _by_name(numbers: npt.NDArray[Any], names: list[str]) -> npt.NDArray[np.int64]:
     """Where each class stands among the names in alphabetical order; none comes last."""
-    rank = {number: index for index, number in enumerate(sorted(range(len(names)), key=lambda number: names[number].casefold()))}
+    rank = {
+        number: index
+        for index, number in enumerate(sorted(range(len(names)), key=lambda number: names[number].casefold()))
+    }
     return np.array([rank.get(int(number), len(names)) for number in numbers], dtype=np.int64)

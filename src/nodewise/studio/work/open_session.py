@@ -38,7 +38,11 @@ class OpenSession:
     """
 
     def __init__(
-        self, session: Session, pictures: Pictures, publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None]
+        self,
+        session: Session,
+        pictures: Pictures,
+        publish: Callable[[dict[str, Any]], None],
+        give_way: Callable[[], None],
     ) -> None:
         self.name = session.path.name.removesuffix(ENDING)
         self._publish, self._pictures = publish, pictures
@@ -55,7 +59,8 @@ class OpenSession:
         """
         if not self.in_place:
             raise ConflictError(
-                f"the file {self._page.session.path.name!r} has been moved, removed or replaced since it was opened: put it back, or open another session"
+                f"the file {self._page.session.path.name!r} has been moved, removed or replaced since it was opened:"
+                " put it back, or open another session"
             )
         return self._page
 
@@ -97,7 +102,8 @@ class OpenSession:
 
         Args:
             annotator: who looks.
-            predict: whether predictions are made first, where somebody looks at them and that is quick; a label need not wait for them.
+            predict: whether predictions are made first, where somebody looks at them and that is quick; a label need
+                not wait for them.
         """
         session, predictions = self.session, self.page.predictions
         if predict and predictions.wanted:
@@ -109,9 +115,13 @@ class OpenSession:
         now |= {"classes": list(numbers), "numbers": numbers, "guideline": session.guideline}
         now["descriptions"] = {each.name: each.description for each in session.class_list if each.description}
         return {
-            **now, "name": self.name, "last": session.refresh().last, "predictions_from": predictions.made_from,
-            "updating": predictions.wanted and not predictions.fresh and not predictions.quick, "predictions_version": predictions.version,
-        }  # fmt: skip
+            **now,
+            "name": self.name,
+            "last": session.refresh().last,
+            "predictions_from": predictions.made_from,
+            "updating": predictions.wanted and not predictions.fresh and not predictions.quick,
+            "predictions_version": predictions.version,
+        }
 
     def ask(self, annotator: str, count: int) -> list[dict[str, Any]]:
         """The next nodes for an annotator, each with its card."""
@@ -127,14 +137,18 @@ class OpenSession:
         """
         nodes = [self.node(node) for node, _ in labels]
         names = [label for _, label in labels]
-        events = self._changed(lambda session: session.tell(nodes, names, annotator, new_class=new_class, overrule=overrule))
+        events = self._changed(
+            lambda session: session.tell(nodes, names, annotator, new_class=new_class, overrule=overrule)
+        )
         return events if isinstance(events, list) else [events]
 
     def tell_bulk(self, annotator: str, labels: Sequence[tuple[int, str]], new_class: bool, overrule: bool) -> int:
         """Write many labels down as one: they train, spend no budget, and are taken back together."""
         nodes = [self.node(node) for node, _ in labels]
         names = [label for _, label in labels]
-        return self._changed(lambda session: session.tell_bulk(nodes, names, annotator, new_class=new_class, overrule=overrule))
+        return self._changed(
+            lambda session: session.tell_bulk(nodes, names, annotator, new_class=new_class, overrule=overrule)
+        )
 
     def check_known(self, labels: Iterable[str]) -> None:
         """Refuse labels that would be new classes, which an annotator may not add.
@@ -148,7 +162,9 @@ class OpenSession:
             if known.find(label) is None:
                 if typo := probable_typo(label, self.session.classes):
                     raise TypoError(label, typo.suggestions)
-                raise ForbiddenError(f"{label!r} is no class of this session, and annotators add none: choose another, or ask its owner")
+                raise ForbiddenError(
+                    f"{label!r} is no class of this session, and annotators add none: choose another, or ask its owner"
+                )
 
     def check_undoable(self, annotator: str | None, event: int | None) -> int:
         """The number of what an annotator's undo would take back.
@@ -157,11 +173,15 @@ class OpenSession:
             ForbiddenError: it is a change that annotators may not make themselves.
         """
         log = self.session.events
-        target = source = undoable(log, self.session.refresh(), event, None if annotator is None else valid_person(annotator))
+        target = source = undoable(
+            log, self.session.refresh(), event, None if annotator is None else valid_person(annotator)
+        )
         while source.kind == "undo":
             source = log[int(source.body["event"]) - 1]
         if source.kind not in _ANNOTATORS:
-            raise ForbiddenError(f"event {target.id} changed the session itself ({source.kind}): only its owner takes that back")
+            raise ForbiddenError(
+                f"event {target.id} changed the session itself ({source.kind}): only its owner takes that back"
+            )
         return target.id
 
     def disagreements(self, annotator: str | None = None) -> list[dict[str, Any]]:
@@ -171,22 +191,43 @@ class OpenSession:
         apart = [node for node, votes in history.votes.items() if len(set(votes.values())) > 1 and node not in secret]
         return [
             {
-                "node": node, "name": session.name_of(node), "title": page.caption(node), "votes": dict(history.votes[node]),
-                "label": history.labels[node], "settled_by": history.settled[node][1] if node in history.settled else None,
+                "node": node,
+                "name": session.name_of(node),
+                "title": page.caption(node),
+                "votes": dict(history.votes[node]),
+                "label": history.labels[node],
+                "settled_by": history.settled[node][1] if node in history.settled else None,
             }
             for node in sorted(apart, key=lambda node: (node in history.settled, node))
-        ]  # fmt: skip
+        ]
 
     def settings(self) -> dict[str, Any]:
         """What the session was made with, and what has been changed since."""
         session, rules = self.session, self.session.rules()
         made = session.settings.as_dict()
-        shown = ("strategy", "policy", "reason", "classifier", "features", "seed", "audit", "release_after", "use_labels")
+        shown = (
+            "strategy",
+            "policy",
+            "reason",
+            "classifier",
+            "features",
+            "seed",
+            "audit",
+            "release_after",
+            "use_labels",
+        )
         return {
-            **{name: made[name] for name in shown}, "budget": rules.budget, "redundancy": rules.redundancy, "guideline": session.guideline,
-            "name": self.name, "file": session.path.name, "bytes": session.path.stat().st_size, "graph": session.graph.name,
-            "nodes": session.graph.num_nodes, "edges": session.graph.num_edges,
-        }  # fmt: skip
+            **{name: made[name] for name in shown},
+            "budget": rules.budget,
+            "redundancy": rules.redundancy,
+            "guideline": session.guideline,
+            "name": self.name,
+            "file": session.path.name,
+            "bytes": session.path.stat().st_size,
+            "graph": session.graph.name,
+            "nodes": session.graph.num_nodes,
+            "edges": session.graph.num_edges,
+        }
 
     def change(self, change: Callable[[Session], T]) -> T:
         """Any other change of the session, after which the pages are told."""
@@ -226,7 +267,9 @@ class OpenSession:
         """
         size = self.session.graph.num_nodes
         if not 0 <= node < size:
-            raise MissingError(f"there is no node {node}: the graph {self.session.graph.name!r} has nodes 0 to {size - 1}")
+            raise MissingError(
+                f"there is no node {node}: the graph {self.session.graph.name!r} has nodes 0 to {size - 1}"
+            )
         return node
 
     def _tell_pages(self) -> None:

@@ -1,6 +1,7 @@
 """Which picture of a node may be shown, and its bytes.
 
-A graph may come from anybody, and so may the paths in it: only files inside the one folder that the person who started the studio named are opened,
+A graph may come from anybody, and so may the paths in it: only files inside the one folder that the person who started
+the studio named are opened,
 and only what is a picture by its first bytes is given out, whatever it is called. SVG is none: it can hold a program.
 """
 
@@ -37,7 +38,8 @@ class Pictures:
     """Fetches the pictures of a graph's nodes.
 
     Args:
-        folder: the only folder whose files may be shown; None: only pictures that lie in the graph itself as ``data:`` addresses.
+        folder: the only folder whose files may be shown; None: only pictures that lie in the graph itself as ``data:``
+            addresses.
         limit: bytes that a picture may have.
 
     Raises:
@@ -82,13 +84,21 @@ class Pictures:
 
     def _from_file(self, value: str, *, whole: bool) -> bytes | None:
         """The bytes of a file in the folder; None for what is elsewhere, no plain file, or too large."""
-        if self.folder is None or not value or len(value) > _PATH_LIMIT or _SCHEME.match(value) or value.startswith(("//", "\\\\")):
+        if (
+            self.folder is None
+            or not value
+            or len(value) > _PATH_LIMIT
+            or _SCHEME.match(value)
+            or value.startswith(("//", "\\\\"))
+        ):
             return None  # an address that is no path, or one that would ask another machine for the file
         try:
             path = (self.folder / value).resolve(strict=True)
             if not path.is_relative_to(self.folder):
                 return None
-            flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+            flags = (
+                os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+            )
             with os.fdopen(os.open(path, flags), "rb") as file:
                 facts = os.fstat(file.fileno())
                 if not stat.S_ISREG(facts.st_mode) or facts.st_size > self.limit:

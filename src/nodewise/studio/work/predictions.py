@@ -1,6 +1,7 @@
 """The predictions that every part of the page shows: one set, made again as soon as the labels have changed.
 
-In closed form they are made before the answer that shows them. A classifier that is trained runs its closing epochs in the background; meanwhile the
+In closed form they are made before the answer that shows them. A classifier that is trained runs its closing epochs in
+the background; meanwhile the
 page is told that they are being updated.
 """
 
@@ -75,7 +76,10 @@ class Predictions:
         return self._clock() >= self._next and not self.fresh
 
     def renew(self) -> bool:
-        """Make them again if that is due; whether it was done. Half a second, or as long as they took, lies between two times."""
+        """Make them again if that is due; whether it was done.
+
+        Half a second, or as long as they took, lies between two times.
+        """
         if not self.due():
             return False
         self._make(self._reporter)
@@ -96,10 +100,14 @@ class Predictions:
             return True
         if self._trained is None:
             self._trained = self._session.follow(self._session.refresh()).classifier.trained
-        return not self._trained and (self._session.graph.num_nodes <= _FEW if self._took is None else self._took <= _QUICK)
+        return not self._trained and (
+            self._session.graph.num_nodes <= _FEW if self._took is None else self._took <= _QUICK
+        )
 
     def _now(self) -> object:
-        """What they depend on. A class that is declared and not used has the probability 0, so it need not make them stale."""
+        """What they depend on. A class that is declared and not used has the probability 0, so it need not make them
+        stale.
+        """
         history = self._session.refresh()
         labels = self._session.training(history)
         if self._seen is None or self._seen[0] is not labels:

@@ -21,9 +21,11 @@ _SHOWN = 120
 
 
 def preview_table(path: Path) -> dict[str, Any]:
-    """Columns with their kind and examples, the number of rows, and which column is probably the text, the label and the id.
+    """Columns with their kind and examples, the number of rows, and which column is probably the text, the label and
+    the id.
 
-    Kinds are told from the first thousand rows: ``id`` (a usual name, all different), ``label`` (few different short texts), ``number``,
+    Kinds are told from the first thousand rows: ``id`` (a usual name, all different), ``label`` (few different short
+    texts), ``number``,
     ``text`` (long or of several words), ``other``.
 
     Raises:
@@ -42,7 +44,8 @@ def preview_table(path: Path) -> dict[str, Any]:
     count = len(first) + sum(1 for _ in rows)
     if count == 1:
         raise GraphError(
-            f"{path} holds one row, and what is to be labelled is told by its neighbours: give at least two, better a few dozen"
+            f"{path} holds one row, and what is to be labelled is told by its neighbours: give at least two, better a"
+            " few dozen"
         )
     cells = {name: [row[index] if index < len(row) else "" for row in first] for index, name in enumerate(header)}
     kinds = {name: _kind(name, column) for name, column in cells.items()}
@@ -69,13 +72,25 @@ def preview_graph(graph: Graph) -> dict[str, Any]:
     """The same of a graph that is one already: its attributes as columns."""
     labelled = 0.0 if graph.y is None else float((graph.y >= 0).mean())
     columns = [
-        {"name": name, "kind": _kind(name, cells := list(map(str, column[:_LOOKED_AT]))), "examples": _examples(cells), "filled": 1.0}
+        {
+            "name": name,
+            "kind": _kind(name, cells := list(map(str, column[:_LOOKED_AT]))),
+            "examples": _examples(cells),
+            "filled": 1.0,
+        }
         for name, column in graph.attributes.items()
     ]
     if labelled:
         columns.append({"name": "label", "kind": "label", "examples": list(graph.class_names[:3]), "filled": labelled})
     guess = {"text": None, "label": "label" if labelled else None, "id": None}
-    return {"columns": columns, "rows": graph.num_nodes, "guess": guess, "encoding": "graph", "header": True, "form": "graph"}
+    return {
+        "columns": columns,
+        "rows": graph.num_nodes,
+        "guess": guess,
+        "encoding": "graph",
+        "header": True,
+        "form": "graph",
+    }
 
 
 def _kind(name: str, cells: Sequence[str]) -> str:

@@ -35,7 +35,8 @@ class Reports:
         self._next = 0.0
 
     def _against_key(self, reporter: Reporter) -> dict[str, int] | None:
-        """How many predictions are right by the labels that came with the graph, where they are an answer key and not given; None without one.
+        """How many predictions are right by the labels that came with the graph, where they are an answer key and not
+        given; None without one.
 
         Only nodes that nobody has labelled count.
         """
@@ -55,7 +56,9 @@ class Reports:
         return {"right": right, "of": len(open_nodes)}
 
     def latest(self, check: Callable[[], None] = lambda: None) -> dict[str, Any]:
-        """The report, and at which event it was made. It is made again when the labels have changed, but takes a fifth of the time at most.
+        """The report, and at which event it was made.
+
+        It is made again when the labels have changed, but takes a fifth of the time at most.
 
         Args:
             check: called between the steps; may end the work by an error.

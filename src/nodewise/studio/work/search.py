@@ -13,7 +13,9 @@ _BETWEEN = "\x1f"
 
 
 class NameIndex:
-    """The names of a graph's nodes in one long text, in which the interpreter's own search is quick: a few milliseconds for a million names.
+    """The names of a graph's nodes in one long text, in which the interpreter's own search is quick.
+
+    A few milliseconds for a million names.
 
     A graph without names is searched by its numbers. Any texts, one a node, can be searched in the same way.
 
@@ -28,7 +30,9 @@ class NameIndex:
         if names is not None:
             names = [_fold(name) for name in names]
             self._text = _BETWEEN + _BETWEEN.join(names) + _BETWEEN
-            self._starts = np.cumsum([1, *(len(name) + 1 for name in names)])  # where each name begins, and where one more would
+            self._starts = np.cumsum(
+                [1, *(len(name) + 1 for name in names)]
+            )  # where each name begins, and where one more would
 
     def find(self, text: str, limit: int) -> list[int]:
         """Up to ``limit`` nodes: those called exactly so, those whose name begins so, those whose name holds it."""

@@ -1,4 +1,7 @@
-"""What the page shows of a session: nodes, neighbourhoods, colours, events. Everything here runs in the worker's thread."""
+"""What the page shows of a session: nodes, neighbourhoods, colours, events.
+
+Everything here runs in the worker's thread.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,10 @@ __all__ = ["SessionPage"]
 class SessionPage:
     """One session as the page sees it.
 
-    A node of the audit shows no prediction before it has its label, and neither does one that waits for a further opinion: it could sway the
-    answer. To an annotator whose opinion is still wanted, what others said of the node is not shown, wherever it could be read off.
+    A node of the audit shows no prediction before it has its label, and neither does one that waits for a further
+    opinion: it could sway the
+    answer. To an annotator whose opinion is still wanted, what others said of the node is not shown, wherever it could
+    be read off.
 
     Args:
         session: which.
@@ -78,22 +83,44 @@ class SessionPage:
         hidden = self._is_hidden(history, node, annotator)
         votes = {} if hidden else dict(history.votes.get(node, {}))
         label = None if hidden else self._label(history, node)
-        where = "audit" if node in self._audit else "bulk" if node in history.bulk else "told" if node in history.labels else "given"
+        where = (
+            "audit"
+            if node in self._audit
+            else "bulk"
+            if node in history.bulk
+            else "told"
+            if node in history.labels
+            else "given"
+        )
         unseen = hidden or self._is_undecided(history, node)
         kept = None if unseen else self.predictions.kept
         predicted = None
         if kept is not None:
             row = kept.probabilities[node]
-            predicted = [[kept.classes[column], round(float(row[column]), 6)] for column in (-row).argsort(kind="stable").tolist()]
+            predicted = [
+                [kept.classes[column], round(float(row[column]), 6)]
+                for column in (-row).argsort(kind="stable").tolist()
+            ]
         return {
-            "node": node, "name": session.name_of(node), "degree": int(session.graph.degree[node]), **texts(session.graph, node),
+            "node": node,
+            "name": session.name_of(node),
+            "degree": int(session.graph.degree[node]),
+            **texts(session.graph, node),
             "picture": f"/api/v1/nodes/{node}/picture" if self._pictures.shows(session.graph, node) else None,
-            "label": label, "from": None if label is None else where, "votes": votes,
-            "notes": [{"annotator": note.annotator, "text": note.text, "time": note.at} for note in history.notes.get(node, ())],
+            "label": label,
+            "from": None if label is None else where,
+            "votes": votes,
+            "notes": [
+                {"annotator": note.annotator, "text": note.text, "time": note.at}
+                for note in history.notes.get(node, ())
+            ],
             "heading": heading(session.graph, self._roles, node, session.name_of(node)),
-            "skipped_by": sorted(who for who, nodes in history.skipped.items() if node in nodes), "predicted": predicted,
-            "hidden": unseen, "updating": not self.predictions.fresh, "predictions_version": self.predictions.version,
-        }  # fmt: skip
+            "skipped_by": sorted(who for who, nodes in history.skipped.items() if node in nodes),
+            "predicted": predicted,
+            "hidden": unseen,
+            "updating": not self.predictions.fresh,
+            "predictions_version": self.predictions.version,
+        }
 
     def search(self, text: str, limit: int, annotator: str | None = None) -> list[dict[str, Any]]:
         """Nodes whose names are, begin with or hold a text; then those whose own text holds it."""
@@ -104,12 +131,14 @@ class SessionPage:
             nodes = list(dict.fromkeys([*nodes, *texts_.find(text, limit)]))[:limit]
         return [
             {
-                "node": node, "name": self.session.name_of(node), "title": self.caption(node),
+                "node": node,
+                "name": self.session.name_of(node),
+                "title": self.caption(node),
                 "match": None if texts_ is None else texts_.match(node, text),
                 "label": None if self._is_hidden(history, node, annotator) else self._label(history, node),
             }
             for node in nodes
-        ]  # fmt: skip
+        ]
 
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
         """A node and what lies around it, to be drawn."""
@@ -123,17 +152,36 @@ class SessionPage:
         shown = seen.nodes.tolist()
         best = None if kept is None else kept.probabilities[seen.nodes].argmax(1)
         nodes = []
-        for at, (each, x, y, hop) in enumerate(zip(shown, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True)):
+        for at, (each, x, y, hop) in enumerate(
+            zip(shown, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True)
+        ):
             hidden = self._is_hidden(history, each, annotator)
             told = kept is not None and best is not None and not hidden and not self._is_undecided(history, each)
-            nodes.append({
-                "node": each, "name": session.name_of(each), "title": caption(session.graph, self._roles, each),
-                "x": round(x, 4), "y": round(y, 4), "hop": hop, "degree": int(session.graph.degree[each]),
-                "label": None if hidden else self._label(history, each), "picture": "picture" in self._roles and self._pictures.shows(session.graph, each),
-                "predicted": kept.classes[best[at]] if told and kept is not None and best is not None else None,
-                "sure": round(float(kept.probabilities[each, best[at]]), 4) if told and kept is not None and best is not None else None,
-            })  # fmt: skip
-        counts = {"hidden": seen.hidden, "total": seen.total, "exact": seen.exact, "updating": not self.predictions.fresh}
+            nodes.append(
+                {
+                    "node": each,
+                    "name": session.name_of(each),
+                    "title": caption(session.graph, self._roles, each),
+                    "x": round(x, 4),
+                    "y": round(y, 4),
+                    "hop": hop,
+                    "degree": int(session.graph.degree[each]),
+                    "label": None if hidden else self._label(history, each),
+                    "picture": "picture" in self._roles and self._pictures.shows(session.graph, each),
+                    "predicted": kept.classes[best[at]] if told and kept is not None and best is not None else None,
+                    "sure": (
+                        round(float(kept.probabilities[each, best[at]]), 4)
+                        if told and kept is not None and best is not None
+                        else None
+                    ),
+                }
+            )
+        counts = {
+            "hidden": seen.hidden,
+            "total": seen.total,
+            "exact": seen.exact,
+            "updating": not self.predictions.fresh,
+        }
         return {"centre": node, "nodes": nodes, "edges": seen.edges.tolist(), **counts}
 
     def colours(self, graph_map: GraphMap, annotator: str | None = None) -> dict[str, Any]:
@@ -154,9 +202,13 @@ class SessionPage:
             predicted = np.where(shown, column[rows.argmax(1)], -1).tolist()
             sure = np.where(shown, rows.max(1).astype(float).round(3), 0.0).tolist()
         return {
-            "classes": classes, "labelled": labelled, "predicted": predicted, "sure": sure, "predictions_from": self.predictions.made_from,
+            "classes": classes,
+            "labelled": labelled,
+            "predicted": predicted,
+            "sure": sure,
+            "predictions_from": self.predictions.made_from,
             "updating": not self.predictions.fresh,
-        }  # fmt: skip
+        }
 
     def events(self, limit: int, before: int | None, asks: bool, annotator: str | None = None) -> list[dict[str, Any]]:
         """What has happened, the newest first."""
@@ -185,14 +237,25 @@ class SessionPage:
         if source.kind == "bulk":
             label = ", ".join(dict.fromkeys(classes.name(number) for number in about["classes"]))
         return {
-            "event": event.id, "kind": event.kind, "annotator": event.annotator, "node": node,
-            "name": None if node is None else self.session.name_of(int(node)), "label": label, "nodes": len(about.get("nodes", ())) or None,
-            "into": classes.name(about["into"]) if "into" in about else None, "text": about.get("text"),
-            "budget": about.get("budget"), "redundancy": about.get("redundancy"), "undoes": event.body["event"] if event.kind == "undo" else None,
-        }  # fmt: skip
+            "event": event.id,
+            "kind": event.kind,
+            "annotator": event.annotator,
+            "node": node,
+            "name": None if node is None else self.session.name_of(int(node)),
+            "label": label,
+            "nodes": len(about.get("nodes", ())) or None,
+            "into": classes.name(about["into"]) if "into" in about else None,
+            "text": about.get("text"),
+            "budget": about.get("budget"),
+            "redundancy": about.get("redundancy"),
+            "undoes": event.body["event"] if event.kind == "undo" else None,
+        }
 
     def class_numbers(self) -> dict[str, int]:
-        """The number of every class, from 0, by which it has its key and colour for the life of the session; in the order of the screen."""
+        """The number of every class, from 0, by which it has its key and colour for the life of the session.
+
+        In the order of the screen.
+        """
         return {each.name: each.number - 1 for each in self.session.class_list.in_order}
 
     def caption(self, node: int) -> str | None:
@@ -200,7 +263,10 @@ class SessionPage:
         return caption(self.session.graph, self._roles, node)
 
     def undecided(self) -> set[int]:
-        """The nodes whose prediction nobody may see yet: those of the audit without a label, those that wait for a further opinion."""
+        """The nodes whose prediction nobody may see yet.
+
+        Those of the audit without a label, those that wait for a further opinion.
+        """
         history = self.session.refresh()
         return {node for node in (*history.votes, *self._audit) if self._is_undecided(history, node)}
 
@@ -221,7 +287,12 @@ class SessionPage:
         """Every node whose name or text holds a text."""
         names, texts_ = self._indices()
         size = self.session.graph.num_nodes
-        return list({**dict.fromkeys(names.find(text, size)), **(dict.fromkeys(texts_.find(text, size)) if texts_ is not None else {})})
+        return list(
+            {
+                **dict.fromkeys(names.find(text, size)),
+                **(dict.fromkeys(texts_.find(text, size)) if texts_ is not None else {}),
+            }
+        )
 
     def _indices(self) -> tuple[NameIndex, NameIndex | None]:
         graph = self.session.graph
@@ -229,13 +300,19 @@ class SessionPage:
             self._names = NameIndex(graph.node_names, graph.num_nodes)
             cells = [graph.attributes[self._roles[role]] for role in ("title", "text") if role in self._roles]
             if cells:
-                self._texts = NameIndex(["\n".join(map(str, row))[:LONGEST] for row in zip(*cells, strict=True)], graph.num_nodes)
+                self._texts = NameIndex(
+                    ["\n".join(map(str, row))[:LONGEST] for row in zip(*cells, strict=True)], graph.num_nodes
+                )
         return self._names, self._texts
 
     def kept_from(self, annotator: str | None) -> set[int]:
         """The nodes of which the annotator may not see yet what others said: their own opinion is still wanted."""
         history = self.session.refresh()
-        return {node for node in history.votes if self._is_hidden(history, node, annotator)} if annotator is not None else set()
+        return (
+            {node for node in history.votes if self._is_hidden(history, node, annotator)}
+            if annotator is not None
+            else set()
+        )
 
     def _label(self, history: History, node: int) -> str | None:
         told = history.labels.get(node)

@@ -29,7 +29,11 @@ class SessionPool:
     """
 
     def __init__(
-        self, settings: StudioSettings, publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], most: int = 8
+        self,
+        settings: StudioSettings,
+        publish: Callable[[dict[str, Any]], None],
+        give_way: Callable[[], None],
+        most: int = 8,
     ) -> None:
         self._settings, self._publish, self._give_way, self._most = settings, publish, give_way, most
         self._pictures = Pictures(settings.pictures)
@@ -38,13 +42,22 @@ class SessionPool:
 
     @property
     def default(self) -> str | None:
-        """The session that is meant where none is named: the one that the studio was started with, else the first that was opened."""
+        """The session that is meant where none is named.
+
+        The one that the studio was started with, else the first that was opened.
+        """
         return self._first
 
     def names(self) -> list[str]:
         """The sessions that there are: those in the studio's folder, and the one that it was started with."""
-        files = (path for path in self._settings.folder.glob(f"*{ENDING}") if not path.name.startswith(".") and path.is_file())
-        return sorted({path.name.removesuffix(ENDING) for path in files} | ({self._first} if self._first is not None else set()))
+        files = (
+            path
+            for path in self._settings.folder.glob(f"*{ENDING}")
+            if not path.name.startswith(".") and path.is_file()
+        )
+        return sorted(
+            {path.name.removesuffix(ENDING) for path in files} | ({self._first} if self._first is not None else set())
+        )
 
     def is_open(self, name: str) -> bool:
         """Whether a session is open."""
@@ -67,7 +80,10 @@ class SessionPool:
             self._open[name] = self._open.pop(name)
             return current
         if name not in self.names() or not path.is_file():
-            raise MissingError(f"there is no session {name[:100]!r} in the studio's folder: open one of those listed, or make a new one")
+            raise MissingError(
+                f"there is no session {name[:100]!r} in the studio's folder: open one of those listed, or make a"
+                " new one"
+            )
         from nodewise.session import Session
 
         session = Session.open(path)
@@ -120,7 +136,9 @@ class SessionPool:
             MissingError: there is none of that name.
             ConflictError: there is one beside the others by now.
         """
-        archived = {path.name.removesuffix(ENDING): path for path in (self._settings.folder / ARCHIVE).glob(f"*{ENDING}")}
+        archived = {
+            path.name.removesuffix(ENDING): path for path in (self._settings.folder / ARCHIVE).glob(f"*{ENDING}")
+        }
         source = archived.get(name)  # found in the list, never by a path
         if source is None:
             raise MissingError(f"there is no session {name[:100]!r} in the archive: bring back one of those listed")

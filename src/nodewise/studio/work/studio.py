@@ -32,7 +32,8 @@ _REST = 0.1
 
 
 class Studio:
-    """The worker that uses the sessions, the builder that makes graphs and maps beside it, and the messages to the pages.
+    """The worker that uses the sessions, the builder that makes graphs and maps beside it, and the messages to the
+    pages.
 
     Args:
         settings: the studio's.
@@ -123,7 +124,10 @@ class Studio:
             loop.call_soon_threadsafe(self._news.set)
 
     async def _beat(self) -> None:
-        """Every second, and after every change: is there anything new in the logs, are the predictions to be made again?"""
+        """Every second, and after every change.
+
+        Is there anything new in the logs, are the predictions to be made again?
+        """
         renewing: Future[None] | None = None
 
         def look() -> list[OpenSession]:

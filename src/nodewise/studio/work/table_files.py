@@ -1,4 +1,7 @@
-"""An uploaded table in any form as a CSV in UTF-8 with a heading: other encodings, JSON lines, parquet, a missing line of names."""
+"""An uploaded table in any form as a CSV in UTF-8 with a heading.
+
+Other encodings, JSON lines, parquet, a missing line of names.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,9 @@ class NormalisedTable:
     header: bool
 
 
-def normalise_table(source: Path, name: str, target: Path, encoding: str | None = None, header: bool | None = None) -> NormalisedTable:
+def normalise_table(
+    source: Path, name: str, target: Path, encoding: str | None = None, header: bool | None = None
+) -> NormalisedTable:
     """Write a table as a CSV in UTF-8 whose first line names the columns, each by another name.
 
     Args:
@@ -110,13 +115,20 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _is_data(first: Sequence[str], following: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line is a row like the others: it holds numbers, long texts or a word that comes again below it, as names do not."""
+    """Whether the first line is a row like the others.
+
+    It holds numbers, long texts or a word that comes again below it, as names do not.
+    """
     if not following or len(first) != len(following[0]):
         return False
     second = following[0]
-    again = any(cell.strip() and cell in {row[column] for row in following if column < len(row)} for column, cell in enumerate(first))
+    again = any(
+        cell.strip() and cell in {row[column] for row in following if column < len(row)}
+        for column, cell in enumerate(first)
+    )
     numeric = any(
-        one.strip() and numbers([one]) is not None and numbers([other]) is not None for one, other in zip(first, second, strict=True)
+        one.strip() and numbers([one]) is not None and numbers([other]) is not None
+        for one, other in zip(first, second, strict=True)
     )
     long = any(len(cell) > 80 or len(cell.split()) > 8 for cell in first)
     return numeric or long or again
@@ -126,9 +138,15 @@ def _json_rows(source: Path) -> Iterator[Sequence[str]]:
     """JSON lines, or one JSON array of objects: the columns are the keys in the order in which they come up."""
     try:
         text = source.read_text(encoding="utf-8-sig")
-        records = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines() if line.strip()]
+        records = (
+            json.loads(text)
+            if text.lstrip().startswith("[")
+            else [json.loads(line) for line in text.splitlines() if line.strip()]
+        )
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise GraphError(f"{source} cannot be read as JSON lines ({error}): a JSON object on each line, in UTF-8") from error
+        raise GraphError(
+            f"{source} cannot be read as JSON lines ({error}): a JSON object on each line, in UTF-8"
+        ) from error
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records) or not records:
         raise GraphError(f"{source} holds no JSON objects: give one on each line, or an array of them")
     columns = list(dict.fromkeys(key for record in records for key in record))
@@ -149,7 +167,9 @@ def _parquet_rows(source: Path) -> Iterator[Sequence[str]]:
             while rows := result.fetchmany(10_000):
                 yield from ([_as_text(value) for value in row] for row in rows)
     except duckdb.Error as error:
-        raise GraphError(f"{source} cannot be read as parquet ({str(error).splitlines()[0][:200]}): check that it is complete") from error
+        raise GraphError(
+            f"{source} cannot be read as parquet ({str(error).splitlines()[0][:200]}): check that it is complete"
+        ) from error
 
 
 def _as_text(value: Any) -> str:

@@ -10,7 +10,10 @@ _KEPT = 1000
 
 
 class Tickets:
-    """The tickets that were cancelled. A ticket may be cancelled before its work has arrived, since an upload may take longer than a click."""
+    """The tickets that were cancelled.
+
+    A ticket may be cancelled before its work has arrived, since an upload may take longer than a click.
+    """
 
     def __init__(self) -> None:
         self._cancelled: dict[str, None] = {}

@@ -1,4 +1,7 @@
-"""From an uploaded table to a session: the graph is built beside the session's worker, its progress told to the pages."""
+"""From an uploaded table to a session.
+
+The graph is built beside the session's worker, its progress told to the pages.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ class NewSession:
 
     Attributes:
         name: what it will be called.
-        text: the columns of texts that become features, joined; none: pictures, or the columns of numbers and categories.
+        text: the columns of texts that become features, joined; none: pictures, or the columns of numbers and
+            categories.
         label: the column of labels that are known already; None: there is none.
         id: the column of the nodes' names; None: one of a usual name, if its cells differ.
         knn: how many nearest rows each row is joined to, where there is no table of edges.
@@ -86,8 +90,8 @@ def check_job_name(name: str) -> None:
     short = 1 <= len(name) <= _LONGEST and len(name.encode("utf-8", "replace")) <= _BYTES
     if not short or not fine or name[0] in " ." or name[-1] in " ." or "\0" in name:
         raise InputError(
-            f"a session's name has 1 to {_LONGEST} letters, digits or any of ' ._-()+', at most {_BYTES} bytes, neither a blank nor a dot at its "
-            f"ends, got {name[:40]!r}"
+            f"a session's name has 1 to {_LONGEST} letters, digits or any of ' ._-()+', at most {_BYTES} bytes, neither"
+            f" a blank nor a dot at its ends, got {name[:40]!r}"
         )
 
 
@@ -103,7 +107,9 @@ def preview(nodes: Upload, scratch: Path, encoding: str | None = None, header: b
         return {**preview_table(table.path), "encoding": table.encoding, "header": table.header, "form": "table"}
 
 
-def create_session(new: NewSession, nodes: Upload, edges: Upload | None, folder: Path, scratch: Path, reporter: Reporter) -> Session:
+def create_session(
+    new: NewSession, nodes: Upload, edges: Upload | None, folder: Path, scratch: Path, reporter: Reporter
+) -> Session:
     """A session in ``folder``, made from uploaded tables.
 
     Args:
@@ -137,17 +143,24 @@ def create_session(new: NewSession, nodes: Upload, edges: Upload | None, folder:
     reporter(Note(f"a graph of {graph.num_nodes} nodes and {graph.num_edges} edges"))
     options = dict(new.options or {})
     if options.get("use_labels") is False and not options.get("classes"):
-        options["classes"] = list(graph.class_names)  # an answer key tells which classes there are, not which row has which
+        options["classes"] = list(
+            graph.class_names
+        )  # an answer key tells which classes there are, not which row has which
     return Session.create(path, graph, reporter=reporter, **options)
 
 
 def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], session: str) -> Reporter:
-    """A reporter that streams events to the pages; ``give_way`` ends the work where the studio is shut down or somebody has cancelled it."""
+    """A reporter that streams events to the pages.
+
+    ``give_way`` ends the work where the studio is shut down or somebody has cancelled it.
+    """
 
     def report(event: Event, /) -> None:
         give_way()
         if isinstance(event, Progress):
-            publish({"type": "progress", "session": session, "what": event.task, "done": event.done, "total": event.total})
+            publish(
+                {"type": "progress", "session": session, "what": event.task, "done": event.done, "total": event.total}
+            )
         elif isinstance(event, (Note, Warned)):
             publish({"type": "note", "session": session, "text": event.message})
 
@@ -187,11 +200,16 @@ def _take_graph(path: Path, new: NewSession) -> Graph:
 
 
 def _join_texts(path: Path, columns: tuple[str, ...]) -> tuple[Path, str | None]:
-    """The table and its one column of texts; several are joined, a blank line between them, in a column of their own."""
+    """The table and its one column of texts.
+
+    Several are joined, a blank line between them, in a column of their own.
+    """
     if len(columns) < 2:
         return path, columns[0] if columns else None
     table = read_table(path)
-    joined = ["\n\n".join(cell for cell in cells if cell.strip()) for cells in zip(*map(table.column, columns), strict=True)]
+    joined = [
+        "\n\n".join(cell for cell in cells if cell.strip()) for cells in zip(*map(table.column, columns), strict=True)
+    ]
     kept = {name: cells for name, cells in table.columns.items() if name not in columns}
     name = "text" if "text" not in kept else "joined text"
     target = path.with_name("joined.csv")
@@ -219,7 +237,10 @@ def _picture_graph(new: NewSession, path: Path, column: str, reporter: Reporter)
     paths = [(folder / cell.strip()).resolve() for cell in table.column(column)]
     for line, cell, file in zip(table.lines, table.column(column), paths, strict=True):
         if not file.is_relative_to(folder) or not file.is_file():
-            raise GraphError(f"{path}, line {line}: there is no picture {cell[:100]!r} in the studio's folder of pictures: see --pictures")
+            raise GraphError(
+                f"{path}, line {line}: there is no picture {cell[:100]!r} in the studio's folder of pictures: see"
+                " --pictures"
+            )
     label = None if not new.label else table.column(new.label)
     others = {name: cells for name, cells in table.columns.items() if name not in (column, new.label)}
     graph = knn_from_images(paths, new.knn, new.metric, reporter=reporter, y=label, attributes=others, name=new.name)
@@ -228,7 +249,9 @@ def _picture_graph(new: NewSession, path: Path, column: str, reporter: Reporter)
 
 
 def _copy(upload: Upload, file: BinaryIO) -> None:
-    """Copies an upload, unless reading it would take much more memory than the file has bytes: one of commas alone is all cells.
+    """Copies an upload, unless reading it would take much more memory than the file has bytes.
+
+    One of commas alone is all cells.
 
     Raises:
         GraphError: it has too many cells, or its first line does not end.
@@ -244,12 +267,13 @@ def _copy(upload: Upload, file: BinaryIO) -> None:
         most = lines + max(cells.values())
         if most > _CELLS:
             raise GraphError(
-                f"{upload.name[:_LONGEST] or 'the table'} has more than {_CELLS:,} cells, which is more than the studio takes: leave out columns or rows, "
-                "or make the session on the command line, nodewise session new"
+                f"{upload.name[:_LONGEST] or 'the table'} has more than {_CELLS:,} cells, which is more than the studio"
+                " takes: leave out columns or rows, or make the session on the command line, nodewise session new"
             )
         if not first and size >= _HEAD and max(cells.values()) > _HEAD // 16:
             raise GraphError(
-                f"{upload.name[:_LONGEST] or 'the table'} names no columns: its first line is longer than {_HEAD:,} bytes; put a line of names at the top"
+                f"{upload.name[:_LONGEST] or 'the table'} names no columns: its first line is longer than {_HEAD:,}"
+                " bytes; put a line of names at the top"
             )
         file.write(piece)
 

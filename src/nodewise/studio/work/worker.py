@@ -1,4 +1,7 @@
-"""The one thread in which a session is used: what is urgent first, and a long job lets what is urgent go before it goes on."""
+"""The one thread in which a session is used.
+
+What is urgent first, and a long job lets what is urgent go before it goes on.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ class Priority(IntEnum):
     PREDICT = 2
     """Predictions and exports, which need them: a classifier of their own learns."""
     BACKGROUND = 3
-    """Reports, which have another classifier of their own; and opening another session, which nothing may be in the middle of."""
+    """Reports, which have another classifier of their own.
+
+    And opening another session, which nothing may be in the middle of.
+    """
 
 
 class BusyError(NodewiseError):
@@ -66,14 +72,19 @@ class Worker:
             if self._closing:
                 raise StoppedError("the studio is being shut down: start it again to go on")
             if len(self._waiting) >= self._limit:
-                raise BusyError(f"the studio has {self._limit} requests to answer before this one: try again in a moment")
+                raise BusyError(
+                    f"the studio has {self._limit} requests to answer before this one: try again in a moment"
+                )
             self._number += 1
             heapq.heappush(self._waiting, (int(priority), self._number, future, job))
             self._wake.notify()
         return future
 
     async def run(self, priority: Priority, job: Callable[[], T]) -> T:
-        """Have a job done, without blocking the event loop. A job that nobody waits for any more when its turn comes is left out."""
+        """Have a job done, without blocking the event loop.
+
+        A job that nobody waits for any more when its turn comes is left out.
+        """
         return await asyncio.wrap_future(self.submit(priority, job))
 
     def give_way(self) -> None:
@@ -92,7 +103,9 @@ class Worker:
             self._do(entry)
 
     def refuse(self) -> None:
-        """Take nothing more: jobs that wait are refused, the one at hand is finished, or ends where it next gives way."""
+        """Take nothing more: jobs that wait are refused, the one at hand is finished, or ends where it next gives
+        way.
+        """
         with self._wake:
             self._closing = True
             left, self._waiting = self._waiting, []

@@ -1,4 +1,6 @@
-"""``nodewise session class``, ``classes``, ``rename``, ``merge``, ``describe``, ``order``, ``guideline``, ``budget``, ``redundancy``: what may be changed."""
+"""``nodewise session class``, ``classes``, ``rename``, ``merge``, ``describe``, ``order``, ``guideline``, ``budget``,
+``redundancy``: what may be changed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,18 @@ from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, SessionArgument, read_names
 from nodewise.cli.screen import Screen
 
-__all__ = ["add_class", "budget", "classes", "describe", "guideline", "merge", "order", "redundancy", "register", "rename"]
+__all__ = [
+    "add_class",
+    "budget",
+    "classes",
+    "describe",
+    "guideline",
+    "merge",
+    "order",
+    "redundancy",
+    "register",
+    "rename",
+]
 
 ClassArgument = Annotated[str, typer.Argument(metavar="CLASS", help="The class's name.", show_default=False)]
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="What to say.", show_default=False)]
@@ -20,7 +33,9 @@ def add_class(
     screen: Screen,
     file: SessionArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new class.", show_default=False)],
-    new_class: Annotated[bool, typer.Option("--new-class", help="Even if it looks like a known class misspelt.")] = False,
+    new_class: Annotated[
+        bool, typer.Option("--new-class", help="Even if it looks like a known class misspelt.")
+    ] = False,
 ) -> None:
     """Declare a class before it is used."""
     from nodewise.session import Session
@@ -43,7 +58,9 @@ def classes(screen: Screen, file: SessionArgument, json: JsonOption = None) -> N
     if json:
         screen.json({"schema": 1, "guideline": guideline, "classes": listed}, json)
         return
-    screen.table(("number", "class", "labels", "guideline"), [tuple(str(value) for value in each.values()) for each in listed])
+    screen.table(
+        ("number", "class", "labels", "guideline"), [tuple(str(value) for value in each.values()) for each in listed]
+    )
     if guideline:
         screen.line(guideline)
 
@@ -67,7 +84,9 @@ def merge(
     screen: Screen,
     file: SessionArgument,
     name: ClassArgument,
-    into: Annotated[str, typer.Argument(metavar="INTO", help="The class that its labels count as.", show_default=False)],
+    into: Annotated[
+        str, typer.Argument(metavar="INTO", help="The class that its labels count as.", show_default=False)
+    ],
 ) -> None:
     """Make one class of two: the labels of the first count as the second's."""
     from nodewise.session import Session
@@ -98,7 +117,9 @@ def guideline(screen: Screen, file: SessionArgument, text: TextArgument) -> None
 def order(
     screen: Screen,
     file: SessionArgument,
-    names: Annotated[str, typer.Argument(metavar="A,B", help="The classes in the order wanted; others follow.", show_default=False)],
+    names: Annotated[
+        str, typer.Argument(metavar="A,B", help="The classes in the order wanted; others follow.", show_default=False)
+    ],
 ) -> None:
     """Put the classes in an order for the screen; their numbers stay."""
     from nodewise.session import Session
@@ -125,7 +146,10 @@ def redundancy(
     screen: Screen,
     file: SessionArgument,
     opinions: Annotated[
-        int, typer.Argument(metavar="N", min=1, help="Annotators that every node should be labelled by.", show_default=False)
+        int,
+        typer.Argument(
+            metavar="N", min=1, help="Annotators that every node should be labelled by.", show_default=False
+        ),
     ],
 ) -> None:
     """Change how many people are to label each node."""
@@ -142,7 +166,12 @@ def register(group: typer.Typer) -> None:
     add_command(group, "classes", classes, examples="nodewise session classes job.nodewise")
     add_command(group, "rename", rename, examples="nodewise session rename job.nodewise spam unwanted")
     add_command(group, "merge", merge, examples="nodewise session merge job.nodewise adverts spam")
-    add_command(group, "describe", describe, examples="nodewise session describe job.nodewise spam 'sent to many who did not ask'")
+    add_command(
+        group,
+        "describe",
+        describe,
+        examples="nodewise session describe job.nodewise spam 'sent to many who did not ask'",
+    )
     add_command(group, "guideline", guideline, examples="nodewise session guideline job.nodewise 'in doubt, skip'")
     add_command(group, "order", order, examples="nodewise session order job.nodewise fine,spam")
     add_command(group, "budget", budget, examples="nodewise session budget job.nodewise 80")

@@ -1,4 +1,6 @@
-"""``nodewise session ask``, ``tell``, ``bulk``, ``skip``, ``settle``, ``note``, ``release``, ``undo``: the labelling itself."""
+"""``nodewise session ask``, ``tell``, ``bulk``, ``skip``, ``settle``, ``note``, ``release``, ``undo``: the labelling
+itself.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["AnnotatorOption", "ask", "bulk", "note", "register", "release", "settle", "skip", "tell", "undo"]
 
 NodeArgument = Annotated[
-    str, typer.Argument(metavar="NODE", help="The node's name where the graph has names, else its index.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="NODE", help="The node's name where the graph has names, else its index.", show_default=False
+    ),
 ]
-NewClassFlag = Annotated[bool, typer.Option("--new-class", help="The label is a new class, even if it looks like a known one.")]
+NewClassFlag = Annotated[
+    bool, typer.Option("--new-class", help="The label is a new class, even if it looks like a known one.")
+]
 OverruleFlag = Annotated[bool, typer.Option("--overrule", help="The label counts, whatever others have said.")]
 AnnotatorOption = Annotated[str, typer.Option("--annotator", metavar="A", help="Who is asked or says so.")]
 
@@ -42,7 +49,16 @@ def ask(
         status = session.status()
         if json:
             shown = [{**query.as_dict(), "attributes": _attributes(session, query.node)} for query in queries]
-            screen.json({"schema": 1, "queries": shown, "classes": list(status.classes), "told": status.told, "left": status.left}, json)
+            screen.json(
+                {
+                    "schema": 1,
+                    "queries": shown,
+                    "classes": list(status.classes),
+                    "told": status.told,
+                    "left": status.left,
+                },
+                json,
+            )
             return
         for query in queries:
             _show(screen, session, query)
@@ -73,7 +89,10 @@ def tell(
         if (votes := status.disagreements.get(name)) is not None:
             said = ", ".join(f"{who} says {what}" for who, what in votes.items())
             screen.note(f"the annotators disagree: {said}; {counts!r} counts")
-        screen.line(f"{name}: {session.refresh().votes[index][annotator.strip()]} ({status.told} of {status.budget} labels told)")
+        screen.line(
+            f"{name}: {session.refresh().votes[index][annotator.strip()]} ({status.told} of {status.budget} labels"
+            " told)"
+        )
         if status.done:
             screen.note(f"the budget is spent: nodewise session predict {file}")
 
@@ -82,7 +101,9 @@ def bulk(
     screen: Screen,
     file: SessionArgument,
     label: Annotated[str, typer.Argument(metavar="LABEL", help="The class's name.", show_default=False)],
-    nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="The nodes' names or indices.", show_default=False)],
+    nodes: Annotated[
+        list[str], typer.Argument(metavar="NODE...", help="The nodes' names or indices.", show_default=False)
+    ],
     annotator: AnnotatorOption = "me",
     new_class: NewClassFlag = False,
     overrule: OverruleFlag = False,
@@ -94,7 +115,9 @@ def bulk(
         session.tell_bulk(nodes, label, annotator, new_class=new_class, overrule=overrule)
         status = session.status()
         many = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
-        screen.line(f"{many}: {session.labels[session.find(nodes[0])]} (in bulk, {status.told} of {status.budget} labels told)")
+        screen.line(
+            f"{many}: {session.labels[session.find(nodes[0])]} (in bulk, {status.told} of {status.budget} labels told)"
+        )
 
 
 def note(
@@ -117,7 +140,9 @@ def note(
 def release(
     screen: Screen,
     file: SessionArgument,
-    annotator: Annotated[str, typer.Argument(metavar="A", help="Who has left, or goes by another name now.", show_default=False)],
+    annotator: Annotated[
+        str, typer.Argument(metavar="A", help="Who has left, or goes by another name now.", show_default=False)
+    ],
 ) -> None:
     """Free the queries that an annotator has not answered, so that others are asked."""
     from nodewise.session import Session
@@ -155,9 +180,12 @@ def undo(
     screen: Screen,
     file: SessionArgument,
     event: Annotated[
-        int | None, typer.Option("--event", metavar="N", min=1, help="Which event of the log.", show_default="the last change")
+        int | None,
+        typer.Option("--event", metavar="N", min=1, help="Which event of the log.", show_default="the last change"),
     ] = None,
-    annotator: Annotated[str | None, typer.Option("--annotator", metavar="A", help="Whose last change.", show_default="anybody's")] = None,
+    annotator: Annotated[
+        str | None, typer.Option("--annotator", metavar="A", help="Whose last change.", show_default="anybody's")
+    ] = None,
 ) -> None:
     """Take back the last thing told or skipped."""
     from nodewise.session import Session

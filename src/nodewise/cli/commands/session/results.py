@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from nodewise.session import Status
 
 KeepFormulasFlag = Annotated[
-    bool, typer.Option("--keep-formulas", help="Leave CSV cells that a spreadsheet would run (=, @, +, - …) as they are.")
+    bool,
+    typer.Option("--keep-formulas", help="Leave CSV cells that a spreadsheet would run (=, @, +, - …) as they are."),
 ]
 
 EXPORT_EXAMPLES = """
@@ -59,7 +60,9 @@ def status(
 def predict(
     screen: Screen,
     file: SessionArgument,
-    out: Annotated[Path | None, typer.Option("--out", metavar="F", help="Where to; else standard output.", show_default=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="F", help="Where to; else standard output.", show_default=False)
+    ] = None,
     keep_formulas: KeepFormulasFlag = False,
     classifier: OwnClassifierOption = None,
     strategy: OwnStrategyOption = None,
@@ -77,24 +80,32 @@ def predict(
             if out is None:
                 screen.text(text)
                 return
-        screen.note(f"{out}: predictions for {session.graph.num_nodes} nodes from {count(len(session.labels), 'label')}")
+        screen.note(
+            f"{out}: predictions for {session.graph.num_nodes} nodes from {count(len(session.labels), 'label')}"
+        )
 
 
 def export(
     screen: Screen,
     file: SessionArgument,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .json, .npz or .pt.", show_default=False)],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .json, .npz or .pt.", show_default=False)
+    ],
     format: Annotated[
         Literal["label-studio"] | None,
         typer.Option(
-            "--format", help="A form that the ending does not tell: tasks for Label Studio, as .json.", show_default="by the ending"
+            "--format",
+            help="A form that the ending does not tell: tasks for Label Studio, as .json.",
+            show_default="by the ending",
         ),
     ] = None,
     keep_formulas: KeepFormulasFlag = False,
     classifier: OwnClassifierOption = None,
     strategy: OwnStrategyOption = None,
 ) -> None:
-    """Write labels and predictions to a file: CSV, JSON, npz (the graph with its labels) or plain tensors for PyTorch Geometric."""
+    """Write labels and predictions to a file: CSV, JSON, npz (the graph with its labels) or plain tensors for PyTorch
+    Geometric.
+    """
     from nodewise.session import Session
 
     with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
@@ -113,7 +124,9 @@ def backup(
     with Log.open(file) as log:
         log.backup(out, overwrite=force)
         if log.settings.get("graph", {}).get("where") != "inside":
-            screen.note(f"the graph is too large to lie in the session: keep {log.settings['graph'].get('path')} as well")
+            screen.note(
+                f"the graph is too large to lie in the session: keep {log.settings['graph'].get('path')} as well"
+            )
     screen.line(f"{out}: written")
 
 
@@ -150,7 +163,10 @@ def _rows(now: Status) -> list[tuple[str, str]]:
         kappa = now.kappa
         rows.append(("agreement", f"{kappa.share:.0%} of pairs of votes, Fleiss' kappa {_kappa(kappa.fleiss)}"))
         rows.append(("by class", ", ".join(f"{name} {_kappa(value)}" for name, value in kappa.classes.items())))
-        rows += [("", f"{one} and {other}: kappa {_kappa(value)} on {nodes} nodes") for one, other, nodes, value in kappa.cohen]
+        rows += [
+            ("", f"{one} and {other}: kappa {_kappa(value)} on {nodes} nodes")
+            for one, other, nodes, value in kappa.cohen
+        ]
     return rows
 
 
