@@ -4,12 +4,9 @@
     [--most-nodes 4000] [--minutes 8]
 
 For each graph, over all nodes with a known class that were not asked: the share of right predictions in ten bins of
-confidence, among those above 0.9, the
-expected calibration error (mean distance of confidence and share over the bins, each weighted by its nodes), and how
-far the leave-one-out accuracy
-on the chosen labels is from the accuracy on the nodes that were not asked. Written to benchmarks/results, the last also
-goes to where a session's report
-quotes it from.
+confidence, among those above 0.9, the expected calibration error (mean distance of confidence and share over the bins,
+each weighted by its nodes), and how far the leave-one-out accuracy on the chosen labels is from the accuracy on the
+nodes that were not asked. Written to benchmarks/results, the last also goes to where a session's report quotes it from.
 """
 
 from __future__ import annotations

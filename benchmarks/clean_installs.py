@@ -6,9 +6,8 @@ Writes a table into docs/installs.md.
     [--page]
 
 Every environment is made anew from an interpreter alone (nothing is taken from the system or this checkout) and deleted
-afterwards. Further
-Pythons are asked for a dry run of the resolver, with every extra at once, or with ``--install-others`` installed into
-and run, too.
+afterwards. Further Pythons are asked for a dry run of the resolver, with every extra at once, or with
+``--install-others`` installed into and run, too.
 """
 
 from __future__ import annotations

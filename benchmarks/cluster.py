@@ -3,9 +3,8 @@
     python benchmarks/cluster.py
 
 One worker and two take turns, all warmed up, and the median of the neighbours' ratios counts: what else the machine
-does falls on both. The overhead is
-the time between a worker's chunks that none of them says it took. The memory is the most that one worker took, times
-their number.
+does falls on both. The overhead is the time between a worker's chunks that none of them says it took. The memory is the
+most that one worker took, times their number.
 """
 
 from __future__ import annotations

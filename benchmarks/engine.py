@@ -6,8 +6,7 @@ implementation.
     python benchmarks/engine.py --sketch path/to/sketch.py
 
 A rollout is 35 × (all five state features, GCN policy, argmax, query, epoch) + 35 epochs + test Micro and Macro-F1. The
-ratio in the
-result compares medians measured in the same process, in turns.
+ratio in the result compares medians measured in the same process, in turns.
 """
 
 from __future__ import annotations

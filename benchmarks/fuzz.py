@@ -5,10 +5,8 @@ Never a wrong label, an unexpected failure, too much memory, a hang.
     nice python benchmarks/fuzz.py --cases 20000 --json fuzz.json
 
 Every case follows from its kind and number alone, so one that fails can be looked at by ``--only KIND:NUMBER``. Cases
-run in forked children with a
-limit on memory and time; a child that dies is counted, and the next goes on behind the case that killed it.
-``tests/session/log/test_fuzz.py`` plays a few
-hundred of them.
+run in forked children with a limit on memory and time; a child that dies is counted, and the next goes on behind the
+case that killed it. ``tests/session/log/test_fuzz.py`` plays a few hundred of them.
 """
 
 from __future__ import annotations

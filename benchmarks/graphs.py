@@ -3,10 +3,9 @@
     python benchmarks/graphs.py --out benchmarks/results/graphs.json
 
 Measures, each in a process of its own: reading Pubmed's npz on one core (where the data folder holds it) against
-numpy's bare reading of the same
-arrays; a graph of a million nodes and ten million edges, generated, saved and loaded; the 10 nearest neighbours of
-60,000 generated pictures of
-784 pixels, and of 20,000 of them against scikit-learn's. About two minutes on two cores, and 1 GB of disk.
+numpy's bare reading of the same arrays; a graph of a million nodes and ten million edges, generated, saved and loaded;
+the 10 nearest neighbours of 60,000 generated pictures of 784 pixels, and of 20,000 of them against scikit-learn's.
+About two minutes on two cores, and 1 GB of disk.
 """
 
 from __future__ import annotations

@@ -5,11 +5,9 @@ No acknowledged label is lost.
     nice python benchmarks/kills.py --kills 1000 --json kills.json
 
 Each round one or two writers label and say so, each time after the session has taken it; at a random moment they are
-killed. Then the file is opened,
-which checks its whole chain, and everything acknowledged must be in it, in its place, beside what was there before.
-Between rounds the file is backed
-up, copied, or an older copy is put over it in place while a writer has it open: that writer must acknowledge nothing
-more that is not in the file.
+killed. Then the file is opened, which checks its whole chain, and everything acknowledged must be in it, in its place,
+beside what was there before. Between rounds the file is backed up, copied, or an older copy is put over it in place
+while a writer has it open: that writer must acknowledge nothing more that is not in the file.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@ Time of the processor, memory, safety.
     python benchmarks/libraries.py --out benchmarks/results/libraries.json
 
 Each reading and search runs in a process of its own, ours and the library's in turns. The GraphML is Cora's, as
-`nodewise convert cora` writes it (where the
-data folder holds it, else a generated graph), and a file whose 2,000 nodes have one of 2,000 keys each; the rows are
-10,000 pictures as in
-`benchmarks/graphs.py`, and 6,000 rows of which each occurs about ten times. About two minutes.
+`nodewise convert cora` writes it (where the data folder holds it, else a generated graph), and a file whose 2,000 nodes
+have one of 2,000 keys each; the rows are 10,000 pictures as in `benchmarks/graphs.py`, and 6,000 rows of which each
+occurs about ten times. About two minutes.
 """
 
 from __future__ import annotations

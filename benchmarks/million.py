@@ -6,8 +6,8 @@ On a GPU a run of 50 queries.
     python benchmarks/million.py gpu [--device cuda] [--nodes 1000000,10000000] [--queries 50] [--out FILE]
 
 Every part is a process of its own, whose peak of memory is its own; results are written after every stage, so that a
-time limit costs what was not
-reached, and the next call with the same folder goes on with the graph and the views that are there.
+time limit costs what was not reached, and the next call with the same folder goes on with the graph and the views that
+are there.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@ AGE's parameters, the cross-domain tables, departures, the rest.
     python benchmarks/paper_tables.py --install OUT/paper.json
 
 The first writes everything that was finished in time into one file, and its last line is a summary as JSON. The second
-puts it into the checkout: AGE's
-parameters where nodewise finds them, results beside the others; then ``python -m nodewise.experiments.gpa.report``
-makes the pages.
+puts it into the checkout: AGE's parameters where nodewise finds them, results beside the others; then ``python -m
+nodewise.experiments.gpa.report`` makes the pages.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@ Modules with an executed function, ``__init__`` aside.
     python benchmarks/passages.py --write    also writes them into docs/architecture.md
 
 The first way is a person's: CSV, graph, session, ask, tell, predict, export. The second is a researcher's: graphs,
-training, policy, evaluation, table.
-Each is walked once to have everything imported, so that what modules do when they are imported does not count, and then
-once more, watched.
+training, policy, evaluation, table. Each is walked once to have everything imported, so that what modules do when they
+are imported does not count, and then once more, watched.
 """
 
 from __future__ import annotations

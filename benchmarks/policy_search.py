@@ -5,26 +5,20 @@
     python benchmarks/policy_search.py report --folder DIR --device cuda --out benchmarks/results/policy-choice.json
 
 The rule, written down before any of the policies that it chooses among had met a target. For each pair of source
-graphs, every training (seed, batch, and
-with ``--observed training`` the released code's state: the output before the update, with dropout) offers its policies
-of episodes 800, 1000, … 2000, the
-one whose last 100 episodes had the best mean reward on the sources, and the mean of the weights of episodes 1600 to
-2000; the policy that was shipped
-before is offered, too. Each plays 30 runs with seed 1000, the largest probability first, on nine labelled graphs that
-are not its targets: its two
-sources; three citation graphs (acmv9, citationv1, dblpv7); four generated ones (`GENERATED`), sparser and denser, with
-classes of equal and of unequal
-size, whose features are as telling as it takes for random choice to reach about 80 of 100: where every policy is nearly
-always right, as on the generated
-graphs of the rule before, nothing is told apart. A policy's score is the mean over the nine of (Micro-F1 + Macro-F1) /
+graphs, every training (seed, batch, and with ``--observed training`` the released code's state: the output before the
+update, with dropout) offers its policies of episodes 800, 1000, … 2000, the one whose last 100 episodes had the best
+mean reward on the sources, and the mean of the weights of episodes 1600 to 2000; the policy that was shipped before is
+offered, too. Each plays 30 runs with seed 1000, the largest probability first, on nine labelled graphs that are not its
+targets: its two sources; three citation graphs (acmv9, citationv1, dblpv7); four generated ones (`GENERATED`), sparser
+and denser, with classes of equal and of unequal size, whose features are as telling as it takes for random choice to
+reach about 80 of 100: where every policy is nearly always right, as on the generated graphs of the rule before, nothing
+is told apart. A policy's score is the mean over the nine of (Micro-F1 + Macro-F1) /
 2. The six best of a pair play 150
 runs more, with seed 2000; the best score of these is shipped, whatever it then reaches. ``report`` plays the best of
-every training on the pair's
-targets, 100 runs with seed 0, and is run once, after ``select``.
+every training on the pair's targets, 100 runs with seed 0, and is run once, after ``select``.
 
 The rule before (docs/policies.md has what it chose among): the last policy, the best and the mean of the weights, 100
-runs on seven graphs, of which the two
-generated ones were easy.
+runs on seven graphs, of which the two generated ones were easy.
 """
 
 from __future__ import annotations

@@ -3,13 +3,10 @@
     python benchmarks/reddit.py --posts 1000000 --out benchmarks/results/reddit.json
 
 Writes a month of N posts and 10 N comments, and one of a quarter of that, with lines as long as those of 2014; builds
-graphs from each,
-plain and as .zst, in a process of its own; and saves lines a second, peak memory and the time of each stage. The large
-month is also
-built with a quarter of the memory: what a month four times as large has to do with all of it. With --bz2 a fortieth is
-built from .bz2.
-For comparison, the same run times a plain loop of ``json.loads`` over the same lines. About 12 GB of disk for a million
-posts.
+graphs from each, plain and as .zst, in a process of its own; and saves lines a second, peak memory and the time of each
+stage. The large month is also built with a quarter of the memory: what a month four times as large has to do with all
+of it. With --bz2 a fortieth is built from .bz2. For comparison, the same run times a plain loop of ``json.loads`` over
+the same lines. About 12 GB of disk for a million posts.
 """
 
 from __future__ import annotations

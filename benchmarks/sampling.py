@@ -4,8 +4,8 @@ as large.
     python benchmarks/sampling.py [--runs 20] [--minutes 8] [--graphs acmv9,…]
 
 Each graph is played with `views` and `gain` at five labels a class: as it is; with queries chosen from a sixteenth of
-the nodes, which is the share of 65,536 in
-a million; with views made as those of large graphs; and, for scale, with random queries. Goes on where it was stopped.
+the nodes, which is the share of 65,536 in a million; with views made as those of large graphs; and, for scale, with
+random queries. Goes on where it was stopped.
 """
 
 from __future__ import annotations

@@ -5,11 +5,9 @@
     python benchmarks/scale.py --one '{"nodes": 1000000}'
 
 Every size is measured in a process of its own, so that its peak of memory is its own. An exponent is the slope of
-log(time) against log(size), of processor
-time on one thread, which what else a machine does changes little, or, with `--clock wall` on a quiet machine, of wall
-time. "local nodes" are graphs in which
-neighbours have indices near each other: the same number of operations without the processor's caches missing. Results
-are written after every size and
+log(time) against log(size), of processor time on one thread, which what else a machine does changes little, or, with
+`--clock wall` on a quiet machine, of wall time. "local nodes" are graphs in which neighbours have indices near each
+other: the same number of operations without the processor's caches missing. Results are written after every size and
 merged with those that are there; what a time limit leaves out is measured by the next call.
 """
 

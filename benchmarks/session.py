@@ -5,12 +5,11 @@
     python benchmarks/session.py table --out docs/session.md
 
 ``latency``: from the call of ``tell`` to the return of the next ``ask`` with the file on a disk, syncs included, on
-Cora and Pubmed; the same when 100 to
-1,000 labels have been told, and how long of it the fit takes; a change of the 30th of 35 labels with the next ``ask``;
-reopening 500 labels. ``audit``: simulated sessions on ten graphs; how often the audit's 95 %
-interval holds the accuracy over all nodes that train nothing, and how far the accuracy on labels left out is from it.
-``table`` writes the
-tables of both into the document; that of the latency is of the classifier `views`, session-latency-views.json.
+Cora and Pubmed; the same when 100 to 1,000 labels have been told, and how long of it the fit takes; a change of the
+30th of 35 labels with the next ``ask``; reopening 500 labels. ``audit``: simulated sessions on ten graphs; how often
+the audit's 95 % interval holds the accuracy over all nodes that train nothing, and how far the accuracy on labels left
+out is from it. ``table`` writes the tables of both into the document; that of the latency is of the classifier `views`,
+session-latency-views.json.
 """
 
 from __future__ import annotations

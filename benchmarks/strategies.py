@@ -4,8 +4,8 @@
     python benchmarks/strategies.py --device cuda --runs 100
 
 A rollout's time depends on its queries as well: training on well connected nodes reaches more of the graph. So each
-strategy's queries are
-also played again without any choosing: ``times_replay`` tells what the choice adds to the training that it leads to.
+strategy's queries are also played again without any choosing: ``times_replay`` tells what the choice adds to the
+training that it leads to.
 """
 
 from __future__ import annotations

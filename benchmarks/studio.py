@@ -3,13 +3,10 @@
     python benchmarks/studio.py --out benchmarks/results/studio-load.json
 
 Every client has a name of its own and answers once a second, for two minutes: it tells the label of the node that it
-was asked, and asks for the next.
-Every tenth time it also labels twelve further nodes in bulk.
-The time is from sending the label to having the next query. The studio is ``nodewise studio`` in a process of its own,
-its session on a disk; the
-page is the work page in Chromium, which draws what changes. Afterwards the studio is killed, and every label that it
-had acknowledged must be in the
-session's file.
+was asked, and asks for the next. Every tenth time it also labels twelve further nodes in bulk. The time is from sending
+the label to having the next query. The studio is ``nodewise studio`` in a process of its own, its session on a disk;
+the page is the work page in Chromium, which draws what changes. Afterwards the studio is killed, and every label that
+it had acknowledged must be in the session's file.
 """
 
 from __future__ import annotations

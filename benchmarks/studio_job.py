@@ -5,13 +5,11 @@
     python benchmarks/studio_job.py --out benchmarks/results/studio-job.json
 
 The texts are names with descriptions, one line each where the lists hold no more, from the package lists of this Debian
-machine (``apt-cache dumpavail``), 250 of each of the eight sections that hold the
-most packages, catch-alls left out; the section is the class, and is not in the table. ``nodewise studio`` runs in a
-process of its own; Chromium opens
-the page, chooses the file, names the classes, and answers as somebody who knows every section and needs no time to
-read: so the seconds are those
-that the page and the studio take. A step lasts from the press of a key to the next question being ready for one. Then
-sure predictions are reviewed in the
+machine (``apt-cache dumpavail``), 250 of each of the eight sections that hold the most packages, catch-alls left out;
+the section is the class, and is not in the table. ``nodewise studio`` runs in a process of its own; Chromium opens the
+page, chooses the file, names the classes, and answers as somebody who knows every section and needs no time to
+read: so the seconds are those that the page and the studio take. A step lasts from the press of a key to the next
+question being ready for one. Then sure predictions are reviewed in the
 table: all rows in sight are chosen, wrong ones are left out one by one, the rest is confirmed in bulk.
 """
 

@@ -4,8 +4,7 @@
     python benchmarks/studio_pictures.py --out docs/images
 
 It starts `nodewise studio`, makes a session of made-up letters (`studio_letters.py`), answers as somebody who knows the
-topics would, and
-looks at every view, light and dark, on a desktop and on a phone.
+topics would, and looks at every view, light and dark, on a desktop and on a phone.
 """
 
 from __future__ import annotations

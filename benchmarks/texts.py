@@ -5,8 +5,8 @@ Time and memory of every stage, beside an older state of the code.
     python benchmarks/texts.py [--rows 200000] [--before DIR]
 
 Texts are drawn: 60,000 words by Zipf's law, ten topics that prefer a few hundred words each, 20 to 600 words a text,
-110 on average. Each command is a process
-of its own. With `--before`, the root of a checkout, its commands do the same, in turns.
+110 on average. Each command is a process of its own. With `--before`, the root of a checkout, its commands do the same,
+in turns.
 """
 
 from __future__ import annotations

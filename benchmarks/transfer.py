@@ -4,9 +4,8 @@
     python benchmarks/transfer.py --released DIR --out benchmarks/results/reference.json
 
 With ``--released``, the state dicts of the paper's authors, random and degree are run on the paper's five graphs and
-compared with reference
-figures made by an independent implementation. With ``--policies``, every NAME-SEED.safetensors is run on the paper's
-target graphs of NAME.
+compared with reference figures made by an independent implementation. With ``--policies``, every NAME-SEED.safetensors
+is run on the paper's target graphs of NAME.
 """
 
 from __future__ import annotations

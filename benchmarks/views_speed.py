@@ -7,9 +7,8 @@ the closed form.
     python benchmarks/views_speed.py --device cuda --batch 10,100 --profile       where the time goes, kernel by kernel
 
 A rollout is 35 queries on Cora, views and splits given, and the test scores at the end. What is compared is measured in
-the same process, in turns; the ratios are
-those of the medians. ``operations_a_step`` counts what PyTorch is asked to compute in a middle step, views of memory
-left out.
+the same process, in turns; the ratios are those of the medians. ``operations_a_step`` counts what PyTorch is asked to
+compute in a middle step, views of memory left out.
 """
 
 from __future__ import annotations

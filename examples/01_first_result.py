@@ -1,8 +1,8 @@
 """A first result: which handwritten digits to label.
 
 1,797 pictures of digits, each joined to those nearest to it. A strategy chooses which to label, a classifier learns
-from them, and the
-other pictures are scored. Every strategy meets the same splits, so that their differences can be tested run by run.
+from them, and the other pictures are scored. Every strategy meets the same splits, so that their differences can be
+tested run by run.
 """
 
 import nodewise as nw

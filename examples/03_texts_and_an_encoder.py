@@ -1,8 +1,7 @@
 """Texts, with an encoder of your own.
 
 An encoder is any function from a list of texts to an array, one row a text: a sentence transformer's `model.encode`
-will do. Here it is a
-small one of word pairs, so that nothing has to be downloaded.
+will do. Here it is a small one of word pairs, so that nothing has to be downloaded.
 """
 
 import numpy as np

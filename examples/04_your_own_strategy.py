@@ -1,8 +1,7 @@
 """A strategy of your own.
 
 It gives every node a score for every run; the largest in the pool is asked. This one asks where the two likeliest
-classes are closest.
-The check says whether it keeps the contract that everything else relies on.
+classes are closest. The check says whether it keeps the contract that everything else relies on.
 """
 
 import torch

@@ -1,8 +1,7 @@
 """Train a policy of your own.
 
 A policy is trained once, on graphs whose labels are known, and then works on others. A real training takes 2,000
-episodes; these few only
-show how it is done, what is kept, and how the policy is used.
+episodes; these few only show how it is done, what is kept, and how the policy is used.
 """
 
 import nodewise as nw

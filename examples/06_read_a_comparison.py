@@ -1,8 +1,8 @@
 """Read a comparison: intervals, paired tests, ranks.
 
 Runs differ much from split to split; the same splits for all strategies make differences far surer than the means
-alone. `against_best`
-holds the paired tests, corrected for how many were made; `ranking` sets strategies in order over graphs.
+alone. `against_best` holds the paired tests, corrected for how many were made; `ranking` sets strategies in order over
+graphs.
 """
 
 import nodewise as nw

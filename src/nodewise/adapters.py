@@ -33,19 +33,16 @@ class PoolQuery:
     The rows are joined to their nearest, and a session is asked.
 
     What comes is what `nodewise.Session` asks on ``knn_graph(X, k, metric)`` with the same labels given, batch,
-    candidates, strategy and seed: each
-    call makes such a session and throws it away. The graph is made once for each X. Every call fits the classifier
-    anew, which takes as long as
-    opening a session does.
+    candidates, strategy and seed: each call makes such a session and throws it away. The graph is made once for each X.
+    Every call fits the classifier anew, which takes as long as opening a session does.
 
     It is no drop-in for scikit-activeml: it is not derived from its classes and never imports them, chooses with a
-    classifier of its own (a ``clf``
-    would not be asked), gives no utilities, and candidates are indices into X. Columns of X are used as they are:
-    standardise measurements first.
+    classifier of its own (a ``clf`` would not be asked), gives no utilities, and candidates are indices into X. Columns
+    of X are used as they are: standardise measurements first.
 
     Attributes:
-        k, metric: of the graph, as for `nodewise.knn_graph`.
-        strategy, classifier: as for `nodewise.Session.create`; by default `gain` with `views`.
+        k, metric: of the graph, as for `nodewise.knn_graph`. strategy, classifier: as for `nodewise.Session.create`; by
+        default `gain` with `views`.
         classes: every class, where some have no label yet; those in y by default.
         missing_label: what stands in y for a row without a label.
         random_state: the seed.

@@ -1,9 +1,8 @@
 """All that a plug-in must know: Classifier, Learner, Strategy and what they see, Observation.
 
 Whoever fulfils one of these contracts is a citizen of the house: an object of one's own works wherever a name does. The
-classes here can be
-inherited from, which brings a plain answer for everything that has one; or fulfilled without, by having the same names.
-`nodewise.testing.check_classifier` and `check_strategy` tell whether a contract is kept.
+classes here can be inherited from, which brings a plain answer for everything that has one; or fulfilled without, by
+having the same names. `nodewise.testing.check_classifier` and `check_strategy` tell whether a contract is kept.
 
 Shapes are told in the words run, node, class, step: everything works on a batch of independent runs over one graph.
 """
@@ -125,8 +124,7 @@ class Learner(Protocol):
     Attributes:
         num_classes: how many classes there are now; at least 1, so that there is something to predict.
         recordable: whether on a GPU every step does the same device work, so that it may be recorded once and replayed:
-            `add` and `fit` keep their
-            tensors' storage and ask the host for nothing.
+            `add` and `fit` keep their tensors' storage and ask the host for nothing.
     """
 
     num_classes: int
@@ -204,8 +202,8 @@ class Strategy(Protocol):
     Attributes:
         name: what it is called on the command line and in results.
         recordable: whether a step does the same device work every time, so that a GPU may record it once and replay it:
-            no Python state that
-            changes from step to step, no transfer to the host, nothing that reads `Observation.step_number`.
+            no Python state that changes from step to step, no transfer to the host, nothing that reads
+            `Observation.step_number`.
         reads_budget: whether its choices depend on how many queries there will be in all. If not, one rollout serves
             several budgets.
         stateless: whether its choice depends on the present alone, so that a session may begin it anew for every query.
@@ -270,12 +268,10 @@ class Observation(Protocol):
 
     Attributes:
         graph: the graph's matrices, without labels.
-        budget: how many queries may be made in all.
-        labelled, pool: bool [run, node].
+        budget: how many queries may be made in all. labelled, pool: bool [run, node].
         learner: what learns; a strategy may look, and must leave it as it is.
         memory: what the strategy has put there. It stays with the environment from episode to episode; where a step is
-            recorded, `begin` fills
-            tensors in place.
+            recorded, `begin` fills tensors in place.
     """
 
     graph: GraphTensors

@@ -2,8 +2,8 @@
 at a time.
 
 Dropout is drawn as `nodewise.classifiers.Gcn` draws it: first for the input at the nodes within two steps of a label,
-then for the
-hidden layer at those within one. What is drawn nowhere is left as it is; if it mattered, gradients would differ.
+then for the hidden layer at those within one. What is drawn nowhere is left as it is; if it mattered, gradients would
+differ.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ class PlainGcn:
     """One run.
 
     Args:
-        graph: as `Gcn` takes it.
-        w0, w1: the run's weights; copied.
+        graph: as `Gcn` takes it. w0, w1: the run's weights; copied.
     """
 
     def __init__(self, graph: Graph, w0: torch.Tensor, w1: torch.Tensor, settings: Gcn) -> None:

@@ -20,8 +20,7 @@ from tests.strategies.stages import strategy_named
 NAMES = sorted(STRATEGIES)
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 EXACT = Gcn(hidden=8, dropout=0.0, closing_epochs=1)
-"""Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any
-company.
+"""Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any company.
 """
 
 

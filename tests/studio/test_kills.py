@@ -2,9 +2,8 @@
 goes on differently.
 
 Beside the studio runs a mirror: a session in this process that nobody disturbs and that does, event by event, what the
-studio's log says. Its queries
-are chosen anew, so each query in the log is compared with the one that an undisturbed session gives after the same
-history.
+studio's log says. Its queries are chosen anew, so each query in the log is compared with the one that an undisturbed
+session gives after the same history.
 """
 
 from __future__ import annotations

@@ -83,9 +83,8 @@ def add_command(
         app: the application, or a group of commands.
         name: what the user types.
         function: takes the :class:`Screen`, then the command's arguments and options as typer declares them. Its
-            docstring is
-            the help text. It returns when done, and raises :class:`~nodewise.ground.errors.NodewiseError` when it
-            cannot.
+            docstring is the help text. It returns when done, and raises :class:`~nodewise.ground.errors.NodewiseError`
+            when it cannot.
         examples: command lines, one a line, shown below the help.
         panel: the heading under which the list of commands shows it.
     """

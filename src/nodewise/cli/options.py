@@ -202,8 +202,7 @@ def with_json_value(arguments: Sequence[str]) -> list[str]:
     """The arguments with ``--json`` alone read as ``--json -``.
 
     What follows it is its value where that is ``-`` or ends with .json; so the name of a session or a data set after it
-    is never taken for a
-    file to be written. ``--json=FILE`` takes any name.
+    is never taken for a file to be written. ``--json=FILE`` takes any name.
     """
     given: list[str] = []
     for position, argument in enumerate(arguments):
@@ -242,8 +241,7 @@ def read_plugin_settings(
     """The settings of the classifier and of the strategy that ``--set`` gives.
 
     A key may say whom it is for, as in ``classifier.hidden=32``; else it goes to the one of the two that knows it. The
-    classifier that is not named is
-    the policy's own, where there is a policy.
+    classifier that is not named is the policy's own, where there is a policy.
 
     Raises:
         InputError: neither or both know a key.
@@ -274,8 +272,7 @@ def read_settings_of_each(
     A key may say whom it is for, as in ``classifier.hidden=32``; else it goes to those of the two kinds that know it.
 
     Args:
-        texts: ``key=value`` each.
-        classifiers, strategies: by name; None: the default.
+        texts: ``key=value`` each. classifiers, strategies: by name; None: the default.
 
     Raises:
         InputError: nobody knows a key, or both classifiers and strategies do.

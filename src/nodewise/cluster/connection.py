@@ -52,8 +52,8 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
 
     Args:
         address: ``HOST:PORT`` of a head node, ``ray://HOST:PORT``, or ``"auto"`` for a cluster that this machine
-            belongs to; None: what the
-            environment variable ``RAY_ADDRESS`` names, else a cluster of this machine alone, which ends with the work.
+            belongs to; None: what the environment variable ``RAY_ADDRESS`` names, else a cluster of this machine alone,
+            which ends with the work.
         told: called, from a thread of Ray's, with what the cluster tells meanwhile: that a worker died, that it is out
             of memory.
 

@@ -28,8 +28,7 @@ __all__ = ["RayEngine"]
 RETRIES = 5
 """How often a chunk is begun again because its worker or its machine died. An error of the chunk's own is not retried.
 
-Everything random is seeded,
-so it would come again."""
+Everything random is seeded, so it would come again."""
 
 _LEAST_AHEAD = 64
 """Tasks that are given to Ray at least, so that a cluster that grows by demand sees some."""
@@ -40,9 +39,8 @@ class RayEngine:
     """Plays tasks on a Ray cluster, each on one thread of one core, or on a share of a GPU.
 
     A worker loads a graph by its reference and keeps it for the next task; chunks come back to this process alone,
-    which keeps them. A worker or a
-    machine that dies costs the chunks that it was at, which others begin again; if this process dies, the same call
-    goes on with what is stored.
+    which keeps them. A worker or a machine that dies costs the chunks that it was at, which others begin again; if this
+    process dies, the same call goes on with what is stored.
 
     Attributes:
         address: ``HOST:PORT``, ``ray://HOST:PORT`` or ``"auto"``; None: ``RAY_ADDRESS``, else a cluster of this machine

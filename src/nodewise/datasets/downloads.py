@@ -2,9 +2,8 @@
 data folder.
 
 Graphs come out as the record holds them, whatever form their source has: every edge once, no self loops, features
-sparse where they mostly are
-zeros. So the counts are those of the catalogue: PyTorch Geometric's count every edge twice, Citeseer's source repeats
-some, and so on.
+sparse where they mostly are zeros. So the counts are those of the catalogue: PyTorch Geometric's count every edge
+twice, Citeseer's source repeats some, and so on.
 """
 
 from __future__ import annotations

@@ -16,14 +16,13 @@ class DatasetInfo:
 
     Attributes:
         name: what it is called here; also the name of its file in the data folder.
-        description: nodes, edges and classes in words.
-        nodes, edges: how many; None where it is not known before the graph is there. Each undirected edge counts once.
+        description: nodes, edges and classes in words. nodes, edges: how many; None where it is not known before the
+        graph is there. Each undirected edge counts once.
         features: columns; 0: it has none.
         classes: how many.
         origin: ``"download"`` (fetched once, then kept in the data folder), ``"included"`` (comes with a dependency,
-            needs no network),
-            ``"generated"`` (from a seed) or ``"folder"`` (only where the data folder holds it; `remark` says where it
-            is to be had).
+            needs no network), ``"generated"`` (from a seed) or ``"folder"`` (only where the data folder holds it;
+            `remark` says where it is to be had).
         source: who publishes it.
         citation: where it was published first.
         licence: as its source states it; empty where the source states none.

@@ -51,12 +51,10 @@ def load_graph(
     """Loads a graph by name or path.
 
     A name is looked for in the data folder first, as ``NAME.npz``; any npz file there can be loaded by its name. A
-    graph that must be downloaded
-    is kept there. What has a folder or an ending that graphs have is a path; so is the name of a file or folder that no
-    data set has. A folder
-    may also hold a Reddit graph as the paper's authors released it, or a data set of the Open Graph Benchmark as its
-    package unpacks it; a data
-    folder that holds ``ogbn_arxiv`` in that form has ``ogbn-arxiv``.
+    graph that must be downloaded is kept there. What has a folder or an ending that graphs have is a path; so is the
+    name of a file or folder that no data set has. A folder may also hold a Reddit graph as the paper's authors released
+    it, or a data set of the Open Graph Benchmark as its package unpacks it; a data folder that holds ``ogbn_arxiv`` in
+    that form has ``ogbn-arxiv``.
 
     Args:
         name_or_path: such as ``"cora"`` or ``"my/graph.npz"``.

@@ -1,9 +1,8 @@
 """One function for each place that data sets come from; PyTorch Geometric, ogb and torch are imported only here.
 
 Each takes the name of the data set, what it is called there, and an empty folder to work in. Readers of PyTorch
-Geometric unpickle the files of some
-sources (Planetoid, MUSAE): trust these as you trust a package. What is kept in the data folder afterwards is never
-pickled.
+Geometric unpickle the files of some sources (Planetoid, MUSAE): trust these as you trust a package. What is kept in the
+data folder afterwards is never pickled.
 """
 
 from __future__ import annotations

@@ -89,8 +89,7 @@ def synthetic_graph(
     """A stochastic block graph with exactly the number of edges, within and between classes, that the settings ask for.
 
     Every edge is drawn by its ends, a node being chosen in proportion to its expected degree; edges that are there
-    already are drawn again.
-    Beyond the result itself, memory holds two integers an edge and one block.
+    already are drawn again. Beyond the result itself, memory holds two integers an edge and one block.
 
     Args:
         settings: what it is to be like; None: `SyntheticSettings` as they are.

@@ -1,8 +1,8 @@
 """The paper's Markov decision process (section 3.2) over a batch of runs: what is asked, seen, drawn and scored.
 
 `Environment` is the process, `EnvironmentObservation` what a strategy sees of it, `rollout` the loop in which a
-strategy chooses all nodes of an episode,
-`draw_splits` every run's own division of the labelled nodes, `f1_scores` what the learners are worth.
+strategy chooses all nodes of an episode, `draw_splits` every run's own division of the labelled nodes, `f1_scores` what
+the learners are worth.
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ class Environment:
     All tensors keep their storage from reset to reset, so that a step can be captured once on a GPU and replayed.
 
     Attributes:
-        learner: what learns from the answers.
-        labelled, pool: bool [run, node].
+        learner: what learns from the answers. labelled, pool: bool [run, node].
         step: queries made since the reset.
         budget: queries that an episode has room for.
         memory: what the present strategy keeps from step to step.
@@ -237,8 +236,8 @@ class EnvironmentObservation:
     def divergences(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The mean over a node's neighbours of KL(node ‖ neighbour) and of KL(neighbour ‖ node): [run, node] each.
 
-        Two sparse products in one: with m the mean over neighbours, the first is Σ p log p − p·m(log p), the second
-        m(Σ p log p) − log p·m(p). Both are zero for a node without neighbours (section 3.2).
+        Two sparse products in one: with m the mean over neighbours, the first is Σ p log p − p·m(log p), the second m(Σ
+        p log p) − log p·m(p). Both are zero for a node without neighbours (section 3.2).
         """
         if self.graph.device.type == "cuda":
             from nodewise.environment.prediction_kernels import divergences
@@ -466,13 +465,11 @@ def draw_splits(
     """Splits of the runs ``first_run`` to ``first_run + runs - 1``.
 
     A run's split follows from the seed and the run's number alone, so that strategies, devices and batch sizes share
-    it.
-    Nodes without a label are in none of the three.
+    it. Nodes without a label are in none of the three.
 
     Args:
         sizes: how many nodes are held out, if not the protocol's; or which ones are tested. The test nodes then are the
-            validation nodes as well:
-            nothing chooses by them here.
+            validation nodes as well: nothing chooses by them here.
     """
     known = np.flatnonzero(graph.y.cpu().numpy() >= 0)
     if len(known) == 0:
@@ -529,8 +526,7 @@ def f1_scores(guess: torch.Tensor, truth: torch.Tensor, classes: int) -> Scores:
     """Scores of single-label predictions, int64 [run, node] each.
 
     Micro-F1 of single-label predictions is the accuracy. Macro-F1 is the mean over the classes that occur in the truth
-    or the
-    guess, as scikit-learn's; a class that neither holds does not count.
+    or the guess, as scikit-learn's; a class that neither holds does not count.
     """
     runs = guess.shape[0]
     code = (torch.arange(runs, device=guess.device)[:, None] * classes + truth) * classes + guess

@@ -1,8 +1,7 @@
 """What a comparison found: scores by setting and method with paired tests and ranks, and its tables for people.
 
 A `ResultTable` is one record, written for the terminal, Markdown, LaTeX and CSV; `score_table` and `lead_table` make
-those of a comparison, `long_form` its
-rows for other programs.
+those of a comparison, `long_form` its rows for other programs.
 """
 
 from __future__ import annotations

@@ -25,8 +25,7 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
     """Writes ``comparison.json``, ``table.md``, ``table.tex``, ``table.csv`` and pictures.
 
     Curves are drawn for graphs with several budgets, win rates for two methods or more, critical differences for three
-    methods or more
-    over three graphs or more.
+    methods or more over three graphs or more.
 
     Returns:
         The files, in the order written.

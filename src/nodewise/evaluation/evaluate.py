@@ -39,8 +39,7 @@ class Evaluation:
     """What a strategy reached on a graph.
 
     Attributes:
-        features: what was done to the features.
-        micro_f1, macro_f1: percent, one value a run: [run].
+        features: what was done to the features. micro_f1, macro_f1: percent, one value a run: [run].
         queries: the nodes in the order asked: int64 [run, step].
         seconds: wall time of the runs.
     """

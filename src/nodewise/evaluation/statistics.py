@@ -3,11 +3,9 @@
 Their ranks over many graphs.
 
 The tests are scipy's. Few runs are not made to say more than they can: below `FEWEST_FOR_INTERVAL` runs there is no
-interval, below
-`FEWEST_FOR_TEST` no test, so that nothing is called significant there. Paired comparisons that are made together are
-corrected for how many they are.
-Ranks, Friedman's test and Nemenyi's critical difference are those of Demšar, Statistical Comparisons of Classifiers
-over Multiple Data Sets, JMLR 2006.
+interval, below `FEWEST_FOR_TEST` no test, so that nothing is called significant there. Paired comparisons that are made
+together are corrected for how many they are. Ranks, Friedman's test and Nemenyi's critical difference are those of
+Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 2006.
 """
 
 from __future__ import annotations
@@ -89,8 +87,7 @@ class PairedComparison:
         difference: first minus second, in points, mean and 95 % interval over runs.
         t_p: of Student's paired test that the mean difference is zero.
         permutation_p: of the same question when only the differences' signs are taken to be chance. Both are not a
-            number below
-            `FEWEST_FOR_TEST` runs.
+            number below `FEWEST_FOR_TEST` runs.
         corrected_p: ``t_p`` after Holm's correction over the comparisons made together; ``t_p`` itself for one alone.
         win_rate: share of runs in which the first is better, a tie counting half.
     """
@@ -292,8 +289,7 @@ def rank_strategies(means: Mapping[str, npt.ArrayLike]) -> Ranking:
 
     Args:
         means: by strategy: one mean score for each graph, in the same order for all. Graphs must be independent of each
-            other: several
-            budgets of one graph are not, so give their mean.
+            other: several budgets of one graph are not, so give their mean.
 
     Raises:
         InputError: fewer than two strategies, or different numbers of graphs.

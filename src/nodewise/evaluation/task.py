@@ -109,11 +109,10 @@ class Task:
     """A chunk of runs.
 
     Attributes:
-        graph: which graph, its features as the classifier gets them.
-        classifier, strategy: who learns and who asks.
+        graph: which graph, its features as the classifier gets them. classifier, strategy: who learns and who asks.
         budgets: queries, several where the strategy does not read its budget.
-        seed: everything random follows from it and from ``first``.
-        first, runs: which runs: ``first`` to ``first + runs - 1``.
+        seed: everything random follows from it and from ``first``. first, runs: which runs: ``first`` to ``first + runs
+        - 1``.
         splits: how many nodes are held out, or which are tested; None: the protocol's sizes.
         splits_of: whose split each run uses, if not its own: several runs on one split, for a search.
         score_on: the nodes that are scored.
@@ -260,8 +259,8 @@ def _play_curve(
     """One episode of every run, scored at each budget on the way.
 
     The scores are those that episodes of these budgets have, for the first queries of a longer episode are a shorter
-    episode, and a snapshot brings
-    the learner back after it has finished. Without snapshots every budget is an episode of its own.
+    episode, and a snapshot brings the learner back after it has finished. Without snapshots every budget is an episode
+    of its own.
     """
     nodes = splits.test if task.score_on == "test" else splits.validation
     seed = derive_seed(task.seed, "chunk", task.first)
@@ -332,10 +331,8 @@ class ChunkKey:
 
     Attributes:
         graph, fingerprint: the graph's name, and a digest of its edges, features and labels.
-        features: what was done to its features.
-        strategy, classifier: who asks and who learns, with their code.
-        first, runs: which runs: ``first`` to ``first + runs - 1``; results of a chunk of another size may differ in
-        rounding.
+        features: what was done to its features. strategy, classifier: who asks and who learns, with their code. first,
+        runs: which runs: ``first`` to ``first + runs - 1``; results of a chunk of another size may differ in rounding.
         splits, splits_of, score_on: as in `Task`.
     """
 

@@ -182,8 +182,7 @@ def class_labels(texts: Iterable[object], known: Sequence[str] = ()) -> tuple[li
     """Labels as texts, in the spelling of classes: the one rule for label columns, by every way in.
 
     Names in `known` stand for themselves. Else a cell that is empty or says so in a word (`is_missing`), None and NaN
-    are unlabelled; ``1.0`` is
-    ``1`` where all labels are whole numbers; what remains is spelled as `class_name` does.
+    are unlabelled; ``1.0`` is ``1`` where all labels are whole numbers; what remains is spelled as `class_name` does.
 
     Returns:
         One text a node, "" for an unlabelled one; what was changed, in words.
@@ -259,8 +258,7 @@ def tidy_name(name: object) -> str:
     Empty if nothing can be seen of it.
 
     A tab or line break inside becomes one blank, other control characters are dropped. No-break spaces, joiners and
-    emoji sequences inside
-    stay as they are.
+    emoji sequences inside stay as they are.
     """
     text = str(name)
     if text.isascii() and text.isprintable():

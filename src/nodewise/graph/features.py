@@ -113,8 +113,7 @@ def prepared(graph: Graph, wanted: str | None, default: str) -> Graph:
     Args:
         graph: any graph; `Graph.features` says what was done already.
         wanted: what the caller asked for. None: features that were preprocessed are left alone, others get `default`.
-            ``"raw"`` changes
-            nothing.
+            ``"raw"`` changes nothing.
         default: what is done where nobody asked.
 
     Returns:
@@ -143,9 +142,8 @@ def preprocess(graph: Graph, spec: str) -> Graph:
     """The graph with its features preprocessed.
 
     Sparse features stay sparse. `center` then keeps the column means in `Graph.x_offset` instead of subtracting them; a
-    step that cannot
-    follow it in this form (`unit`, `row`, `binary`) makes the features dense first, up to 2 GiB.
-    A graph without features gets structural ones before any step other than ``raw``.
+    step that cannot follow it in this form (`unit`, `row`, `binary`) makes the features dense first, up to 2 GiB. A
+    graph without features gets structural ones before any step other than ``raw``.
 
     Args:
         graph: any graph.
@@ -153,8 +151,7 @@ def preprocess(graph: Graph, spec: str) -> Graph:
 
     Returns:
         A graph that shares everything but its features; the same graph where nothing is to be done. `Graph.features`
-        tells the steps,
-        those done before first.
+        tells the steps, those done before first.
 
     Raises:
         UnknownNameError: if a step is not known.

@@ -47,8 +47,7 @@ class Graph:
         Graph('graph': 3 nodes, 2 edges, 1 dense feature, 2 classes, 1 unlabelled)
 
     `Graph.build` takes input of any form and brings it into this one; the constructor itself only accepts what is in
-    this form already.
-    Arrays are read-only.
+    this form already. Arrays are read-only.
 
     Attributes:
         edge_index: int64 [2, edge], each undirected edge once, row 0 < row 1, sorted by (row 0, row 1).
@@ -62,11 +61,9 @@ class Graph:
         extra: fields of a file that are not known here; they survive npz to npz.
         notes: what construction dropped or changed, in words.
         x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be
-            centred and stay
-            sparse. `dense_features` gives them as one array.
+            centred and stay sparse. `dense_features` gives them as one array.
         features: what was done to the features, in the spelling of `nodewise.graph.features.canonical_features`, such
-            as ``"row+center"``;
-            ``"raw"`` where nothing was, where there are none, or where nobody knows.
+            as ``"row+center"``; ``"raw"`` where nothing was, where there are none, or where nobody knows.
     """
 
     edge_index: npt.NDArray[np.int64]
@@ -131,8 +128,8 @@ class Graph:
             num_nodes: how many nodes; by default what the other parts say, else the largest index + 1.
             x: [node, feature], dense, scipy sparse, or None.
             y: [node] of integers (-1: unlabelled) or strings (empty, None or a word such as NaN: unlabelled), or None.
-                Without `class_names`, the classes are
-                those that occur, in order of their id or name; ids with gaps are compacted and become the names.
+                Without `class_names`, the classes are those that occur, in order of their id or name; ids with gaps are
+                compacted and become the names.
             class_names: names of the classes 0 … C-1, or, for labels given as strings, all classes in the order wanted.
             node_names: unique names.
             attributes: name -> one string a node.
@@ -324,9 +321,8 @@ class Graph:
             nodes: one row a node; the first row names the columns.
             edges: one row an edge, two of its columns naming the ends.
             **columns: which column is what, where its name does not tell: `id`, `label`, `text` (becomes TF-IDF
-                features), `features` (a list),
-                `source`, `target`; further `delimiter`, `encoding`, `max_words`, `name`. See
-                `nodewise.graph.io.tables.read_tables`.
+                features), `features` (a list), `source`, `target`; further `delimiter`, `encoding`, `max_words`,
+                `name`. See `nodewise.graph.io.tables.read_tables`.
         """
         from nodewise.graph.io.tables import read_tables
 

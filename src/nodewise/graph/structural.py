@@ -1,9 +1,8 @@
 r"""Features for graphs that have none, from the edges alone.
 
 They are the documented default: the same columns for every graph, so that what is learned on one graph can be used on
-another; the
-order of the nodes does not matter; nothing is drawn at random. With d(v) the degree, N(v) the neighbours and n the
-number of nodes:
+another; the order of the nodes does not matter; nothing is drawn at random. With d(v) the degree, N(v) the neighbours
+and n the number of nodes:
 
 ====  ==========================
 =======================================================================================
@@ -78,9 +77,8 @@ def triangles(graph: Graph, block: int = 20_000_000) -> Vector:
     """Triangles through each node, float64 [node].
 
     Edges are directed from the smaller to the larger degree, so that no node has many outgoing ones and hubs cost
-    little. With L the directed
-    adjacency, a triangle u → v → w, u → w occurs once in (L L) ∘ L, at (u, w), and once in (Lᵀ L) ∘ L, at (v, w).
-    The products are taken in blocks of rows of about `block` entries, which bounds the memory.
+    little. With L the directed adjacency, a triangle u → v → w, u → w occurs once in (L L) ∘ L, at (u, w), and once in
+    (Lᵀ L) ∘ L, at (v, w). The products are taken in blocks of rows of about `block` entries, which bounds the memory.
     """
     low, high = graph.edge_index
     swap = graph.degree[low] > graph.degree[high]

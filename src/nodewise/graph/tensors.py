@@ -37,8 +37,7 @@ def csr_product(matrix: torch.Tensor, dense: torch.Tensor, out: torch.Tensor | N
     time.
 
     ``torch.mm`` zeroes a matrix of the output's size and copies it into the output before it multiplies; a product that
-    adds
-    nothing to an output of our own does neither.
+    adds nothing to an output of our own does neither.
 
     Args:
         out: where the product goes, [rows, width]; new memory if None.
@@ -132,8 +131,8 @@ class GraphTensors:
 
     Attributes:
         adjacency: A, symmetric, 0 or 1.
-        degree: [node].
-        sparse_x, offset, dense_x: the features are ``sparse_x - offset`` or ``dense_x``; the one not used is None.
+        degree: [node]. sparse_x, offset, dense_x: the features are ``sparse_x - offset`` or ``dense_x``; the one not
+        used is None.
         y: [node], int64, -1 where unlabelled (all -1 without labels); `unlabelled` has none.
     """
 

@@ -40,8 +40,7 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
     """The device of that name, or torch's own object for it; ``"auto"`` is a GPU where there is one, else the CPU.
 
     An explicit request is honoured or refused, never replaced. A GPU asked for by number becomes torch's current one:
-    kernels and recorded
-    steps run there.
+    kernels and recorded steps run there.
 
     Raises:
         InputError: the device is unknown or not there.
@@ -81,8 +80,8 @@ def one_thread() -> Iterator[None]:
     """torch without gradients and on a single thread, as it was before afterwards.
 
     Sums then have one order, so that a session's numbers do not depend on how many cores there are; and with a single
-    run the work is so
-    small that threads waiting for each other cost more than they bring, many times more on a busy machine.
+    run the work is so small that threads waiting for each other cost more than they bring, many times more on a busy
+    machine.
     """
     import torch
 

@@ -35,12 +35,10 @@ def one_maker(path: Path, what: str, reporter: Reporter, patience: float) -> Ite
     """Lets one process at a time make something; whoever had to wait looks first whether it is there by now.
 
     The lock is the operating system's, on a file that is there while it is held: it ends with its process, however that
-    ends. A maker that comes to the
-    end takes the file away, and all who waited for it go on at once, also those for whom it could keep nothing; one
-    that was killed or failed leaves the
-    file, and the next makes it in its place while the others wait. A folder that cannot be written to, a file system
-    without locks and a maker that takes
-    longer than the patience cost no more than the work done twice.
+    ends. A maker that comes to the end takes the file away, and all who waited for it go on at once, also those for
+    whom it could keep nothing; one that was killed or failed leaves the file, and the next makes it in its place while
+    the others wait. A folder that cannot be written to, a file system without locks and a maker that takes longer than
+    the patience cost no more than the work done twice.
 
     Args:
         path: the lock's file.

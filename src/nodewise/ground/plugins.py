@@ -202,10 +202,9 @@ def code_digest(thing: Any) -> str | None:
     """A digest of the code that an object's results follow from; None where nothing tells it.
 
     An object's ``version``, if it has one, speaks for it. Of our own modules: the module's file and those of its room
-    that it imports. Of others': the
-    module's file and those of the same folder or package that it imports, and the same of classes that it inherits
-    from. What was typed into a shell
-    has neither. What an object's attribute ``code`` lists, functions and classes that it calls, counts as well.
+    that it imports. Of others': the module's file and those of the same folder or package that it imports, and the same
+    of classes that it inherits from. What was typed into a shell has neither. What an object's attribute ``code``
+    lists, functions and classes that it calls, counts as well.
     """
     version = getattr(thing, "version", None)
     if version is not None:

@@ -206,8 +206,7 @@ class Policy(nn.Module):
     """Scores nodes: h ← relu(Â (h W + b)) for each hidden layer (the MLP without Â), then a linear layer without bias.
 
     The bias is added before the propagation, as in the released policies. No parameter depends on the graph's size, so
-    the
-    policy works on any graph. Weights start uniform in ±1/√columns, biases at 0.
+    the policy works on any graph. Weights start uniform in ±1/√columns, biases at 0.
 
     Example:
         >>> import nodewise as nw
@@ -292,8 +291,7 @@ def register_policy_network(name: str) -> Callable[[PolicyNetwork], PolicyNetwor
     """Add an architecture under a name; policies that use it carry the name in their file.
 
     What is registered takes the number of state features, the width and number of hidden layers and a generator for its
-    weights, and gives a module that maps
-    the graph's tensors and states [run, node, feature] to scores [run, node].
+    weights, and gives a module that maps the graph's tensors and states [run, node, feature] to scores [run, node].
     """
 
     def add(network: PolicyNetwork) -> PolicyNetwork:

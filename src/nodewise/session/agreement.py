@@ -3,8 +3,7 @@
 It imports neither torch nor numpy.
 
 In closed form here: scikit-learn has Cohen's alone and costs a second to import, in a report that is read off the log
-in milliseconds; statsmodels
-has Fleiss' for as many votes on every node alone, and people do not label like that.
+in milliseconds; statsmodels has Fleiss' for as many votes on every node alone, and people do not label like that.
 """
 
 from __future__ import annotations
@@ -97,8 +96,7 @@ def fleiss_kappa(counts: list[Counter[str]]) -> tuple[float | None, dict[str, fl
     1 − Σ_i x_ij (n_i − x_ij) / (Σ_i n_i (n_i − 1) p_j (1 − p_j)) for class j.
 
     x_ij votes of the n_i on node i are for class j, which has the share p_j of all votes. With as many votes on every
-    node that is Fleiss'
-    formula; with different numbers every pair of votes has the same weight.
+    node that is Fleiss' formula; with different numbers every pair of votes has the same weight.
 
     Args:
         counts: for each node class -> votes, at least two.

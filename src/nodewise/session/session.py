@@ -52,10 +52,8 @@ class Session:
         2
 
     `create` makes a session, `open` goes on with one. The classifier is a pure function of graph, settings, seed and
-    the labels that count;
-    it is trained when something needs it, so telling, skipping and undoing do not wait for it. One object may be used
-    by several threads,
-    one file by several processes.
+    the labels that count; it is trained when something needs it, so telling, skipping and undoing do not wait for it.
+    One object may be used by several threads, one file by several processes.
 
     Attributes:
         path: the session's file.
@@ -115,8 +113,7 @@ class Session:
             budget: labels to ask for; by default the paper's for its graphs, else five a class.
             classes: the classes, if known; those of the graph by default. More may come.
             strategy: how nodes are chosen: a name, a strategy of your own or a policy; by default ``"policy"`` where a
-                policy is given, else the
-                default one.
+                policy is given, else the default one.
             policy: which policy: a shipped name, a file or a `Policy`.
             classifier: what learns: a name or a classifier of your own; by default the policy's own, else the default
                 one.
@@ -126,15 +123,13 @@ class Session:
             redundancy: annotators that every node should be labelled by.
             release_after: seconds after which an unanswered query may go to another annotator.
             use_labels: whether labels in the graph count as given. By default they do, unless every node has one: then
-                there would be
-                nothing to ask, and they are left out of sight.
+                there would be nothing to ask, and they are left out of sight.
             candidates: the nodes that may be asked; all by default.
             features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are
                 left alone.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
-            reporter: told what was decided.
-            wait, clock: as for `open`.
+            reporter: told what was decided. wait, clock: as for `open`.
 
         Raises:
             InputError: something given is wrong; says what to do.
@@ -178,15 +173,13 @@ class Session:
         """Go on with a session.
 
         Args:
-            path: its file.
-            classifier, strategy: those that it was begun with, where they are your own: opening a file imports no code.
-            A name, such as
+            path: its file. classifier, strategy: those that it was begun with, where they are your own: opening a file
+            imports no code. A name, such as
                 ``package.module:Name``, is made with the settings that the session was begun with.
             wait: seconds to wait for another process that is writing to it.
             clock: tells the time.
             reporter: told, when the classifier is first needed, where its code or the strategy's has changed since the
-                session was begun; without
-                one that is a Python warning.
+                session was begun; without one that is a Python warning.
 
         Raises:
             SessionFileError: it is missing, damaged, newer, or its graph has changed; it is left as it is.
@@ -286,13 +279,11 @@ class Session:
         """Label many nodes in one go, such as a region of the map or a list of predictions that are right.
 
         They train the classifier, spend no budget, and are taken back as one. No accuracy is measured on them, since
-        nobody has looked at
-        each for itself: they count neither for the audit nor for cross-validation.
+        nobody has looked at each for itself: they count neither for the audit nor for cross-validation.
 
         Args:
             nodes: indices or names.
-            label: a class's name for all, or one for each.
-            annotator, new_class, overrule: as for `tell`.
+            label: a class's name for all, or one for each. annotator, new_class, overrule: as for `tell`.
 
         Returns:
             The number of the event in the log.
@@ -456,8 +447,7 @@ class Session:
 
         Args:
             reporter: told the progress. The work is then done on a classifier of its own, so that the reporter may ask
-                and tell meanwhile;
-                the numbers are the same.
+                and tell meanwhile; the numbers are the same.
 
         Raises:
             SessionError: nothing has been told yet.
@@ -496,8 +486,7 @@ class Session:
         Args:
             path: where to; never over the session's own file or its graph.
             keep_formulas: in a CSV, leave cells that a spreadsheet would run (``=``, ``@``, ``+``, ``-`` …) as they
-                are. By default such a
-                cell gets an apostrophe in front.
+                are. By default such a cell gets an apostrophe in front.
             format: ``"label-studio"`` makes a .json of tasks that Label Studio imports; None: the ending says the form.
         """
         with self._lock:
@@ -565,8 +554,7 @@ class Session:
         """Whether there is nothing left to ask.
 
         The budget is spent, or every node is labelled or skipped by somebody, and the audit is complete. Whoever has
-        not skipped a node
-        that another has may still ask for it.
+        not skipped a node that another has may still ask for it.
         """
         with self._lock:
             history = self.refresh()

@@ -82,9 +82,8 @@ def make_strategy(
 
     Args:
         strategy: one of `STRATEGIES`, an entry point's name, ``package.module:Name``, a trained policy, or a strategy;
-            None: the default, or
-            ``"policy"`` where one is given. As the command line writes them: ``policy:mine.safetensors``,
-            ``age:0.2/0.3/0.5``.
+            None: the default, or ``"policy"`` where one is given. As the command line writes them:
+            ``policy:mine.safetensors``, ``age:0.2/0.3/0.5``.
         policy: which policy ``"policy"`` uses: a shipped name, a file or a `Policy`; the default one if None.
         settings: what it is made with, by name.
         imports: whether ``package.module:Name`` may be imported.

@@ -25,12 +25,10 @@ class Age(Strategy):
     random.
 
     By default the weights change with time, as Cai et al. draw them in each run and step: with t nodes labelled, γ ~
-    Beta(1, 1.005 − f^t)
-    weighs centrality, (1 − γ)/2 each entropy and density. The expected γ falls from nearly 1 to 1/2: first the graph
-    counts, then
-    what the classifier has learned of it; the larger f (``basef``), the later. Section 4.1 of the paper speaks of fixed
-    weights for transfer; its
-    released program has f as AGE's parameter. `search_age_weights` finds both on a labelled graph.
+    Beta(1, 1.005 − f^t) weighs centrality, (1 − γ)/2 each entropy and density. The expected γ falls from nearly 1 to
+    1/2: first the graph counts, then what the classifier has learned of it; the larger f (``basef``), the later.
+    Section 4.1 of the paper speaks of fixed weights for transfer; its released program has f as AGE's parameter.
+    `search_age_weights` finds both on a labelled graph.
 
     Args:
         weights: fixed weights of entropy, centrality and density: three numbers for all runs, or [run, 3] with each

@@ -53,21 +53,17 @@ class Anrmab(Strategy):
     2018, "Active discriminative network representation learning".
 
     The arms are K = 3. Each advises a distribution over the pool, q_k(v) ∝ exp(20 · percentile rank of v), a node is
-    drawn from their mixture
-    φ(v) = Σ_k p_k q_k(v), with p_k = (1 − K p_min) w_k / Σ w + p_min and p_min = sqrt(ln K / (K T)) for a budget of T.
-    In the next step, after an epoch with its label, the arms are paid:
+    drawn from their mixture φ(v) = Σ_k p_k q_k(v), with p_k = (1 − K p_min) w_k / Σ w + p_min and p_min = sqrt(ln K /
+    (K T)) for a budget of T. In the next step, after an epoch with its label, the arms are paid:
 
     - the reward is importance-weighted accuracy at the node just asked, r = [v is predicted right] / (n φ(v)), n the
-      size of the
-      pool then: its expectation is the accuracy over the whole pool, however unevenly nodes are drawn;
+      size of the pool then: its expectation is the accuracy over the whole pool, however unevenly nodes are drawn;
     - each arm's share is r̂_k = r q_k(v) / φ(v);
     - w_k ← w_k exp(p_min / 2 · (r̂_k + 1/p_k · sqrt(ln(N/δ) / (K T)))), EXP4.P's update, with N nodes and δ = 0.1.
 
     Only the label that was asked for is read; validation labels are never used. Gao et al. publish no code; the form of
-    q_k with its
-    sharpness of 20 is that of the implementation released with the paper, which differs in paying the arms at each step
-    for all nodes
-    asked so far, as the sum of their r over T.
+    q_k with its sharpness of 20 is that of the implementation released with the paper, which differs in paying the arms
+    at each step for all nodes asked so far, as the sum of their r over T.
     """
 
     name = "anrmab"

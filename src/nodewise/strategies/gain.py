@@ -30,14 +30,14 @@ _VIEWS, _LEAST_WEIGHT = 4, 0.01
 _EARLY, _CANDIDATES, _LOOKED_AT = 2, 8, 2048
 """In the first two queries a class the expected error decides among the eight best.
 
-It is looked at on 2,048 evenly spaced nodes at least, on all where
-there are not twice as many: with 512 the choices were worse by half a point at one and two labels a class."""
+It is looked at on 2,048 evenly spaced nodes at least, on all where there are not twice as many: with 512 the choices
+were worse by half a point at one and two labels a class."""
 
 _GRAM_NODES = 2**17
 """Nodes that the sum over all nodes is taken from at least, where there are twice as many or more.
 
-What that costs falls with the root of their number:
-with 4,096 of 20,000 nodes the chosen one's gain was 0.8 % below the best on average over ten views, 6 % at worst."""
+What that costs falls with the root of their number: with 4,096 of 20,000 nodes the chosen one's gain was 0.8 % below
+the best on average over ten views, 6 % at worst."""
 
 _SHARING = 4
 """Runs from which products of columns are kept, on the CPU."""
@@ -55,9 +55,9 @@ def variance_gain(
     Σ_v w_v cov(u, v)² / (var(u) + r), [run, node].
 
     With the posterior covariance zᵤᵀ M z_v of a ridge regression with prior variance 1 the sum is zᵤᵀ M G M zᵤ, G = Σ_v
-    w_v z_v z_vᵀ: columns² work
-    a node instead of one for each pair of nodes. On graphs of 262,144 nodes or more G comes from evenly spaced
-    nodes. Several views are done at once, with a dimension more in front of everything but ``wanted``.
+    w_v z_v z_vᵀ: columns² work a node instead of one for each pair of nodes. On graphs of 262,144 nodes or more G comes
+    from evenly spaced nodes. Several views are done at once, with a dimension more in front of everything but
+    ``wanted``.
 
     Args:
         across: z of all nodes, turned: [column, node].
@@ -107,14 +107,11 @@ class Gain(Strategy):
     prediction is.
 
     A node is undecided by (1 − margin)², its margin the difference of the two largest probabilities that the closed
-    form (`views`) gives it. The four views
-    with most weight count, each gain divided by its largest and times the view's weight. The posterior is the
-    classifier's own where that is `views`,
-    else one that is kept beside it, so the queries do not depend on the classifier. While labels are few, two a class,
-    the expected error decides among the
-    eight best. The variance does not depend on the answers: in a batch each further
-    node is chosen as if those before it had been answered, so that the batch is diverse by itself. Equal scores are
-    settled at random.
+    form (`views`) gives it. The four views with most weight count, each gain divided by its largest and times the
+    view's weight. The posterior is the classifier's own where that is `views`, else one that is kept beside it, so the
+    queries do not depend on the classifier. While labels are few, two a class, the expected error decides among the
+    eight best. The variance does not depend on the answers: in a batch each further node is chosen as if those before
+    it had been answered, so that the batch is diverse by itself. Equal scores are settled at random.
     """
 
     name = "gain"
@@ -279,10 +276,9 @@ def _least_error(learner: ViewsLearner, covariances: torch.Tensor, scores: torch
     wrong: int64 [run].
 
     Asked c and answered a, the mean of node x moves by δ_x (e_a − 1/C − μ_c), δ_x = Σ_v s_v cov_v(x, c) / (var_v(c) +
-    r_v), s_v how far view v's labels move
-    the mean. Every answer is tried, weighted by how likely it is; errors are 1 − max softmax(6 μ). Only class a's odds
-    depend on the answer, by the factor
-    exp(6 δ_x), so one softmax of a node and a candidate serves all answers.
+    r_v), s_v how far view v's labels move the mean. Every answer is tried, weighted by how likely it is; errors are 1 −
+    max softmax(6 μ). Only class a's odds depend on the answer, by the factor exp(6 δ_x), so one softmax of a node and a
+    candidate serves all answers.
     """
     solution, leading, stride = learner.solution(), learner.views.leading, max(1, scores.shape[1] // _LOOKED_AT)
     mean, classes = learner.mean(), learner.num_classes

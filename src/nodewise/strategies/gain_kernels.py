@@ -357,10 +357,9 @@ def gain_scores(
 
     Args:
         leading: the views' leading columns, [view, node, column].
-        mean: the posterior's, [node, run, class].
-        weights, stretch, chosen, ridges: of the fit, [run, view]; ``chosen`` is the ridge's number.
-        covariance: float64 [view, ridge, run, column, column].
-        pool, noise: [run, node].
+        mean: the posterior's, [node, run, class]. weights, stretch, chosen, ridges: of the fit, [run, view]; ``chosen``
+        is the ridge's number.
+        covariance: float64 [view, ridge, run, column, column]. pool, noise: [run, node].
         step: int64 [1].
         counting: how many views count at most, and from which weight on.
         early: steps in which the expected error decides among the best ``candidates``, on at least ``looked_at`` evenly

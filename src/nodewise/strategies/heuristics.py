@@ -36,11 +36,9 @@ class Heuristics:
     What is carried lies in the observation's memory.
 
     Density is the nearness to the nearest of C k-means centres, C the number of classes. The clusters are of the
-    predicted
-    probabilities, as in the code released with the paper; Cai et al. and the paper speak of embeddings. They are seeded
-    once an
-    episode and carried from step to step, two iterations each, where the released code starts ten times anew for every
-    query.
+    predicted probabilities, as in the code released with the paper; Cai et al. and the paper speak of embeddings. They
+    are seeded once an episode and carried from step to step, two iterations each, where the released code starts ten
+    times anew for every query.
     """
 
     def begin(self, observation: Observation) -> None:

@@ -25,10 +25,8 @@ class KCenter(Strategy):
     """The greedy k-center of Sener & Savarese (2018, algorithm 1) over the classifier's hidden layer.
 
     The pool node with the largest distance to its nearest labelled node first; the first query at random. Distances are
-    taken
-    anew in every step, since the hidden layer changes with every epoch. (The code released with the paper measures them
-    between
-    predicted probabilities.)
+    taken anew in every step, since the hidden layer changes with every epoch. (The code released with the paper
+    measures them between predicted probabilities.)
     """
 
     name = "kcenter"

@@ -2,8 +2,7 @@
 is summed up.
 
 So a query takes the same time and memory, however large the graph is. What it may cost is bounded by how much better
-the best of all nodes is than the best
-of 65,536: benchmarks/sampling.py measures it on graphs small enough for both.
+the best of all nodes is than the best of 65,536: benchmarks/sampling.py measures it on graphs small enough for both.
 """
 
 from __future__ import annotations

@@ -22,8 +22,7 @@ def percentiles(values: torch.Tensor) -> torch.Tensor:
     """The share of a row's values that are smaller than each of them, in [0, 1): [..., node] to [..., node].
 
     Equal values share a rank, so that the nodes' order does not matter. One sort: in sorted order a value's rank is the
-    index
-    at which its equals begin.
+    index at which its equals begin.
     """
     count = values.shape[-1]
     on_cpu = values.device.type == "cpu"  # where numpy's sort takes less than half of torch's time

@@ -1,10 +1,8 @@
 """The web page for labelling: a page without any framework, a REST API, and one worker that uses the session.
 
 The page is plain HTML, CSS and JavaScript modules, which come with the package and need no network. That is so for two
-reasons. A strict
-Content-Security-Policy makes it impossible that text from a graph is ever run. And a page whose state is the session's
-file, and nothing
-on the server, survives reloads, restarts of the server and phones that sleep.
+reasons. A strict Content-Security-Policy makes it impossible that text from a graph is ever run. And a page whose state
+is the session's file, and nothing on the server, survives reloads, restarts of the server and phones that sleep.
 """
 
 from __future__ import annotations

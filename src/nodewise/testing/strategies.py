@@ -19,8 +19,7 @@ from nodewise.testing.promises import Suite, graph_parts, odd_graphs, reordered,
 __all__ = ["check_strategy"]
 
 _EXACT = Gcn(hidden=8, dropout=0.0, closing_epochs=1)
-"""Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any
-company.
+"""Without dropout, whose draws are dealt out over all runs, a run's classifier is the same to the bit in any company.
 """
 
 _RUNS, _BUDGET = 3, 6

@@ -3,9 +3,8 @@
 A grid search on a labelled source graph, scored on its validation nodes.
 
 Two forms are searched: fixed weights, as the paper words it, and ``basef``, the parameter of the released program's
-changing weights. Different
-parameters are different runs of one batch, so that a whole grid is played at the price of a few rollouts, and one
-rollout serves all budgets.
+changing weights. Different parameters are different runs of one batch, so that a whole grid is played at the price of a
+few rollouts, and one rollout serves all budgets.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ class AgeSearch:
         scores: mean validation Micro-F1 of each, percent.
         basef: the best one of the changing weights.
         basefs: every one that was tried.
-        basef_scores: mean validation Micro-F1 of each, percent.
-        runs, basef_runs: runs of each triple, and of each ``basef``.
+        basef_scores: mean validation Micro-F1 of each, percent. runs, basef_runs: runs of each triple, and of each
+        ``basef``.
     """
 
     weights: Weights

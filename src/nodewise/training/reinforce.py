@@ -150,8 +150,7 @@ def train_policy(
         out: the policy file. Beside it are kept the last policy, the log (JSON lines) and, while training lasts, a
             checkpoint.
         resume: go on from the checkpoint beside ``out``; on the CPU the outcome is the same to the bit as undisturbed.
-            A training that has
-            ended is not done again.
+            A training that has ended is not done again.
         keep_every: episodes after which the policy of the moment is kept, too, as NAME.EPISODE.safetensors beside
             ``out``; 0: never.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
@@ -310,8 +309,7 @@ def _update(policy: Policy, adam: torch.optim.Adam, source: _Source, advantages:
 
     Returns:
         Whether the policy was alive: told nodes apart in at least half of the steps. With hidden units that are 0 on
-        all nodes it does not, and has no
-        gradient.
+        all nodes it does not, and has no gradient.
     """
     environment, states = source.environment, source.explorer.states
     runs, steps, nodes, _ = states.shape

@@ -1,12 +1,10 @@
 """The paper's classifier, a two-layer GCN, for many independent runs at once, on the CPU.
 
 Section 4.1 and the protocol: logits = Â relu(Â X W0) W1 with no bias, dropout on the input and the hidden layer, Adam
-with L2
-added to the gradient, loss = mean cross-entropy over the labelled nodes, scaled by min(labelled, 10) / 10.
+with L2 added to the gradient, loss = mean cross-entropy over the labelled nodes, scaled by min(labelled, 10) / 10.
 
 Gradients are written out by hand and restricted to the rows that the loss reaches (see `Field`). How training ends,
-`train_to_the_end`, is the same on a
-GPU, whose learner is in `cuda`.
+`train_to_the_end`, is the same on a GPU, whose learner is in `cuda`.
 """
 
 from __future__ import annotations
@@ -41,14 +39,11 @@ class Gcn(Classifier):
     Attributes:
         closing_epochs: epochs after the last label: what "until convergence" was in the released code.
         convergence: the share by which the training loss must fall in ten epochs for a run to go on after the last
-            label, as the paper words it;
-            ``closing_epochs`` are then the most. 0: exactly so many.
+            label, as the paper words it; ``closing_epochs`` are then the most. 0: exactly so many.
         observed: what strategies see between two labels, and a session shows with its questions: the output of the
-            ``"updated"`` weights, as the paper has
-            it, or that of the ``"training"`` pass itself, before its update and with dropout on, as in the released
-            code. What is predicted at the end
-            is the output after training in both cases. The training pass takes longer, most on a CPU and where features
-            are dense.
+            ``"updated"`` weights, as the paper has it, or that of the ``"training"`` pass itself, before its update and
+            with dropout on, as in the released code. What is predicted at the end is the output after training in both
+            cases. The training pass takes longer, most on a CPU and where features are dense.
     """
 
     name = "gcn"
@@ -110,10 +105,9 @@ class GcnLearner(Learner):
     """Runs of the GCN over one graph on the CPU, each with weights, labels and dropout of its own.
 
     With a number of classes at the start their weights are drawn together, as the paper's; classes that come by name
-    have weights that follow from the
-    seed and the name, uniform in ±1/√(classes there are then), and what Adam remembers of them starts at zero. With no
-    class known there is one
-    nameless column, so that a forward pass has something to give.
+    have weights that follow from the seed and the name, uniform in ±1/√(classes there are then), and what Adam
+    remembers of them starts at zero. With no class known there is one nameless column, so that a forward pass has
+    something to give.
 
     Attributes:
         w0: [run, feature, hidden].
@@ -340,11 +334,9 @@ def train_to_the_end(learner: GcnLearner | GcnCudaLearner, reporter: Reporter | 
     A number of them, as in the released code, or until the training loss stops falling, as the paper words it.
 
     With a ``convergence`` c above 0 a run ends when its training loss, taken every ten epochs without dropout, has
-    fallen by less than the share c
-    since the look before; ``closing_epochs`` are then the most. A run that has ended keeps its weights while others go
-    on, so that no run depends on
-    those beside it. Nothing waits for the host, so that a GPU can record it; there all epochs are played, whatever has
-    ended.
+    fallen by less than the share c since the look before; ``closing_epochs`` are then the most. A run that has ended
+    keeps its weights while others go on, so that no run depends on those beside it. Nothing waits for the host, so that
+    a GPU can record it; there all epochs are played, whatever has ended.
     """
     settings, weights = learner.settings, (learner.w0, learner.w1)
     if settings.convergence == 0:
@@ -378,8 +370,7 @@ def labelled_loss(
     """The mean cross-entropy of each run's labelled nodes: [run].
 
     Args:
-        logits: [run, node, class], dropout off.
-        nodes, labels: int64 [run, label].
+        logits: [run, node, class], dropout off. nodes, labels: int64 [run, label].
         filled: which of these are there, bool [label]; all by default.
     """
     chosen = logits.gather(1, nodes[..., None].expand(-1, -1, logits.shape[2]))
@@ -440,10 +431,8 @@ class Field:
     matrices restricted to it.
 
     The loss of a two-layer GCN reads the hidden layer at the labelled nodes and their neighbours (the *near* nodes),
-    and the
-    input at those nodes' neighbours (the *far* nodes). Training on these rows alone gives the same gradients as
-    training on the
-    whole graph; on Cora with 35 labels that is a fifth of the hidden layer and half of the input.
+    and the input at those nodes' neighbours (the *far* nodes). Training on these rows alone gives the same gradients as
+    training on the whole graph; on Cora with 35 labels that is a fifth of the hidden layer and half of the input.
 
     Attributes:
         queried: the labelled nodes in the order in which they came, [run, label].

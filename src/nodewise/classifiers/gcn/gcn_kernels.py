@@ -1,10 +1,8 @@
 """GPU kernels of the GCN's training step, one program for a (node, run), restricted to the rows that the loss reaches.
 
 Dropout is drawn where it is used, from (seed, epoch, run, layer) and the element's place, so that the backward pass
-draws the same
-again and nothing is stored. The names follow `field`: labelled nodes, near nodes (their neighbours), far nodes (the
-neighbours'
-neighbours).
+draws the same again and nothing is stored. The names follow `field`: labelled nodes, near nodes (their neighbours), far
+nodes (the neighbours' neighbours).
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Views of a graph: matrices of node vectors that need no label, made once for each graph.
 
 Features are scaled by row, reduced to their leading 256 directions, and only then diffused, which is the same since
-both are linear; sparse ones are
-never dense as a whole. Every view is centred (those of features), brought to rows of unit length and reduced to its
-leading columns, sorted by how much
-they carry. Reductions are eigenvectors of Gram matrices, exact, or Lanczos' to a tolerance beyond which nothing that is
-drawn matters (`reduction`).
+both are linear; sparse ones are never dense as a whole. Every view is centred (those of features), brought to rows of
+unit length and reduced to its leading columns, sorted by how much they carry. Reductions are eigenvectors of Gram
+matrices, exact, or Lanczos' to a tolerance beyond which nothing that is drawn matters (`reduction`).
 """
 
 from __future__ import annotations
@@ -155,8 +153,8 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
     With P the symmetric propagation D^-1/2 (A + I) D^-1/2, W the random walk with loops and N the mean over neighbours:
 
     - ``near``, ``far``, ``farther``, ``farthest``: features diffused by P, z ← (1 − α) P z + α x, with α 0.1, 0.05,
-      0.02 and 0.005 in 10, 20, 40 and 100
-      steps, the last two of features less their means; ``walk``: by W, as ``near``;
+      0.02 and 0.005 in 10, 20, 40 and 100 steps, the last two of features less their means; ``walk``: by W, as
+      ``near``;
     - ``own``: the features; ``two hops``: N N x; ``layers``: own, one and two hops side by side;
     - ``spectrum``: leading eigenvectors of (D + d̄)^-1/2 A (D + d̄)^-1/2, d̄ the mean degree, times their eigenvalues;
     - ``role``: cosines of the ranks of the node's degree, of its neighbours' mean degree and of theirs.
@@ -276,8 +274,7 @@ def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]
     For α and K the sum is (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
 
     Columns are diffused in blocks, each on one core from the first step to the last: so few of them stay in the
-    processor's caches, and a product takes a
-    quarter of the time.
+    processor's caches, and a product takes a quarter of the time.
     """
     totals = {name: np.empty_like(x) for name in wanted}
 

@@ -3,11 +3,9 @@
 The same matrices to a stated tolerance, in a number of products that does not grow with the graph.
 
 Two things cost most. Features diffused a hundred times grow smooth: most of their directions fade, and are dropped once
-they cannot change what is being
-summed up by more than a ten-thousandth of its size. Eigenvectors come from a block of columns that a polynomial of the
-matrix is applied to, in a fixed
-number of products; Lanczos' method needs the more steps the larger the graph, since eigenvalues lie closer to each
-other.
+they cannot change what is being summed up by more than a ten-thousandth of its size. Eigenvectors come from a block of
+columns that a polynomial of the matrix is applied to, in a fixed number of products; Lanczos' method needs the more
+steps the larger the graph, since eigenvalues lie closer to each other.
 """
 
 from __future__ import annotations
@@ -57,8 +55,8 @@ def diffuse_large(
     """The same as `construction.diffuse`, up to a rotation of the columns.
 
     With ‖P‖ ≤ 1 and coefficients that sum up to 1, a direction of P^k x changes no sum by more than its own size from
-    there on. Directions whose sizes,
-    all together, are below the tolerance are dropped, so that the later of a hundred products have few columns.
+    there on. Directions whose sizes, all together, are below the tolerance are dropped, so that the later of a hundred
+    products have few columns.
 
     Args:
         matrix: gives the product of P with columns.
@@ -117,10 +115,9 @@ def leading_eigenvectors(matrix: Product, count: int, wanted: int) -> tuple[Arra
     [wanted], [node, wanted].
 
     A block of columns, drawn from a fixed seed, is multiplied by Chebyshev polynomials of the matrix that are small
-    wherever the block's eigenvalues are
-    not, and brought to the best basis of what it spans after each. Eigenvalues that stand apart come out to six digits;
-    those that crowd together at the
-    edge of a random graph's spectrum are mixed with their neighbours, as they are by any change of the graph.
+    wherever the block's eigenvalues are not, and brought to the best basis of what it spans after each. Eigenvalues
+    that stand apart come out to six digits; those that crowd together at the edge of a random graph's spectrum are
+    mixed with their neighbours, as they are by any change of the graph.
 
     Args:
         matrix: gives its product with columns.

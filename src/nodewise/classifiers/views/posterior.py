@@ -3,19 +3,16 @@
 Leave-one-out predictions, the members' weights, and the mean, all in closed form.
 
 A *member* is ridge regression on one view with one strength r of the prior and one centre of its targets. With the
-labelled rows Z of the view, targets Y
-(one-hot) less the centre p and Q = (Z Zᵀ + r I)⁻¹:
+labelled rows Z of the view, targets Y (one-hot) less the centre p and Q = (Z Zᵀ + r I)⁻¹:
 
 - the prediction of a node z is p + zᵀ Zᵀ Q (Y − p);
 - left out of its own fit, label i is predicted as y_i − [Q (Y − p)]_i / Q_ii, exactly as a fit without it would.
 
 Centres are the even one, 1/C, and the labels' smoothed shares, which are counted without label i in its own
-leave-one-out prediction. Predictions are stretched
-by the factor that fits the leave-one-out ones best, and members weighed by softmax(−8 · leave-one-out loss). Labels
-come one by one: Q grows by
-bordering, Q ← Q + s u uᵀ with u = Q k − e and s = 1 / (zᵀz + r − kᵀ Q k), k the new row's products with the labelled
-ones. The buffers keep
-their place, so that a GPU can record a step.
+leave-one-out prediction. Predictions are stretched by the factor that fits the leave-one-out ones best, and members
+weighed by softmax(−8 · leave-one-out loss). Labels come one by one: Q grows by bordering, Q ← Q + s u uᵀ with u = Q k −
+e and s = 1 / (zᵀz + r − kᵀ Q k), k the new row's products with the labelled ones. The buffers keep their place, so that
+a GPU can record a step.
 """
 
 from __future__ import annotations
@@ -59,8 +56,8 @@ Labels from which two cores share the views.
 _FEW, _SMALL = 8, 2**22
 """Columns up to which a product is fastest with these in rows, on a CPU, and numbers in the views from which.
 
-With more columns, or with views that stay
-in the cache, it is faster from the other side, which also keeps each class in one piece."""
+With more columns, or with views that stay in the cache, it is faster from the other side, which also keeps each class
+in one piece."""
 
 _MANY, _TALL_BLOCK, _LANES = 100_000, 2**14, 16
 """Nodes from which the mean is computed in blocks on all cores, nodes in a block, and the multiple of columns that is
@@ -119,8 +116,7 @@ class Members:
 
     Attributes:
         targets: one-hot, zero where there is no label: [run, class, label].
-        number: of labels, at least 1: [1].
-        of_targets, of_ones: Q Y and Q 1: [view, ridge, run, class, label].
+        number: of labels, at least 1: [1]. of_targets, of_ones: Q Y and Q 1: [view, ridge, run, class, label].
         predicted: leave-one-out predictions, less 1/C.
         scale: what they were stretched by: [centre, view, ridge, run].
         loss: of each label: [centre, view, ridge, run, label].

@@ -1,12 +1,10 @@
 """Many features in their leading directions: a view depends on these alone, and diffusing them costs a fraction.
 
 Few features by the eigenvectors of their Gram matrix. Many by Lanczos' method with blocks of columns: all blocks so far
-are kept, every new one is made
-orthogonal to all of them, and the eigenvectors are the best that their span holds (Rayleigh and Ritz), once each
-fulfils its equation to the tolerance.
-That is a few products of matrices, where one vector at a time (scipy's ARPACK) reads the whole basis again and again: a
-tenth of the time.
-The first block is drawn from a fixed seed; what comes out does not depend on it beyond the tolerance.
+are kept, every new one is made orthogonal to all of them, and the eigenvectors are the best that their span holds
+(Rayleigh and Ritz), once each fulfils its equation to the tolerance. That is a few products of matrices, where one
+vector at a time (scipy's ARPACK) reads the whole basis again and again: a tenth of the time. The first block is drawn
+from a fixed seed; what comes out does not depend on it beyond the tolerance.
 """
 
 from __future__ import annotations

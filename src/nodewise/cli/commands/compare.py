@@ -95,11 +95,9 @@ def compare(
     """Compare strategies on the same splits, with paired tests.
 
     A strategy is a name; policy:NAME|FILE is one of several policies, age:0.2/0.3/0.5 is AGE with fixed weights,
-    package.module:Name is your own,
-    as for classifiers. --set gives a setting to each of them that knows it.
-    With --out, every finished chunk of runs is kept: after a kill the same command goes on where it was. With --engine
-    ray, chunks are played
-    side by side on a Ray cluster; the scores are the same.
+    package.module:Name is your own, as for classifiers. --set gives a setting to each of them that knows it. With
+    --out, every finished chunk of runs is kept: after a kill the same command goes on where it was. With --engine ray,
+    chunks are played side by side on a Ray cluster; the scores are the same.
     """
     from nodewise.classifiers import make_classifier
     from nodewise.evaluation import ChunkStore, Method

@@ -37,10 +37,8 @@ def demo(
     """Try nodewise on an embedded graph; needs no network.
 
     Which handwritten digits to label, as nodewise chooses by default (gain, with the classifier views, which needs no
-    training), and as the paper's policy
-    does, which was trained on citations between papers (with its classifier, a GCN). Both have seen neither pictures
-    nor this graph; random choice is
-    set beside each, on the same splits.
+    training), and as the paper's policy does, which was trained on citations between papers (with its classifier, a
+    GCN). Both have seen neither pictures nor this graph; random choice is set beside each, on the same splits.
     """
     from nodewise.datasets import load_graph
     from nodewise.evaluation import compare as run

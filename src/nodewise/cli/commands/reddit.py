@@ -91,8 +91,8 @@ def build(
 ) -> None:
     """Build the paper's kind of graphs from a month of posts and comments.
 
-    A build that was stopped goes on where it was when the same command is given again. The graphs
-    appear when all is done.
+    A build that was stopped goes on where it was when the same command is given again. The graphs appear when all is
+    done.
     """
     from json import loads
 

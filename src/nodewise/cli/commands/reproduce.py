@@ -99,13 +99,11 @@ def reproduce(
     """Redo the paper's tables and figures, theirs beside ours.
 
     Tables: same-domain (table 1), cross-domain (2), policy-architecture (3), state-features (4), datasets (5),
-    cross-domain-cora-pubmed (6),
-    cross-domain-citeseer-pubmed (7). Figures: budgets (2, left), training-graphs (2, right), case-study (3),
-    budgets-cora (4, left), training-budget
-    (4, right). table1 or figure2 will do as well.
+    cross-domain-cora-pubmed (6), cross-domain-citeseer-pubmed (7). Figures: budgets (2, left), training-graphs (2,
+    right), case-study (3), budgets-cora (4, left), training-budget (4, right). table1 or figure2 will do as well.
 
-    What is finished is kept in --out: a second call goes on.
-    The authors' policies stand beside ours where the data folder holds them as pretrain_NAME.pkl.
+    What is finished is kept in --out: a second call goes on. The authors' policies stand beside ours where the data
+    folder holds them as pretrain_NAME.pkl.
 
     With trainings, the policies that the experiments need and that are not there yet are trained at full length,
     checkpointed.

@@ -49,10 +49,8 @@ def build_reddit(
     """Builds post graphs from Reddit dumps as the paper's Appendix B describes, and saves them with a report.
 
     The graphs are ``reddit1.npz``, ``reddit2.npz``, … in `out`, one for each full group of posts in order of time, and
-    the report is
-    ``reddit-report.json``. They appear when the build has succeeded, and not before. A build that was stopped goes on
-    where it was when it
-    is started again with the same files.
+    the report is ``reddit-report.json``. They appear when the build has succeeded, and not before. A build that was
+    stopped goes on where it was when it is started again with the same files.
 
     Args:
         submissions: files, folders or globs of submission dumps: a JSON object a line, plain, bz2, xz, gz or zst.

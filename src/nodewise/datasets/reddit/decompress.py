@@ -1,8 +1,7 @@
 """Decompressed bytes of a file, whatever it was packed with, and a loud failure where a packed file ends too early.
 
 DuckDB would read some of these forms itself, but for others it returns a few rows and no error; so nothing but plain
-lines
-reaches it.
+lines reaches it.
 """
 
 from __future__ import annotations

@@ -33,12 +33,10 @@ def shared_user_edges(
     """The edges between posts that share at least `shared` users, int64 [2, edge], row 0 < row 1, sorted.
 
     The number of users that two posts share is an entry of B Bᵀ, with B the 0/1 matrix [post, user]. It is computed a
-    block of rows at a
-    time, so memory is bounded. A user with d posts adds d² entries, most of which come to nothing when nobody else is
-    shared; so users with
-    more than `busy` posts are kept out of that product. They are looked up for the pairs it finds, and pairs that share
-    `shared` of them
-    alone are found from the different sets of busy users that posts have, of which there are few.
+    block of rows at a time, so memory is bounded. A user with d posts adds d² entries, most of which come to nothing
+    when nobody else is shared; so users with more than `busy` posts are kept out of that product. They are looked up
+    for the pairs it finds, and pairs that share `shared` of them alone are found from the different sets of busy users
+    that posts have, of which there are few.
 
     Args:
         post: [pair], index of a post.

@@ -48,8 +48,7 @@ def read_glove(
     """The needed words that the file has, in its order, and their vectors, float32 [word, width].
 
     Lines are split at single spaces and read from the right: the last `width` fields are the vector, and what stands
-    before them is the
-    word, which may hold spaces or be empty.
+    before them is the word, which may hold spaces or be empty.
 
     Raises:
         InputError: if a line has another width or something that is not a number; the message names the line.

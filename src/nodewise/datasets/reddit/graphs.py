@@ -30,8 +30,7 @@ class Joined:
 
     Attributes:
         group: where it comes from.
-        component: nodes and edges; None when no two posts are joined.
-        ids, titles, bodies, links: one for each node.
+        component: nodes and edges; None when no two posts are joined. ids, titles, bodies, links: one for each node.
         ranks: [node], the rank of each node's subreddit.
         report: what is known so far.
     """

@@ -1,11 +1,9 @@
 """Reads a pickled numpy array without unpickling it.
 
 A pickle is a program, and `pickle.load` runs it. Here its instructions are walked by `pickletools.genops`, which runs
-nothing, and only those are
-understood with which numpy writes one plain array of numbers (protocols 0 to 5, numpy 1 and 2). The few functions that
-such a
-pickle calls are played here by hand; whatever else it asks for is refused by name. Nothing is allocated beyond the
-file's own bytes.
+nothing, and only those are understood with which numpy writes one plain array of numbers (protocols 0 to 5, numpy 1 and
+2). The few functions that such a pickle calls are played here by hand; whatever else it asks for is refused by name.
+Nothing is allocated beyond the file's own bytes.
 """
 
 from __future__ import annotations

@@ -18,8 +18,7 @@ def prefetch(source: Iterator[T], ahead: int = 1) -> Generator[T, None, None]:
     """The items of `source`, made while the consumer is busy with the one before.
 
     Decompression and the join engine both let go of Python's lock, so the two work at the same time. What `source`
-    raises is raised
-    here; closing this generator stops the thread.
+    raises is raised here; closing this generator stops the thread.
     """
     items: queue.Queue[object] = queue.Queue(ahead)
     stop = threading.Event()

@@ -21,8 +21,7 @@ class Publisher:
     """Collects graphs in a hidden folder and moves them, then their report, to where they belong.
 
     To be used as a context: what was not published is gone at its end. Each move is atomic. That moving has begun is
-    noted in the work
-    folder, so a build killed among the moves may finish them.
+    noted in the work folder, so a build killed among the moves may finish them.
 
     Args:
         out: the output folder.

@@ -1,8 +1,7 @@
 """What is taken from a line, and why a line is turned away.
 
 DuckDB parses the lines. Those from which it gets no usable record come here for a second opinion by Python's parser,
-which is more
-lenient (half a surrogate pair, bytes that are not UTF-8) and says what is wrong with the rest.
+which is more lenient (half a surrogate pair, bytes that are not UTF-8) and says what is wrong with the rest.
 """
 
 from __future__ import annotations

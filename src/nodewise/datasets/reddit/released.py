@@ -1,11 +1,9 @@
 """The paper's Reddit graphs as its authors released them: ``graphN.edgelist``, ``graphN.x.pkl`` and ``graphN.y.pkl``.
 
 They lie in ``data/reddit1401`` of the repository ShengdingHu/GraphPolicyNetworkActiveLearning, five graphs and the case
-study's, each in a folder of
-its own. The edge list's first line is the number of nodes, every other one an edge; x and y are pickled arrays, the
-mean GloVe vector of each post
-(float64 [node, 300]) and the number of its subreddit (int64 [node]). Nothing of them is ever executed (see
-`pickled_array`).
+study's, each in a folder of its own. The edge list's first line is the number of nodes, every other one an edge; x and
+y are pickled arrays, the mean GloVe vector of each post (float64 [node, 300]) and the number of its subreddit (int64
+[node]). Nothing of them is ever executed (see `pickled_array`).
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@
 3. In each group, the posts of the subreddits with the wanted ranks stay.
 
 Ties are broken so that a month gives the same graphs every time: posts of the same second by their id as Reddit counts
-them (base 36:
-the shorter first), subreddits with as many posts by name. Of lines with the same id the first counts.
+them (base 36: the shorter first), subreddits with as many posts by name. Of lines with the same id the first counts.
 """
 
 from __future__ import annotations

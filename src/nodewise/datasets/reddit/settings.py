@@ -98,9 +98,8 @@ class Limits:
 
     Attributes:
         memory_gb: memory for everything. Half of it is the join engine's, beyond which it works on disk; the rest is
-            for a
-            decompressor's window (up to 2 GB), the lines in flight, the vectors of the words that occur and one group's
-            edges.
+            for a decompressor's window (up to 2 GB), the lines in flight, the vectors of the words that occur and one
+            group's edges.
         threads: threads of the join engine; None for one a core.
         chunk_bytes: decompressed bytes that are read, stored and recorded as done together.
     """

@@ -25,8 +25,7 @@ def resolve_sources(kind: Kind, given: Source | Iterable[Source]) -> list[Path]:
     """The files that `given` names, each once, in the order given; those of a folder or a glob in order of their names.
 
     Of a folder, the files with the archives' prefix for this kind (``RS`` for submissions, ``RC`` for comments) are
-    taken; when no
-    file has such a prefix, all that look like dumps.
+    taken; when no file has such a prefix, all that look like dumps.
 
     Raises:
         InputError: if something named is not there, or nothing is left.

@@ -26,8 +26,7 @@ def known_words(text: str, known: Container[str]) -> Iterator[str]:
     """The words of the text that are known.
 
     A word with an apostrophe that is not known as a whole is tried as GloVe's makers would have cut it: ``Bob's`` as
-    Bob and 's,
-    ``mustn't`` as must and n't.
+    Bob and 's, ``mustn't`` as must and n't.
     """
     for word in words_of(text):
         if word in known:

@@ -44,10 +44,8 @@ def compared_cells(records: Sequence[Record]) -> list[Cell]:
     """Every cell that the paper prints for graphs which we have with the paper's features, once.
 
     Where two of our rows stand beside one of the paper's (AGE with fixed weights, the authors' policy) the first
-    counts. A number that the paper
-    prints for a graph in two tables counts once, where it stands first: how many cells there are follows from the paper
-    alone. Graphs with structural
-    features are left out: there is nothing to compare.
+    counts. A number that the paper prints for a graph in two tables counts once, where it stands first: how many cells
+    there are follows from the paper alone. Graphs with structural features are left out: there is nothing to compare.
     """
     cells: dict[tuple[object, ...], Cell] = {}
     for cell in _all_cells(records):

@@ -30,8 +30,7 @@ def usual_sequence(queries: npt.NDArray[np.int64], nodes: int) -> list[int]:
     The smaller of equals.
 
     Every run has a split of its own, so a node that one run asks early another cannot ask at all; without the condition
-    some nodes
-    would stand in the sequence twice.
+    some nodes would stand in the sequence twice.
 
     Args:
         queries: [run, step].

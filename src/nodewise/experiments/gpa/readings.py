@@ -1,15 +1,13 @@
 """What a person says about a result, with its numbers filled in from the result files when the page is made.
 
 A reading is Markdown in which ``{word arguments}`` stands for a number or a list of graphs; arguments are separated by
-``|``, several of a kind by
-``;``. Since nothing is typed, no number can be wrong or grow old:
+``|``, several of a kind by ``;``. Since nothing is typed, no number can be wrong or grow old:
 
     GPA leads AGE by {lead featured | GPA | AGE} points, beyond chance on {ahead featured | GPA | AGE}.
 
 Graphs are names, or ``featured`` and ``structural``: those of the experiment that were played with their own features,
-and the others. ``other:``
-before a name is another experiment, ``@50`` after it a budget, ``#2`` its second part. A last argument ``macro`` takes
-Macro-F1.
+and the others. ``other:`` before a name is another experiment, ``@50`` after it a budget, ``#2`` its second part. A
+last argument ``macro`` takes Macro-F1.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
     python -m nodewise.experiments.gpa.report --results benchmarks/results --out docs/reproduction.md
 
 A file ``NAME.reading.md`` beside ``NAME.json`` is what a person says about the result; it is taken in below the tables,
-its numbers filled in
-(see `readings`). A file ``departures.md`` beside the folder of results becomes ``departures.md`` beside the report in
-the same way.
+its numbers filled in (see `readings`). A file ``departures.md`` beside the folder of results becomes ``departures.md``
+beside the report in the same way.
 """
 
 from __future__ import annotations

@@ -193,8 +193,7 @@ class AgeSettings:
     Attributes:
         settings: ``weights`` or ``basef``, as the strategy takes it.
         searched: whether it was found on the source graphs at the budget that was asked for. If not, fixed weights are
-            those of another budget, and
-            ``basef`` is its authors' 0.95.
+            those of another budget, and ``basef`` is its authors' 0.95.
     """
 
     settings: dict[str, Any]

@@ -48,8 +48,8 @@ def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, 
 
     Returns:
         The symmetric 0/1 matrix, float32 CSR [node, node]; the features that count, [node, feature], CSR where they are
-        stored so and not centred,
-        else dense, or None; the labels, int64 [node], or None. What is read-only in the graph is so here.
+        stored so and not centred, else dense, or None; the labels, int64 [node], or None. What is read-only in the
+        graph is so here.
     """
     x = graph.x if graph.x_offset is None else graph.dense_features()
     return graph.adjacency(), x, graph.y

@@ -26,16 +26,14 @@ def from_networkx(
     """The graph of a networkx one, directed or with parallel edges too.
 
     Nodes called 0, 1, 2 … in order have no names here; otherwise a node's name is ``str(node)``. Node attributes that
-    are texts become
-    attributes; `Graph.notes` says which others were dropped.
+    are texts become attributes; `Graph.notes` says which others were dropped.
 
     Args:
         graph: any networkx graph with at least one node.
         label: node attribute with the class; by default "label", "class", "category" …, where there is one. A node
             without it is unlabelled.
         features: node attribute with a row of numbers (or a dict column -> value), or a list of attributes with a
-            number each; by
-            default "x", where there is one.
+            number each; by default "x", where there is one.
 
     Raises:
         GraphError: if there are no nodes, an attribute is missing, or features do not fit together.
@@ -102,8 +100,8 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
     attributes.
 
     "x" is a float32 row where features are dense, and a dict column -> value of what is not 0 where they are sparse.
-    ``graph["nodewise"]`` holds
-    class names, the number of feature columns, their offset and what was done to them. `Graph.extra` is left out.
+    ``graph["nodewise"]`` holds class names, the number of feature columns, their offset and what was done to them.
+    `Graph.extra` is left out.
 
     Raises:
         GraphError: if an attribute is called "label" or "x".

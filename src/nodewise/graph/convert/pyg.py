@@ -35,10 +35,8 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
     """The graph of a PyTorch Geometric `Data`.
 
     `x`, `edge_index` (or `adj_t`) and `y` are understood, and, as `to_pyg` writes them, `name`, `class_names`,
-    `node_names`, `attributes`,
-    `x_offset`, `feature_preprocessing` (a text such as "unit"). Other tensors, such as masks, become `Graph.extra`;
-    weights of edges are
-    dropped and noted.
+    `node_names`, `attributes`, `x_offset`, `feature_preprocessing` (a text such as "unit"). Other tensors, such as
+    masks, become `Graph.extra`; weights of edges are dropped and noted.
 
     Args:
         data: of one kind of nodes and edges; features dense or sparse; on any device.
@@ -108,8 +106,7 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
     Args:
         graph: any graph.
         sparse: keep sparse features as a sparse COO tensor, with `x_offset` beside it where they are centred. By
-            default `x` is the dense
-            float32 tensor [node, feature] of the features that count.
+            default `x` is the dense float32 tensor [node, feature] of the features that count.
     """
     import torch
     from torch_geometric.data import Data

@@ -1,8 +1,7 @@
 """Edge lists: two columns, one row an edge.
 
 Written with a tab between the ends (a comma for .csv). Comments at the top, which other programs pass over, tell the
-number of nodes and, where
-they have any, their names. Labels, features and the like have no place here.
+number of nodes and, where they have any, their names. Labels, features and the like have no place here.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ def read_edgelist(path: str | Path) -> Graph:
     Lines that start with # or % are comments.
 
     Ids may be numbers or strings. Numbers from 0 without gaps are the nodes' indices; otherwise the ids become the
-    nodes' names, in order.
-    A third column, such as weights, is passed over; a line with one id alone is a node without edges.
+    nodes' names, in order. A third column, such as weights, is passed over; a line with one id alone is a node without
+    edges.
 
     Raises:
         GraphError: if the file is missing, empty, cut off, or holds no edges in this form.

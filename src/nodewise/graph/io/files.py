@@ -1,8 +1,8 @@
 """Reading and writing a graph in any form: a file by its ending, another library's object by what it is.
 
 Files come from strangers. What a file claims of its size is compared with what it can hold before anything is
-allocated, so that reading takes
-at most 64 MiB and `MEMORY` times the file's size (of a folder: of its files together), whatever it holds.
+allocated, so that reading takes at most 64 MiB and `MEMORY` times the file's size (of a folder: of its files together),
+whatever it holds.
 """
 
 from __future__ import annotations

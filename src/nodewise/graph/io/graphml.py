@@ -1,9 +1,8 @@
 """Graphs as GraphML, the XML that Gephi, yEd, igraph and networkx read.
 
 Each node has its label, its attributes and its non-zero features as data elements, one key for each feature column; a
-key of the graph
-holds what they do not say (names of classes, number of columns). Files from elsewhere: attributes of numbers become
-features, texts attributes.
+key of the graph holds what they do not say (names of classes, number of columns). Files from elsewhere: attributes of
+numbers become features, texts attributes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The parts of a GraphML document, read as a stream.
 
 networkx's `read_graphml` in its place takes 1.8 times the time and 4.6 times the memory on Cora, and expands the
-entities of a stranger's DOCTYPE
-(`benchmarks/libraries.py`).
+entities of a stranger's DOCTYPE (`benchmarks/libraries.py`).
 """
 
 from __future__ import annotations

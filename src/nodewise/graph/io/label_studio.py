@@ -1,9 +1,8 @@
 """Label Studio's JSON: its tasks of one choice each as a table, and a task as it is written.
 
 A file is an array of tasks: ``data`` holds what is shown, ``annotations`` what people have chosen, ``predictions`` what
-a program has. A choice stands in
-``result`` as ``{"type": "choices", "from_name": …, "to_name": …, "value": {"choices": ["spam"]}}``
-(https://labelstud.io/guide/task_format).
+a program has. A choice stands in ``result`` as ``{"type": "choices", "from_name": …, "to_name": …, "value": {"choices":
+["spam"]}}`` (https://labelstud.io/guide/task_format).
 """
 
 from __future__ import annotations
@@ -31,9 +30,8 @@ def read_tasks(path: str | Path, label: str | None = None) -> Table:
     ``id`` too where no field is one.
 
     A task's label is what most annotations say, between equals the one that was said first; one that is marked as
-    ground truth decides. Annotations that
-    were cancelled or choose nothing do not count, and predictions are no labels. ``annotator`` has those that count, by
-    e-mail address, number or name.
+    ground truth decides. Annotations that were cancelled or choose nothing do not count, and predictions are no labels.
+    ``annotator`` has those that count, by e-mail address, number or name.
 
     Args:
         path: the file.

@@ -1,16 +1,13 @@
 """Graphs as npz files, the form that keeps everything.
 
 Fields: `edge_index` [2, edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x` [node, feature] or as CSR
-in `x_data`, `x_indices`,
-`x_indptr`, `x_shape`, with `x_offset` [feature] where they are centred, and `feature_preprocessing` where anything was
-done to them,
-such as "row+center" · `name` · `class_names` · `node_names` · `attribute_names` and one
-field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index` may be missing. Any other field is kept
-as it is.
-Strings are unicode arrays; where those would waste memory or lose a trailing NUL, a JSON list as UTF-8 bytes (uint8).
-Nothing is ever pickled, and a file with pickled objects is refused; so is one whose fields would expand beyond 16 MiB
-and 24
-times its size, or dense features, which may be mostly zeros, beyond 16 MiB and 128 times.
+in `x_data`, `x_indices`, `x_indptr`, `x_shape`, with `x_offset` [feature] where they are centred, and
+`feature_preprocessing` where anything was done to them, such as "row+center" · `name` · `class_names` · `node_names` ·
+`attribute_names` and one field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index` may be
+missing. Any other field is kept as it is. Strings are unicode arrays; where those would waste memory or lose a trailing
+NUL, a JSON list as UTF-8 bytes (uint8). Nothing is ever pickled, and a file with pickled objects is refused; so is one
+whose fields would expand beyond 16 MiB and 24 times its size, or dense features, which may be mostly zeros, beyond 16
+MiB and 128 times.
 """
 
 from __future__ import annotations

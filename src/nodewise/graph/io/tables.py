@@ -106,14 +106,12 @@ def read_tables(
         id: column of the ids, strings or numbers, each once; by default one called id, node, name …, else the first
             column.
         label: column of the classes, an empty cell (or a word such as NaN) for an unlabelled node; by default one
-            called label, class,
-            category …, if there is one; an empty text for none.
+            called label, class, category …, if there is one; an empty text for none.
         text: column that becomes TF-IDF features; its text is kept to be shown, too.
         source: column of `edges` with one end; by default source, from, src …, else the first.
         target: column of `edges` with the other end.
         features: columns of numbers that become features; by default, without `text`, all that hold numbers only and
-            are
-            neither classes nor names. ``[]`` for none.
+            are neither classes nor names. ``[]`` for none.
         max_words: words of `text` that become features, at most.
         delimiter: between cells; by default comma, semicolon or tab, whichever the first row has most of.
         encoding: of both files.

@@ -25,8 +25,7 @@ class Distances:
     """Scores and distances between the rows of a table; a larger score is a smaller distance.
 
     The score is the cosine, or for the Euclidean metric ``u·v - |v|²/2`` of the rows after their mean was subtracted
-    (dense ones) and
-    the largest was scaled to length 1: its order along a row is that of the distances.
+    (dense ones) and the largest was scaled to length 1: its order along a row is that of the distances.
 
     Args:
         x: finite float32 [row, feature], dense or CSR.
@@ -133,9 +132,8 @@ def _as_dense(x: Any) -> bool:
     """Whether all products of sparse rows take less time with some rows made dense at a time than with all sparse.
 
     Of sparse rows, every pair of rows that share a column costs for each such column; with dense ones, every entry of
-    all rows costs for each row, and
-    every cell of the dense ones. Texts, in which many rows share some words, are several times faster so; rows with
-    hardly anything in common are not.
+    all rows costs for each row, and every cell of the dense ones. Texts, in which many rows share some words, are
+    several times faster so; rows with hardly anything in common are not.
     """
     shared = float(np.square(np.bincount(x.indices, minlength=x.shape[1]), dtype=np.float64).sum())
     dense = x.shape[0] * (_ENTRY_COST * x.nnz + _CELL_COST * x.shape[1])

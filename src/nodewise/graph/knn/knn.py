@@ -61,8 +61,8 @@ def knn_graph(
     Two rows are joined if either is among the k nearest of the other. The result is exact and depends on nothing but
     the values and their
     order: `nodewise.graph.knn.neighbours.nearest_neighbours` tells how equal distances are settled. Under the cosine
-    metric, rows that have nothing
-    in common (similarity 0 or less) are not joined, so a node may stay isolated; the graph's notes say how many do.
+    metric, rows that have nothing in common (similarity 0 or less) are not joined, so a node may stay isolated; the
+    graph's notes say how many do.
 
     Args:
         x: numbers [node, feature], dense or sparse; they become the graph's features.
@@ -215,21 +215,17 @@ def knn_from_table(
     """The k-nearest-neighbour graph of a table's rows.
 
     Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all
-    other columns:
-    numbers standardised, categories as one column each. A column ``id``, ``name`` … without repetitions gives the nodes
-    their names.
-    Which column names mean what is told in `nodewise.graph.io.tables`.
-    Columns that a person may want to see stay as attributes: all of them up to 40, beyond that those that are no
-    numbers.
+    other columns: numbers standardised, categories as one column each. A column ``id``, ``name`` … without repetitions
+    gives the nodes their names. Which column names mean what is told in `nodewise.graph.io.tables`. Columns that a
+    person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
 
     Args:
         source: a CSV file with a heading, or column name -> cells (a pandas data frame will do).
         k: neighbours of each node.
         metric: what near means.
         label: the column of the labels, where an empty cell (or a word such as NaN) is an unlabelled node; None:
-            ``label``, ``class``,
-            ``category`` … where there is one. An empty text: there are no labels, and such a column is no feature
-            either.
+            ``label``, ``class``, ``category`` … where there is one. An empty text: there are no labels, and such a
+            column is no feature either.
         text: the column of texts, if these are the features.
         images: the column of paths, relative to the file's folder, if pictures are the features.
         id: the column of the nodes' names, each another one; None: ``id``, ``node``, ``name`` … whose cells all differ.
@@ -293,8 +289,8 @@ def knn_from_tasks(
     """The k-nearest-neighbour graph of Label Studio's tasks, a node each, with the labels that were chosen.
 
     `label` is the ``name`` of the choice where there are several. The field that is the text or the picture is found by
-    its usual names, or is the only one;
-    `text` or `images` names another. See `nodewise.graph.io.label_studio.read_tasks`.
+    its usual names, or is the only one; `text` or `images` names another. See
+    `nodewise.graph.io.label_studio.read_tasks`.
     """
     table = read_tasks(path, label)
     fields = [field for field in table.columns if field not in ("id", "label", "annotator")]
@@ -327,8 +323,8 @@ def graph_from_things(
     """The k-nearest-neighbour graph of a file of things, by its ending.
 
     .npy: embeddings; .txt: a text a line; .csv, .tsv: a table; .json: Label Studio's tasks; or a folder of pictures.
-    `text`, `images` and `label` name
-    columns of a table; for a folder of pictures ``label="folder"`` makes the folder that a picture is in its label.
+    `text`, `images` and `label` name columns of a table; for a folder of pictures ``label="folder"`` makes the folder
+    that a picture is in its label.
     """
     source = Path(source).expanduser()
     ending = source.suffix.lower()

@@ -1,8 +1,7 @@
 """The exact k nearest neighbours of every row, by blocks of matrix products.
 
 scikit-learn's `NearestNeighbors` in its place takes 1.3 times the time (3 times where rows repeat), with 0.03 GB
-instead of 0.28, and leaves open which
-of equally near rows it takes (`benchmarks/libraries.py`).
+instead of 0.28, and leaves open which of equally near rows it takes (`benchmarks/libraries.py`).
 """
 
 from __future__ import annotations
@@ -39,13 +38,10 @@ def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Rep
     """The pairs (row, one of its k nearest rows), exact and the same on every machine.
 
     Scores come from float32 products, a block of rows against all rows at a time. Where rounding could change which
-    rows are among the k
-    nearest, the distances in question are computed again in float64. Rows at the same distance are taken in the order
-    of their index,
-    counted onwards from the row itself and beginning anew after the last: so equal rows form a ring, not a star around
-    the first of them.
-    Under the cosine metric only rows with a positive similarity are neighbours: a row may have fewer than k, and a row
-    of zeros has none.
+    rows are among the k nearest, the distances in question are computed again in float64. Rows at the same distance are
+    taken in the order of their index, counted onwards from the row itself and beginning anew after the last: so equal
+    rows form a ring, not a star around the first of them. Under the cosine metric only rows with a positive similarity
+    are neighbours: a row may have fewer than k, and a row of zeros has none.
 
     Args:
         x: finite float32 [row, feature], dense or CSR.

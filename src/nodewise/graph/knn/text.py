@@ -17,9 +17,8 @@ def text_features(texts: Sequence[str], max_words: int = 2000) -> sp.csr_matrix[
     """TF-IDF features of texts, float32 CSR [text, word], rows of unit length.
 
     Words of two letters or more, in any language that parts them by spaces or signs. Words that only one text has, or
-    more than half of
-    them, say little and are left out, unless none would be left. Of the rest, the `max_words` most frequent are taken,
-    ties by letters. Nothing is random.
+    more than half of them, say little and are left out, unless none would be left. Of the rest, the `max_words` most
+    frequent are taken, ties by letters. Nothing is random.
 
     Args:
         texts: one a node; an empty one gets a row of zeros.
@@ -53,8 +52,7 @@ def encoded(texts: list[str], encoder: Callable[[list[str]], Any]) -> Any:
     Args:
         texts: one a node.
         encoder: a function list of texts -> array (numpy, torch or a list of rows), or an object with such a method
-            ``encode``, as of
-            sentence-transformers, or ``fit_transform``, as of scikit-learn's vectorizers.
+            ``encode``, as of sentence-transformers, or ``fit_transform``, as of scikit-learn's vectorizers.
 
     Raises:
         InputError: if it is none of these, or does not give one row of numbers for each text.

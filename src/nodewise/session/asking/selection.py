@@ -49,9 +49,8 @@ Plugged = TypeVar("Plugged", "Classifier", "Strategy")
 _TOLERANCE = 2.0
 """A graph is outside a policy's source graphs when its average degree is this many times beyond theirs.
 
-A denser one only if most of its nodes have
-more neighbours than the policy can tell apart as well (20): up to there the policies were measured to win, on graphs of
-4.5 to 14.4."""
+A denser one only if most of its nodes have more neighbours than the policy can tell apart as well (20): up to there the
+policies were measured to win, on graphs of 4.5 to 14.4."""
 
 
 def draft_queries(
@@ -84,10 +83,8 @@ def diverse_batch(
     """Up to ``count`` nodes, greedily by score.
 
     A node is passed over as long as there are others if it is a neighbour of one that is in the batch or with an
-    annotator already, or if its
-    predicted class has had its share of the batch, ``count`` / classes rounded up. So the first of a batch is the node
-    that a single query
-    would ask.
+    annotator already, or if its predicted class has had its share of the batch, ``count`` / classes rounded up. So the
+    first of a batch is the node that a single query would ask.
 
     Args:
         scores: how much each node is wanted, [node]; equal ones are taken in the order of the nodes.
@@ -161,8 +158,7 @@ class Rules:
         """Whether there is nothing more to ask.
 
         The budget is spent, or every node is labelled or skipped by somebody; the audit is complete in the same sense;
-        and every node that was
-        told one by one has been seen by as many as it should be.
+        and every node that was told one by one has been seen by as many as it should be.
 
         Args:
             history: what the log means.

@@ -167,9 +167,8 @@ class SessionSettings:
         release_after: seconds after which a query that its annotator has not answered may be given to another.
         use_labels: whether the labels in the graph count as given; otherwise they are never looked at.
         reason: why this strategy, in words.
-        features: what was done to the graph's features, for the record.
-        classifier_settings, strategy_settings: what these were made with.
-        classifier_digest, strategy_digest: of their code, where they are somebody's own.
+        features: what was done to the graph's features, for the record. classifier_settings, strategy_settings: what
+        these were made with. classifier_digest, strategy_digest: of their code, where they are somebody's own.
     """
 
     budget: int
@@ -341,8 +340,7 @@ def store_graph(
         graph: what to keep.
         session: the session's file.
         source: the file or folder that the graph was read from, as it is; where it is too large to lie inside, that is
-            referred to. Without
-            it, a copy is written beside the session.
+            referred to. Without it, a copy is written beside the session.
         limit: the largest size in bytes that lies inside.
     """
     if (

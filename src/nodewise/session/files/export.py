@@ -47,8 +47,7 @@ __all__ = [
 ExportFormat = Literal["label-studio"]
 """The forms that a file's ending does not tell."""
 _SPARSE = 0.2
-"""Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense
-one.
+"""Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense one.
 """
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
@@ -127,12 +126,10 @@ def write_export(
     """Write the file that the ending says, or the form that `format` names.
 
     ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``:
-    the graph with the labels
-    that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a dictionary of plain
-    tensors, which
-    ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))`` makes a `Data` of; sparse features,
-    such as those of texts, stay a sparse
-    tensor, which the first layer of most networks takes as it is, and ``data.x.to_dense()`` makes a plain one of.
+    the graph with the labels that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a
+    dictionary of plain tensors, which ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))``
+    makes a `Data` of; sparse features, such as those of texts, stay a sparse tensor, which the first layer of most
+    networks takes as it is, and ``data.x.to_dense()`` makes a plain one of.
     ``format="label-studio"``: a ``.json`` of tasks for Label Studio, with votes as annotations and predictions.
 
     Returns:

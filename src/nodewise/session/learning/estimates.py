@@ -93,8 +93,7 @@ def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes:
     """The accuracy on the labels, each predicted from all the others in closed form.
 
     It is biased: the labels were chosen because they are hard, or central, and not at random. The interval takes them
-    for a random sample, which
-    they are not.
+    for a random sample, which they are not.
 
     Args:
         learner: it has learned the labels.
@@ -132,8 +131,7 @@ def cross_validated(
     Labels ``beside`` train every fold and are never judged: told in bulk, they lean on predictions or on each other.
 
     It is biased: the labels were chosen because they are hard, or central, and not at random; and every classifier here
-    has learned from a
-    fifth fewer labels. The interval takes the labels for a random sample, which they are not.
+    has learned from a fifth fewer labels. The interval takes the labels for a random sample, which they are not.
     """
     import torch
 

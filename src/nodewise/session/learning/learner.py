@@ -3,11 +3,9 @@
 And the environment that they see.
 
 `follow` brings them to a history. A classifier that is trained takes the labels in their order, one epoch each: labels
-that were there before, in the same
-positions, are kept, and from the first difference on everything is replayed; snapshots are a cache in memory, without
-which the same numbers come out,
-later. A classifier in closed form takes all labels at once, sorted by node: its predictions do not depend on their
-order, and an undo is one fit.
+that were there before, in the same positions, are kept, and from the first difference on everything is replayed;
+snapshots are a cache in memory, without which the same numbers come out, later. A classifier in closed form takes all
+labels at once, sorted by node: its predictions do not depend on their order, and an undo is one fit.
 """
 
 from __future__ import annotations
@@ -37,8 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLearner"]
 
 MANY_NODES = 200_000
-"""Nodes from which predictions are computed where they are looked at, and shares of all nodes are told from a
-sample.
+"""Nodes from which predictions are computed where they are looked at, and shares of all nodes are told from a sample.
 """
 _GIVEN_EPOCHS = 35
 """Epochs, at most, on the labels that were there before the session."""
@@ -52,8 +49,7 @@ class SessionLearner:
 
     Args:
         tensors: the graph's; they may be shared.
-        settings: classes and seed.
-        classifier, strategy: those that the settings name.
+        settings: classes and seed. classifier, strategy: those that the settings name.
         given: labels that were there before the session; they are taken in together, one epoch for each but at most 35
             in all.
         candidates: nodes that may be asked, bool [node].
@@ -351,8 +347,8 @@ class Learners:
     """The learners of a session, one for each purpose, made when first needed; they share the graph's tensors.
 
     Args:
-        contents: graph, settings, policy and candidates.
-        classifier, strategy: the caller's own, where the settings name one that nobody has registered.
+        contents: graph, settings, policy and candidates. classifier, strategy: the caller's own, where the settings
+        name one that nobody has registered.
         reporter: told where their code has changed since the session was begun; without one it is a Python warning.
     """
 

@@ -58,8 +58,7 @@ class StopReport:
         change_rate: share of the nodes whose prediction changes with one more label, on average over the last stretch
             of the curve.
         left_out: accuracy on the labels, each predicted from all the others, of a classifier in closed form: biased,
-            since they were chosen and not drawn.
-            Labels told in bulk are not judged.
+            since they were chosen and not drawn. Labels told in bulk are not judged.
         left_out_bias: how far that was from the true accuracy on public graphs; None where there is no such estimate.
         cross_validated: the same of any other classifier, a fifth of the labels left out at a time.
         audit: accuracy on nodes drawn at random: unbiased, with its 95 % interval.

@@ -3,11 +3,9 @@
 It imports neither torch nor numpy.
 
 A session may come from a stranger. SQLite does what lies in and beside a file: it rolls a hot journal back, deletes the
-super-journal that the
-journal names, goes over to a write-ahead log that lies there, runs triggers. So, in this order: the header is read as
-any file is; what lies
-beside is looked at; the connection is fettered; the schema must be, to the letter, the one that nodewise writes; only
-then is content read.
+super-journal that the journal names, goes over to a write-ahead log that lies there, runs triggers. So, in this order:
+the header is read as any file is; what lies beside is looked at; the connection is fettered; the schema must be, to the
+letter, the one that nodewise writes; only then is content read.
 
 What may stand in the log:
 
@@ -173,8 +171,7 @@ def check_beside(path: Path) -> None:
     """Refuse files beside a session that SQLite would act on and that no nodewise leaves.
 
     A journal is an ordinary file with one name, which names no super-journal: SQLite would delete that one. It would
-    write into whatever the
-    journal's name leads to, and take the pages of a write-ahead log for the session's own.
+    write into whatever the journal's name leads to, and take the pages of a write-ahead log for the session's own.
 
     Raises:
         SessionFileError: says which file.

@@ -3,13 +3,10 @@
 It imports neither torch nor numpy.
 
 An event counts unless an undo that counts itself takes it back; an undo may be undone. Every annotator has one vote a
-node, the last one that
-counts; saying the same again is no new vote. A node's label is the one with most votes; between equals the one whose
-oldest standing vote is the
-oldest. A vote that overrules decides alone, until its annotator changes it or another overrules. What was settled
-stands whatever the votes say,
-until it is settled otherwise. A node's position in the history is that of its
-first vote that counts: a label that is changed stays where it was.
+node, the last one that counts; saying the same again is no new vote. A node's label is the one with most votes; between
+equals the one whose oldest standing vote is the oldest. A vote that overrules decides alone, until its annotator
+changes it or another overrules. What was settled stands whatever the votes say, until it is settled otherwise. A node's
+position in the history is that of its first vote that counts: a label that is changed stays where it was.
 """
 
 from __future__ import annotations

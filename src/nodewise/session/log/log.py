@@ -5,11 +5,9 @@
     events    id, time, annotator, kind, body as JSON, and a chained hash of all that came before
 
 An event is there when `append` has returned: rollback journal, ``synchronous=EXTRA``. The journal file is kept between
-two appends, its header
-zeroed (``journal_mode=PERSIST``), which saves two syncs of the folder each; it is removed when the log is closed. The
-chain tells
-a damaged row, which SQLite's own check does not; and, looked at inside each transaction that appends, a file that
-another was copied over.
+two appends, its header zeroed (``journal_mode=PERSIST``), which saves two syncs of the folder each; it is removed when
+the log is closed. The chain tells a damaged row, which SQLite's own check does not; and, looked at inside each
+transaction that appends, a file that another was copied over.
 """
 
 from __future__ import annotations

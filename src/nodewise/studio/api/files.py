@@ -55,8 +55,7 @@ async def export(
     """Labels and predictions in one of five forms.
 
     A table, the same with the original columns, texts, every vote and note (``full``), JSON with votes and settings,
-    the
-    graph as npz, or tensors for PyTorch Geometric.
+    the graph as npz, or tensors for PyTorch Geometric.
     """
 
     def write(opened: OpenSession, path: Path) -> None:

@@ -1,8 +1,7 @@
 """Who is let in: one decision for every request, HTTP or websocket, made before anything else sees it.
 
 It knows nothing of the server and sends nothing; `guard` does what it says. The order matters: a page of another origin
-is told the same
-whether or not it happens to carry the token.
+is told the same whether or not it happens to carry the token.
 """
 
 from __future__ import annotations
@@ -44,8 +43,7 @@ class Refusal:
         error: one sentence: what is wrong, what to do.
         headers: further headers of the answer.
         ask_again: whether a browser shall load the page once more by itself. It leaves cookies of ours at home where
-            the link was on another
-            site's page; from our own page it brings them.
+            the link was on another site's page; from our own page it brings them.
         page: whether a person is waiting for a page, and not a program for JSON.
         wrong_token: whether a token was brought, and it was another one.
     """

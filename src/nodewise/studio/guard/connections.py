@@ -3,8 +3,8 @@
 Uvicorn's protocols with a bound on how many there are and on how long a head may take.
 
 Where there are more than the bound, the connection that has waited longest without a complete request goes, never one
-that is being answered: a
-thousand half-sent requests cost whoever sent them their connections, and nobody else anything.
+that is being answered: a thousand half-sent requests cost whoever sent them their connections, and nobody else
+anything.
 """
 
 from __future__ import annotations

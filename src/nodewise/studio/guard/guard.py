@@ -1,12 +1,11 @@
 """The one safety layer: everything that reaches the studio goes through here, HTTP and websocket alike.
 
 It checks where a request goes to, where it comes from and whether it brings the token (`admission`), counts its body as
-it arrives, and puts
-the headers on every answer that keep a browser from running, framing or storing what it should not.
+it arrives, and puts the headers on every answer that keep a browser from running, framing or storing what it should
+not.
 
 Why not Starlette's TrustedHost and CORS middleware: put in its place they pass 40 of the guard's 172 tests; they refuse
-no foreign page's
-request, only its reading of the answer, know no websockets, ports, tokens or bodies.
+no foreign page's request, only its reading of the answer, know no websockets, ports, tokens or bodies.
 """
 
 from __future__ import annotations
@@ -226,8 +225,7 @@ async def _welcome(welcome: Welcome, rules: GuardRules, send: Send) -> None:
     """Keeps the token in a cookie and leads on to the address without it.
 
     A browser that was led here by a link on another site's page follows a redirect without the cookie that it has just
-    been given; a page of
-    our own that leads on is not another site's.
+    been given; a page of our own that leads on is not another site's.
     """
     secure = "; Secure" if welcome.encrypted else ""
     cookie = f"{rules.cookie}={welcome.cookie}; HttpOnly; SameSite=Strict; Path=/{secure}".encode()

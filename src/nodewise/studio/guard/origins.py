@@ -36,8 +36,7 @@ class GuardRules:
             port left out.
         port: where the studio listens.
         arrival: whether the number of the address that a connection arrived at is ours as well. A name can be made to
-            point here by
-            anybody who owns one, a number cannot.
+            point here by anybody who owns one, a number cannot.
         token: what everybody has to know; None lets everybody in who is on this machine.
         annotator_token: another one, by which people may label and look, and nothing else; None: there is none.
         pages: paths that a link from elsewhere may lead to.
@@ -81,8 +80,8 @@ class GuardRules:
             token: what everybody has to know.
             annotator_token: what those have to know who may label and look, and nothing else.
             allow_hosts: further names under which it is reached, ``NAME``, ``NAME:PORT`` or ``https://NAME``: of a
-                proxy or a tunnel. A name
-                alone stands for that name at our own port, and at the default ports of http and https.
+                proxy or a tunnel. A name alone stands for that name at our own port, and at the default ports of http
+                and https.
             upload_limit, body_limit, patience: as in the class.
 
         Raises:

@@ -47,8 +47,7 @@ def met_on_walks(
     """For a sample of a large graph: how much the walks from one and the other visit the same nodes.
 
     Two nodes of the sample are seldom neighbours, but those of one community visit the same places. The visits, [shown,
-    node], are reduced to their
-    leading directions; each node is joined with those that point the same way.
+    node], are reduced to their leading directions; each node is joined with those that point the same way.
 
     Returns:
         The affinity, symmetric [shown, shown], and the two leading directions as a start, [2, shown].

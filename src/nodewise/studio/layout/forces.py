@@ -18,8 +18,7 @@ def spread(
     """Positions in -1 … 1 for a few hundred nodes, the first one at 0, 0; nothing is random.
 
     The nodes start on rings, those that know each other side by side, the second hop outside; then come some rounds of
-    Fruchterman and
-    Reingold's forces, each a few operations on all pairs at once.
+    Fruchterman and Reingold's forces, each a few operations on all pairs at once.
 
     Args:
         count: nodes.

@@ -1,8 +1,7 @@
 """What lies around a node: which of its neighbours to draw, and where.
 
 The cost depends on what is drawn and on a bounded look at the rest, never on the size of the graph; so a hub of ten
-thousand neighbours answers
-like any other node.
+thousand neighbours answers like any other node.
 """
 
 from __future__ import annotations
@@ -35,11 +34,9 @@ class Neighbourhood:
     Attributes:
         centre: the node in the middle.
         nodes: int64 [shown], the centre first, then its neighbours, then theirs.
-        hop: int64 [shown], steps from the centre: 0, 1 or 2.
-        x, y: float32 [shown], in -1 … 1, the centre at 0, 0.
+        hop: int64 [shown], steps from the centre: 0, 1 or 2. x, y: float32 [shown], in -1 … 1, the centre at 0, 0.
         edges: int64 [edge, 2], indices in `nodes`, the lower one first: the edges between nodes that are shown; of more
-            than 3000 those of the
-            centre, and then those of the nodes that have the fewest.
+            than 3000 those of the centre, and then those of the nodes that have the fewest.
         total: nodes within the hops asked for, the centre included.
         exact: whether `total` is exact; otherwise there are at least that many.
     """
@@ -84,10 +81,9 @@ class Neighbours:
         """The neighbourhood of a node, the same one each time it is asked.
 
         All neighbours are shown up to the limit: labelled ones first, since they say most about the centre, then those
-        with the most
-        neighbours of their own. (Not those whose prediction is surest: the picture would change with every label.) What
-        is left of the limit
-        goes to the second hop: labelled ones first, then those that know the most nodes shown already, then by degree.
+        with the most neighbours of their own. (Not those whose prediction is surest: the picture would change with
+        every label.) What is left of the limit goes to the second hop: labelled ones first, then those that know the
+        most nodes shown already, then by degree.
 
         Args:
             centre: the node in the middle.

@@ -1,8 +1,7 @@
 """The map of the whole graph: which nodes it shows and where they lie.
 
 It is computed once, from the edges alone, and never changes with the labels: colours change, positions do not. Nodes
-that belong together lie
-together; pieces of the graph that nothing joins lie around the largest.
+that belong together lie together; pieces of the graph that nothing joins lie around the largest.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ class GraphMap:
     """A map of a graph.
 
     Attributes:
-        nodes: int64 [shown], in order of their index.
-        x, y: float32 [shown], in -1 … 1.
+        nodes: int64 [shown], in order of their index. x, y: float32 [shown], in -1 … 1.
         edges: int64 [edge, 2], indices in `nodes`: edges between nodes shown, a random choice of them where there are
             many.
         total: nodes of the graph.
@@ -67,8 +65,7 @@ def draw_map(
         graph: what to draw.
         labelled: nodes to keep where not all can be shown.
         limit: the most nodes to show. Of a larger graph it shows the labelled ones (up to half), those with the most
-            neighbours (a quarter of the
-            rest) and a random choice of the others.
+            neighbours (a quarter of the rest) and a random choice of the others.
         seed: where the choice and the start come from.
         step: called between the steps of the work; may end it by an error.
     """

@@ -20,8 +20,7 @@ def pack(position: Positions, piece: npt.NDArray[np.int64]) -> Positions:
     """Moves and scales each piece so that none overlap and all are about equally dense.
 
     Around the hull of the largest piece, the others are set as near to the middle as there is room, the larger ones
-    first, those of one size
-    on a common lattice.
+    first, those of one size on a common lattice.
 
     Args:
         position: [2, node], in each piece in a scale of its own.

@@ -1,14 +1,12 @@
 """Positions on a map for thousands of nodes, from how much each two belong together.
 
 It is t-SNE (van der Maaten and Hinton, 2008) whose repulsion is computed on a mesh by Fourier transforms (as in
-Linderman et al., 2019, here with
-the plainest mesh: a node's weight goes to the four points around it). One round costs milliseconds whatever the number
-of pairs.
+Linderman et al., 2019, here with the plainest mesh: a node's weight goes to the four points around it). One round costs
+milliseconds whatever the number of pairs.
 
 Why not a library's: on Cora's 2,485 connected nodes (`benchmarks/studio_layout.py`, the same affinities, one thread)
-this takes 1.2 s of the processor,
-openTSNE's 3.2 s and scikit-learn's 12.9 s, and ten nearest neighbours on the map tell the class in 83, 81 and 82 % of
-the cases.
+this takes 1.2 s of the processor, openTSNE's 3.2 s and scikit-learn's 12.9 s, and ten nearest neighbours on the map
+tell the class in 83, 81 and 82 % of the cases.
 """
 
 from __future__ import annotations

@@ -28,12 +28,10 @@ class TableQuery:
 
     Attributes:
         filter: ``unsure``: predicted with less than 50 %; ``confident``: not labelled, predicted with more than 90 %;
-            ``mistake``: labels that the
-            prediction without them, or 70 % of the labelled neighbours, contradict.
+            ``mistake``: labels that the prediction without them, or 70 % of the labelled neighbours, contradict.
         label: only nodes that are labelled so, or else predicted so.
         text: only nodes whose name or text holds it.
-        sort: by which column; ``descending`` turns it round.
-        offset, limit: which window of the rows.
+        sort: by which column; ``descending`` turns it round. offset, limit: which window of the rows.
     """
 
     filter: Filter = "all"

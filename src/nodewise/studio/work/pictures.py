@@ -1,8 +1,8 @@
 """Which picture of a node may be shown, and its bytes.
 
 A graph may come from anybody, and so may the paths in it: only files inside the one folder that the person who started
-the studio named are opened,
-and only what is a picture by its first bytes is given out, whatever it is called. SVG is none: it can hold a program.
+the studio named are opened, and only what is a picture by its first bytes is given out, whatever it is called. SVG is
+none: it can hold a program.
 """
 
 from __future__ import annotations

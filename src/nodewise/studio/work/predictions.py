@@ -1,8 +1,7 @@
 """The predictions that every part of the page shows: one set, made again as soon as the labels have changed.
 
 In closed form they are made before the answer that shows them. A classifier that is trained runs its closing epochs in
-the background; meanwhile the
-page is told that they are being updated.
+the background; meanwhile the page is told that they are being updated.
 """
 
 from __future__ import annotations

@@ -25,8 +25,7 @@ def preview_table(path: Path) -> dict[str, Any]:
     the id.
 
     Kinds are told from the first thousand rows: ``id`` (a usual name, all different), ``label`` (few different short
-    texts), ``number``,
-    ``text`` (long or of several words), ``other``.
+    texts), ``number``, ``text`` (long or of several words), ``other``.
 
     Raises:
         GraphError: the file is no table; says what is wrong with it.

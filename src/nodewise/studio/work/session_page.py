@@ -33,9 +33,8 @@ class SessionPage:
     """One session as the page sees it.
 
     A node of the audit shows no prediction before it has its label, and neither does one that waits for a further
-    opinion: it could sway the
-    answer. To an annotator whose opinion is still wanted, what others said of the node is not shown, wherever it could
-    be read off.
+    opinion: it could sway the answer. To an annotator whose opinion is still wanted, what others said of the node is
+    not shown, wherever it could be read off.
 
     Args:
         session: which.
