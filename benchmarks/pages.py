@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PAGES: dict[str, list[str]] = {
     "docs/closed-form.md": ["benchmarks/closed_form_page.py"],  # README.md's table, too
     "docs/policies.md": ["benchmarks/policies_page.py"],
-    "docs/reproduction.md": ["-m", "nodewise.experiments.gpa.report"],  # docs/departures.md and docs/figures, too
+    "docs/reproduction/index.md": ["-m", "benchmarks.reproduction_page"],  # its folder, departures.md and figures/, too
     "docs/scale.md": ["benchmarks/scale_page.py"],
     "docs/speed.md": ["benchmarks/speed_page.py"],
     "docs/studio.md": ["benchmarks/studio_page.py"],

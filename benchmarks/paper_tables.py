@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import departures
+from agreement import compared_cells
 
 from nodewise.experiments.gpa import reproduce, train_missing
-from nodewise.experiments.gpa.agreement import compared_cells
 from nodewise.ground.files import write_json
 
 ROOT = Path(__file__).parents[1]

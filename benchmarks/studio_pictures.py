@@ -2,14 +2,17 @@
 
     pip install playwright
     python benchmarks/studio_pictures.py --out docs/images
+    python benchmarks/studio_pictures.py --all --out pictures
 
-It starts `nodewise studio`, makes a session of made-up letters (`studio_letters.py`), answers as somebody who knows the
-topics would, and looks at every view, light and dark, on a desktop and on a phone.
+It starts `nodewise studio`, makes a session of made-up letters (`studio_letters.py`) and answers as somebody who knows
+the topics would. It takes the pictures that README or a page of docs/ shows; with ``--all`` every view, light and dark,
+on a desktop and on a phone.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +27,13 @@ from studio_letters import write_letters
 
 LAPTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
+ROOT = Path(__file__).parents[1]
+
+
+def shown_pictures() -> set[str]:
+    """The names of the studio's pictures that README or a page of docs/ shows."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    return {name for page in pages for name in re.findall(r"images/(studio-[\w-]+\.png)", page.read_text("utf-8"))}
 
 
 class Studio:
@@ -100,10 +110,14 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 class Camera:
-    """Takes a picture of every view, light and dark, on a desktop and on a phone."""
+    """Takes a picture of every view, light and dark, on a desktop and on a phone.
 
-    def __init__(self, browser: Browser, studio: Studio, table: Path, out: Path) -> None:
-        self._browser, self._studio, self._table, self._out = browser, studio, table, out
+    Args:
+        wanted: the names of the pictures to keep; None keeps all.
+    """
+
+    def __init__(self, browser: Browser, studio: Studio, table: Path, out: Path, wanted: set[str] | None) -> None:
+        self._browser, self._studio, self._table, self._out, self._wanted = browser, studio, table, out, wanted
 
     def make(self) -> None:
         """The page for a new session, and the session that comes of it."""
@@ -145,7 +159,8 @@ class Camera:
                 ("keys", self._keys),
                 ("focus", self._focus),
             ):
-                if (name == "around") == bool(ending) or name not in ("around", "keys", "focus"):
+                fits = (name == "around") == bool(ending) or name not in ("around", "keys", "focus")
+                if fits and self._wants(f"{name}{ending}", theme):
                     view(page)
                     self._shoot(page, f"{name}{ending}", theme)
                     self._back(page)
@@ -168,9 +183,14 @@ class Camera:
     def _ways(self) -> list[tuple[str, dict[str, Any], str]]:
         return [(ending, shape, theme) for theme in ("light", "dark") for ending, shape in SHAPES.items()]
 
+    def _wants(self, name: str, theme: str) -> bool:
+        return self._wanted is None or _file_name(name, theme) in self._wanted
+
     def _shoot(self, page: Page, name: str, theme: str, **options: Any) -> None:
-        """Take the picture, with as many colours as it needs and no more."""
-        path = self._out / f"studio-{name}{'-dark' if theme == 'dark' else ''}.png"
+        """Take the picture if it is wanted, with as many colours as it needs and no more."""
+        if not self._wants(name, theme):
+            return
+        path = self._out / _file_name(name, theme)
         page.screenshot(path=path, **options)
         Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
             path, optimize=True
@@ -256,6 +276,10 @@ class Camera:
         page.wait_for_timeout(300)
 
 
+def _file_name(name: str, theme: str) -> str:
+    return f"studio-{name}{'-dark' if theme == 'dark' else ''}.png"
+
+
 def answer_all(studio: Studio) -> None:
     """What a person and two others have done by the time that the pictures are taken."""
     studio.answer(18)
@@ -280,15 +304,17 @@ def answer_all(studio: Studio) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("docs/images"))
-    out = parser.parse_args().out
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--all", action="store_true", help="every view, not only those that a page shows")
+    given = parser.parse_args()
+    out, wanted = given.out, None if given.all else shown_pictures()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         rows = write_letters(folder / "letters.csv")
         studio = Studio(folder, [row["topic"] for row in rows])
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        camera = Camera(browser, studio, folder / "letters.csv", out)
+        camera = Camera(browser, studio, folder / "letters.csv", out, wanted)
         try:
             camera.make()
             answer_all(studio)

@@ -50,6 +50,12 @@ def test_links_lead_somewhere(path: Path) -> None:
     ]
 
 
+def test_every_picture_is_shown_on_some_page() -> None:
+    shown = {name for path in DOCUMENTS for name in re.findall(r"[\w-]+\.png", path.read_text(encoding="utf-8"))}
+    kept = {path.name for folder in ("images", "figures") for path in (ROOT / "docs" / folder).iterdir()}
+    assert kept - shown == set(), "a picture that no page shows"
+
+
 def test_every_command_shown_exists_with_its_options(capfd: pytest.CaptureFixture[str]) -> None:
     assert len(commands()) >= 5
     for command in commands():
@@ -69,7 +75,7 @@ def test_the_figures_in_readme_and_docs_are_those_of_the_result_files(tmp_path: 
     command = [sys.executable, "benchmarks/pages.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    pages = [path.relative_to(tmp_path) for path in (tmp_path / "README.md", *tmp_path.glob("docs/*.md"))]
+    pages = [path.relative_to(tmp_path) for path in (tmp_path / "README.md", *tmp_path.glob("docs/**/*.md"))]
     differing = [str(page) for page in pages if (tmp_path / page).read_bytes() != (ROOT / page).read_bytes()]
     assert differing == [], "make pages writes them"
     marked = {

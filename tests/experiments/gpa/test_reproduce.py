@@ -10,8 +10,6 @@ import pytest
 from nodewise.datasets.reddit import released
 from nodewise.evaluation import evaluate
 from nodewise.experiments.gpa import EXPERIMENTS, reproduce
-from nodewise.experiments.gpa.report import main as report_main
-from nodewise.experiments.gpa.report import write_report
 from nodewise.experiments.gpa.reproduce import QUICK
 from nodewise.experiments.gpa.trainings import AgeSettings, age_settings, find_trained
 from nodewise.graph import read_graph
@@ -199,29 +197,6 @@ def test_age_is_played_with_what_was_found_for_its_budget(tmp_path: Path, small_
         "AGE with 14 labels: basef 0.1, found on reddit1 and reddit2"
         in (tmp_path / "out" / "budgets-cora.md").read_text()
     )
-
-
-@pytest.mark.slow
-def test_the_report_is_made_of_result_files(tmp_path: Path, small_data: Path, untrained: Path) -> None:
-    results = tmp_path / "results"
-    with pytest.raises(InputError, match="holds no result"):
-        write_report(results, tmp_path / "docs" / "reproduction.md")
-    play("cross-domain", results, small_data, untrained)
-    play("case-study", results, small_data, untrained)
-    (results / "cross-domain.reading.md").write_text("A person says that this is a test.\n")
-    report_main(["--results", str(results), "--out", str(tmp_path / "docs" / "reproduction.md")])
-    text = (tmp_path / "docs" / "reproduction.md").read_text()
-    record = json.loads((results / "cross-domain.json").read_text())
-    for setting in record["parts"][0]["settings"]:
-        for result in setting["results"]:
-            assert f"{result['micro_f1']['mean']:.2f}" in text
-    assert "A person says that this is a test." in text
-    assert "## Do the scores agree?" in text and "## Is GPA ahead of AGE?" in text
-    assert "- cross-domain: 3 runs in place of 100" in text and "- budgets: no result yet" in text
-    assert "(figures/case-study.png)" in text and (tmp_path / "docs" / "figures" / "case-study.png").is_file()
-    (results / "budgets.json").write_text('{"schema": 0}')
-    with pytest.raises(InputError, match="nodewise reproduce budgets again"):
-        write_report(results, tmp_path / "docs" / "reproduction.md")
 
 
 @pytest.mark.long
