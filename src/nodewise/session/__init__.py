@@ -8,10 +8,10 @@ from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
     from nodewise.session.asking.query import Query
-    from nodewise.session.files.creation import SessionSettings
     from nodewise.session.files.export import Prediction
     from nodewise.session.learning.stopping import StopReport
     from nodewise.session.session import Session
+    from nodewise.session.settings import SessionSettings
     from nodewise.session.status import Status
 
 __all__ = ["Prediction", "Query", "Session", "SessionSettings", "Status", "StopReport"]
@@ -23,7 +23,7 @@ __getattr__ = lazy_names(
         "Prediction": "files.export",
         "Query": "asking.query",
         "Session": "session",
-        "SessionSettings": "files.creation",
+        "SessionSettings": "settings",
         "Status": "status",
         "StopReport": "learning.stopping",
     },

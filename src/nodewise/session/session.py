@@ -18,9 +18,10 @@ from nodewise.ground.events import Reporter
 from nodewise.ground.files import as_path
 from nodewise.session.asking.query import Answers, Query, valid_person, valid_text
 from nodewise.session.asking.selection import Rules, draft_queries
-from nodewise.session.files.creation import EMBED_LIMIT, Contents, create_log
+from nodewise.session.files.creation import create_log
 from nodewise.session.files.export import ExportFormat, Prediction, make_prediction, write_export
 from nodewise.session.log import changes
+from nodewise.session.log.contents import EMBED_LIMIT, Contents
 from nodewise.session.log.form import MOST_OPINIONS, check_event, check_output, damaged
 from nodewise.session.log.history import ClassList, History, Label, Note, TrainingLabels, extend_history, read_history
 from nodewise.session.log.log import Draft, Event, Log, MovedOnError

@@ -8,7 +8,7 @@ import pytest
 from nodewise.classifiers import Gcn
 from nodewise.ground.errors import SessionError
 from nodewise.session.asking.selection import diverse_batch, stored_classifier
-from nodewise.session.files.creation import SessionSettings
+from nodewise.session.settings import SessionSettings
 
 
 def pick(

@@ -27,8 +27,8 @@ from nodewise.session.log.log import Draft
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
     from nodewise.policy import Policy
-    from nodewise.session.files.creation import SessionSettings
     from nodewise.session.session import Session
+    from nodewise.session.settings import SessionSettings
 
 __all__ = [
     "Choice",

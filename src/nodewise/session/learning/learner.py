@@ -23,14 +23,14 @@ from nodewise.ground.compute import derive_seed, one_thread
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent, Warned, listening
 from nodewise.session.asking.selection import changed_code, stored_classifier, stored_strategy
-from nodewise.session.files.creation import SessionSettings
 from nodewise.session.log.history import Label
+from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from nodewise.session.files.creation import Contents
+    from nodewise.session.log.contents import Contents
 
 __all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLearner"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.ground.errors import NodewiseError
-from nodewise.session.files.creation import SessionSettings
 from nodewise.session.log.history import read_history
 from nodewise.session.log.log import Log
+from nodewise.session.settings import SessionSettings
 from nodewise.studio.api.failures import ConflictError
 from nodewise.studio.settings import ENDING
 
