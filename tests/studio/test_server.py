@@ -22,8 +22,14 @@ def test_a_taken_port_is_refused_where_it_was_asked_for_and_else_the_next_is_tak
 
 
 def test_a_port_is_listened_at_from_the_moment_that_it_is_chosen() -> None:
-    with bind("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
-        pass
+    with bind("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()) as early:
+        early.sendall(b"before anybody has accepted")
+        accepted, where = listening.accept()
+        with accepted:
+            assert where == early.getsockname()
+            assert accepted.recv(100) == b"before anybody has accepted"
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(listening.getsockname())
 
 
 def test_an_address_of_another_machine_is_refused() -> None:

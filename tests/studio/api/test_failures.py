@@ -15,8 +15,8 @@ from nodewise.ground.errors import (
     SessionFileError,
     UnknownNameError,
 )
-from nodewise.studio.api.failures import Json, MissingError, NoSessionError, TypoError, status_of
-from nodewise.studio.work.worker import BusyError, StoppedError
+from nodewise.studio.api.failures import Json, status_of
+from nodewise.studio.work.errors import BusyError, MissingError, NoSessionError, StoppedError, TypoError
 
 
 def caused(error: BaseException, cause: BaseException) -> BaseException:

@@ -15,7 +15,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from nodewise.session import Session
-from nodewise.studio.api.updates import Updates
+from nodewise.studio.api.updates import serve
+from nodewise.studio.work.updates import Updates
 from tests.studio.jobs import job
 from tests.studio.serving import API, Client, running
 
@@ -88,13 +89,37 @@ def test_what_a_page_says_changes_nothing_and_too_much_of_it_ends_the_connection
     assert client.look("/status")["last"] == 1
 
 
-def test_a_page_that_goes_is_forgotten(client: Client) -> None:
-    with listen(client):
-        while not client.studio.updates.listeners:
+def test_a_page_that_goes_is_forgotten_and_the_others_hear_on(client: Client) -> None:
+    updates = client.studio.updates
+    with listen(client) as staying:
+        with listen(client) as going:
+            while updates.listeners < 2:
+                time.sleep(0.01)
+            client.say("/tell", labels=[{"node": 1, "label": "a"}])
+            assert heard(going) == heard(staying)
+        while updates.listeners > 1:
             time.sleep(0.01)
-    while client.studio.updates.listeners:
+        client.say("/tell", labels=[{"node": 2, "label": "b"}])
+        while (last := heard(staying)["last"]) < 2:
+            pass
+        assert last == 2 and updates.watched == {None}
+    while updates.listeners:
         time.sleep(0.01)
-    client.say("/tell", labels=[{"node": 1, "label": "a"}])
+    assert updates.watched == frozenset()
+
+
+def test_beyond_the_most_pages_another_one_is_sent_away_and_those_that_listen_hear_on(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodewise.studio.work.updates._LISTENERS", 1)
+    with listen(client) as socket:
+        while not client.studio.updates.full:
+            time.sleep(0.01)
+        with pytest.raises(InvalidStatus) as refused, listen(client):
+            pass
+        assert refused.value.response.status_code == 403
+        client.say("/tell", labels=[{"node": 1, "label": "a"}])
+        assert heard(socket)["last"] == 1
 
 
 def test_another_origin_hears_nothing(client: Client) -> None:
@@ -141,7 +166,7 @@ def test_messages_to_a_slow_page_are_bounded() -> None:
     async def scene() -> list[Any]:
         hub, page = Updates(), Slow()
         hub.start()
-        serving = asyncio.create_task(hub.serve(page, None))  # type: ignore[arg-type]
+        serving = asyncio.create_task(serve(page, hub, None))  # type: ignore[arg-type]
         await asyncio.sleep(0)
         for number in range(1000):
             hub.publish({"type": "note", "text": str(number)})

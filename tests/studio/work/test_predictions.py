@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.ground.events import Event
-from nodewise.studio.api.failures import ConflictError
+from nodewise.studio.work.errors import ConflictError
 from nodewise.studio.work.predictions import Predictions
 from nodewise.studio.work.reports import Reports
 from tests.session.jobs import Clock

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodewise.studio.api.failures import CancelledWorkError
+from nodewise.studio.work.errors import CancelledWorkError
 from nodewise.studio.work.tickets import Tickets
 from tests.studio.jobs import job
 from tests.studio.serving import running

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodewise.studio.work.worker import BusyError, Priority, StoppedError, Worker
+from nodewise.studio.work.errors import BusyError, StoppedError
+from nodewise.studio.work.worker import Priority, Worker
 
 
 @pytest.fixture

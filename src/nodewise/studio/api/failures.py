@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import sqlite3
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -14,19 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from nodewise.ground.errors import AlreadyLabelledError, InputError, NodewiseError, SessionError
-from nodewise.studio.work.worker import BusyError, StoppedError
+from nodewise.studio.work.errors import BusyError, ConflictError, ForbiddenError, MissingError, StoppedError, TypoError
 
-__all__ = [
-    "CancelledWorkError",
-    "ConflictError",
-    "ForbiddenError",
-    "Json",
-    "MissingError",
-    "NoSessionError",
-    "TypoError",
-    "answer_failures",
-    "status_of",
-]
+__all__ = ["Json", "answer_failures", "status_of"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -37,45 +26,6 @@ class Json(JSONResponse):
     def render(self, content: Any) -> bytes:
         """The bytes to send."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-class MissingError(NodewiseError):
-    """There is no such node, session or file."""
-
-
-class ConflictError(NodewiseError):
-    """It cannot be done as things stand."""
-
-
-class CancelledWorkError(ConflictError):
-    """Somebody has cancelled the work."""
-
-
-class ForbiddenError(NodewiseError):
-    """It is for the session's owner."""
-
-
-class NoSessionError(ConflictError):
-    """No session is open."""
-
-    def __init__(self) -> None:
-        super().__init__("no session is open: open one of those in the studio's folder, or make one from a table")
-
-
-class TypoError(ConflictError):
-    """A label that looks like a misspelt class.
-
-    Args:
-        label: what was told.
-        near: the classes that were probably meant, the nearest first.
-    """
-
-    def __init__(self, label: str, near: Sequence[str]) -> None:
-        self.suggestion = near[0]
-        super().__init__(
-            f"{label!r} looks like the class {near[0]!r} misspelt: tell {near[0]!r}, or say that it is a new class"
-            " (new_class)"
-        )
 
 
 def status_of(error: BaseException) -> int:

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from pydantic import Field
 
-from nodewise.studio.api.failures import CancelledWorkError, Json
+from nodewise.studio.api.failures import Json
 from nodewise.studio.api.requests import CancelRequest, DuplicateRequest, OpenRequest
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
 from nodewise.studio.api.studio_responses import (
@@ -22,6 +22,7 @@ from nodewise.studio.api.studio_responses import (
     StudioResponse,
     TicketResponse,
 )
+from nodewise.studio.work.errors import CancelledWorkError
 from nodewise.studio.work.jobs import BESIDE
 from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
 from nodewise.studio.work.worker import Priority

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from fastapi.responses import Response
 
-from nodewise.studio.api.failures import Json, MissingError
+from nodewise.studio.api.failures import Json
 from nodewise.studio.api.requests import Annotator, NodeId, SessionName, Ticket
 from nodewise.studio.api.responses import (
     CardResponse,
@@ -22,6 +22,7 @@ from nodewise.studio.api.responses import (
 )
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
 from nodewise.studio.api.studio_responses import SettingsResponse
+from nodewise.studio.work.errors import MissingError
 from nodewise.studio.work.node_table import Filter, Sort, TableQuery
 from nodewise.studio.work.pictures import Picture
 from nodewise.studio.work.worker import Priority

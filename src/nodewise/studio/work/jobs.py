@@ -13,8 +13,8 @@ from nodewise.ground.errors import NodewiseError
 from nodewise.session.log.history import read_history
 from nodewise.session.log.log import Log
 from nodewise.session.settings import SessionSettings
-from nodewise.studio.api.failures import ConflictError
 from nodewise.studio.settings import ENDING
+from nodewise.studio.work.errors import ConflictError
 
 __all__ = ["ARCHIVE", "BESIDE", "JobList", "check_free", "move_job"]
 

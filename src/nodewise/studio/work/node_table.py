@@ -5,15 +5,21 @@ Everything here runs in the worker's thread.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.session.log.history import undone
+from nodewise.studio.work.cards import caption
+
 if TYPE_CHECKING:
-    from nodewise.studio.work.session_page import SessionPage
+    from nodewise.session import Session
+    from nodewise.studio.work.predictions import Predictions
+    from nodewise.studio.work.search import NodeSearch
+    from nodewise.studio.work.visibility import Visibility
 
 __all__ = ["Filter", "NodeTable", "Sort", "TableQuery"]
 
@@ -44,19 +50,34 @@ class TableQuery:
 
 
 class NodeTable:
-    """The table of one session; what it shows an annotator is what they may know."""
+    """The table of one session; what it shows an annotator is what they may know.
 
-    def __init__(self, page: SessionPage) -> None:
-        self._page = page
+    Args:
+        session: which.
+        predictions: what is predicted.
+        sight: what of both may be seen, and by whom.
+        search: finds the nodes that hold a text.
+        roles: which of the graph's attributes are titles and texts.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        predictions: Predictions,
+        sight: Visibility,
+        search: NodeSearch,
+        roles: Mapping[str, str],
+    ) -> None:
+        self._session, self._predictions, self._sight = session, predictions, sight
+        self._search, self._roles = search, roles
 
     def rows(self, query: TableQuery, annotator: str | None = None) -> dict[str, Any]:
         """A window of rows, and how many there are in all."""
-        page = self._page
-        session = page.session
-        page.predictions.want()
-        history, kept = session.refresh(), page.predictions.kept
+        session = self._session
+        self._predictions.want()
+        history, kept = session.refresh(), self._predictions.kept
         size = session.graph.num_nodes
-        secret = page.kept_from(annotator) | page.undecided()
+        secret = self._sight.kept_from(annotator) | self._sight.undecided()
         numbers = {name: number for number, name in enumerate(session.classes)}
         names = list(numbers)
         label = np.full(size, -1)
@@ -69,7 +90,7 @@ class NodeTable:
             predicted, sure = column[kept.probabilities.argmax(1)], kept.probabilities.max(1).astype(float)
             hidden = list(secret)
             predicted[hidden], sure[hidden] = -1, 0.0
-        when, who = page.last_told()
+        when, who = self._last_told()
         chosen = self._filtered(query, label, predicted, sure, secret)
         if query.label is not None:
             number = numbers.get(query.label, -2)
@@ -77,7 +98,7 @@ class NodeTable:
         nodes = np.flatnonzero(chosen)
         if query.text.strip():
             held = np.zeros(size, bool)
-            held[page.holding(query.text)] = True
+            held[self._search.find(query.text, size)] = True
             nodes = nodes[held[nodes]]
         keys: dict[str, npt.NDArray[Any]] = {
             "node": nodes,
@@ -97,12 +118,12 @@ class NodeTable:
         return {
             "total": len(ordered),
             "offset": query.offset,
-            "updating": not page.predictions.fresh,
+            "updating": not self._predictions.fresh,
             "rows": [
                 {
                     "node": node,
                     "name": session.name_of(node),
-                    "title": page.caption(node),
+                    "title": caption(session.graph, self._roles, node),
                     "label": names[label[node]] if label[node] >= 0 else None,
                     "predicted": names[predicted[node]] if predicted[node] >= 0 else None,
                     "sure": round(float(sure[node]), 4) if predicted[node] >= 0 else None,
@@ -122,7 +143,7 @@ class NodeTable:
         sure: npt.NDArray[Any],
         secret: Collection[int],
     ) -> npt.NDArray[np.bool_]:
-        history = self._page.session.refresh()
+        history = self._session.refresh()
         if query.filter == "labelled":
             return label >= 0
         if query.filter == "unlabelled":
@@ -143,9 +164,22 @@ class NodeTable:
             return self._contradicted(label, predicted)
         return chosen
 
+    def _last_told(self) -> tuple[dict[int, float], dict[int, str]]:
+        """When each node was last labelled, and by whom."""
+        when: dict[int, float] = {}
+        who: dict[int, str] = {}
+        log = self._session.events
+        gone, labels = undone(log), self._session.refresh().labels
+        for event in log:
+            if event.kind in ("tell", "bulk") and event.id not in gone:
+                for node in event.body["nodes"] if event.kind == "bulk" else [event.body["node"]]:
+                    if node in labels:
+                        when[node], who[node] = event.at, event.annotator
+        return when, who
+
     def _contradicted(self, label: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Labels that the classifier does not come back to, or that most labelled neighbours do not share."""
-        adjacency = self._page.session.graph.adjacency()
+        adjacency = self._session.graph.adjacency()
         known, most = label >= 0, int(label.max()) + 1
         if most <= 0:
             return known

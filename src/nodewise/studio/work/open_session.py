@@ -11,8 +11,8 @@ from nodewise.graph.checks import class_name
 from nodewise.ground.errors import UnknownNameError
 from nodewise.session.asking.query import probable_typo, valid_person
 from nodewise.session.log.changes import undoable
-from nodewise.studio.api.failures import ConflictError, ForbiddenError, MissingError, TypoError
 from nodewise.studio.settings import ENDING
+from nodewise.studio.work.errors import ConflictError, ForbiddenError, MissingError, TypoError
 from nodewise.studio.work.pictures import Picture, Pictures
 from nodewise.studio.work.session_page import SessionPage
 
@@ -109,7 +109,7 @@ class OpenSession:
         if predict and predictions.wanted:
             predictions.want()
         now = session.status().as_dict()
-        for node in self.page.kept_from(annotator):
+        for node in self.page.sight.kept_from(annotator):
             now["disagreements"].pop(session.name_of(node), None)
         numbers = self.page.class_numbers()
         now |= {"classes": list(numbers), "numbers": numbers, "guideline": session.guideline}
@@ -187,7 +187,7 @@ class OpenSession:
     def disagreements(self, annotator: str | None = None) -> list[dict[str, Any]]:
         """The nodes with differing votes, those that nobody has settled first; each vote with its annotator."""
         session, page = self.session, self.page
-        history, secret = session.refresh(), page.kept_from(annotator)
+        history, secret = session.refresh(), page.sight.kept_from(annotator)
         apart = [node for node, votes in history.votes.items() if len(set(votes.values())) > 1 and node not in secret]
         return [
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodewise.studio.api.failures import ConflictError
+from nodewise.studio.work.errors import ConflictError
 
 if TYPE_CHECKING:
     from nodewise.ground.events import Event, Reporter

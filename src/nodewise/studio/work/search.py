@@ -1,15 +1,58 @@
-"""Finding nodes by what they are called."""
+"""Finding nodes by what they are called, and by what their texts hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-__all__ = ["NameIndex"]
+from nodewise.studio.work.cards import LONGEST
+
+if TYPE_CHECKING:
+    from nodewise.graph import Graph
+
+__all__ = ["NameIndex", "NodeSearch"]
 
 _AROUND = 40
 _BETWEEN = "\x1f"
+
+
+class NodeSearch:
+    """The search over a graph's nodes; its indices are made when somebody first searches.
+
+    Args:
+        graph: which.
+        roles: which of its attributes are titles and texts.
+    """
+
+    def __init__(self, graph: Graph, roles: Mapping[str, str]) -> None:
+        self._graph, self._roles = graph, roles
+        self._names: NameIndex | None = None
+        self._texts: NameIndex | None = None
+
+    def find(self, text: str, limit: int) -> list[int]:
+        """Up to ``limit`` nodes whose names are, begin with or hold a text; then those whose own text holds it."""
+        names, texts = self._indices()
+        nodes = names.find(text, limit)
+        if texts is not None and len(nodes) < limit and text.strip():
+            nodes = list(dict.fromkeys([*nodes, *texts.find(text, limit)]))[:limit]
+        return nodes
+
+    def match(self, node: int, text: str) -> str | None:
+        """What stands around the place where a node's own text holds another; None where it does not."""
+        _, texts = self._indices()
+        return None if texts is None else texts.match(node, text)
+
+    def _indices(self) -> tuple[NameIndex, NameIndex | None]:
+        graph = self._graph
+        if self._names is None:
+            self._names = NameIndex(graph.node_names, graph.num_nodes)
+            cells = [graph.attributes[self._roles[role]] for role in ("title", "text") if role in self._roles]
+            if cells:
+                rows = ["\n".join(map(str, row))[:LONGEST] for row in zip(*cells, strict=True)]
+                self._texts = NameIndex(rows, graph.num_nodes)
+        return self._names, self._texts
 
 
 class NameIndex:
@@ -30,9 +73,8 @@ class NameIndex:
         if names is not None:
             names = [_fold(name) for name in names]
             self._text = _BETWEEN + _BETWEEN.join(names) + _BETWEEN
-            self._starts = np.cumsum(
-                [1, *(len(name) + 1 for name in names)]
-            )  # where each name begins, and where one more would
+            # where each name begins, and where one more would
+            self._starts = np.cumsum([1, *(len(name) + 1 for name in names)])
 
     def find(self, text: str, limit: int) -> list[int]:
         """Up to ``limit`` nodes: those called exactly so, those whose name begins so, those whose name holds it."""

@@ -13,15 +13,15 @@ import numpy as np
 from nodewise.ground.events import Event as Told
 from nodewise.session.log.history import undone
 from nodewise.studio.layout.neighbourhood import Neighbours
-from nodewise.studio.work.cards import LONGEST, caption, heading, roles, texts
+from nodewise.studio.work.cards import caption, heading, roles, texts
 from nodewise.studio.work.node_table import NodeTable
 from nodewise.studio.work.predictions import Predictions
 from nodewise.studio.work.reports import Reports
-from nodewise.studio.work.search import NameIndex
+from nodewise.studio.work.search import NodeSearch
+from nodewise.studio.work.visibility import Visibility
 
 if TYPE_CHECKING:
     from nodewise.session import Session
-    from nodewise.session.log.history import History
     from nodewise.session.log.log import Event
     from nodewise.studio.layout.overview import GraphMap
     from nodewise.studio.work.pictures import Pictures
@@ -32,14 +32,15 @@ __all__ = ["SessionPage"]
 class SessionPage:
     """One session as the page sees it.
 
-    A node of the audit shows no prediction before it has its label, and neither does one that waits for a further
-    opinion: it could sway the answer. To an annotator whose opinion is still wanted, what others said of the node is
-    not shown, wherever it could be read off.
-
     Args:
         session: which.
         pictures: which pictures may be shown.
         give_way: called between the steps of long work.
+
+    Attributes:
+        predictions, reports, table: further parts of the page.
+        sight: what of it may be seen, and by whom.
+        map: where its nodes are drawn, once that is known.
     """
 
     def __init__(self, session: Session, pictures: Pictures, give_way: Callable[[], None]) -> None:
@@ -48,15 +49,11 @@ class SessionPage:
 
         self.session, self._pictures, self._step = session, pictures, step
         self.predictions, self.reports = Predictions(session, step), Reports(session, step)
+        self.sight = Visibility(session)
         self.map: GraphMap | None = None
-        rules = session.rules()
-        self._given = np.zeros(session.graph.num_nodes, bool)
-        self._given[list(rules.given)] = True
-        self._audit = frozenset(rules.audit)
-        self._texts: NameIndex | None = None
-        self.table = NodeTable(self)
         self._roles = roles(session.graph)
-        self._names: NameIndex | None = None
+        self._search = NodeSearch(session.graph, self._roles)
+        self.table = NodeTable(session, self.predictions, self.sight, self._search, self._roles)
         self._neighbours: Neighbours | None = None
 
     def predict(self, check: Callable[[], None] = lambda: None) -> None:
@@ -71,7 +68,7 @@ class SessionPage:
             check()
 
         check()
-        if self.session.history or self._given.any():
+        if self.session.history or self.sight.given.any():
             self.session.predict(step)
 
     def card(self, node: int, annotator: str | None = None) -> dict[str, Any]:
@@ -79,19 +76,19 @@ class SessionPage:
         session = self.session
         history = session.refresh()
         self.predictions.want()
-        hidden = self._is_hidden(history, node, annotator)
+        hidden = self.sight.is_hidden(history, node, annotator)
         votes = {} if hidden else dict(history.votes.get(node, {}))
-        label = None if hidden else self._label(history, node)
+        label = None if hidden else self.sight.label(history, node)
         where = (
             "audit"
-            if node in self._audit
+            if node in self.sight.audit
             else "bulk"
             if node in history.bulk
             else "told"
             if node in history.labels
             else "given"
         )
-        unseen = hidden or self._is_undecided(history, node)
+        unseen = hidden or self.sight.is_undecided(history, node)
         kept = None if unseen else self.predictions.kept
         predicted = None
         if kept is not None:
@@ -123,20 +120,16 @@ class SessionPage:
 
     def search(self, text: str, limit: int, annotator: str | None = None) -> list[dict[str, Any]]:
         """Nodes whose names are, begin with or hold a text; then those whose own text holds it."""
-        names, texts_ = self._indices()
         history = self.session.refresh()
-        nodes = names.find(text, limit)
-        if texts_ is not None and len(nodes) < limit and text.strip():
-            nodes = list(dict.fromkeys([*nodes, *texts_.find(text, limit)]))[:limit]
         return [
             {
                 "node": node,
                 "name": self.session.name_of(node),
                 "title": self.caption(node),
-                "match": None if texts_ is None else texts_.match(node, text),
-                "label": None if self._is_hidden(history, node, annotator) else self._label(history, node),
+                "match": self._search.match(node, text),
+                "label": None if self.sight.is_hidden(history, node, annotator) else self.sight.label(history, node),
             }
-            for node in nodes
+            for node in self._search.find(text, limit)
         ]
 
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
@@ -145,7 +138,7 @@ class SessionPage:
         session, history, kept = self.session, self.session.refresh(), self.predictions.kept
         if self._neighbours is None:
             self._neighbours = Neighbours(session.graph)
-        labelled = self._given.copy()
+        labelled = self.sight.given.copy()
         labelled[list(history.labels)] = True
         seen = self._neighbours.around(node, hops, limit, labelled)
         shown = seen.nodes.tolist()
@@ -154,8 +147,8 @@ class SessionPage:
         for at, (each, x, y, hop) in enumerate(
             zip(shown, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True)
         ):
-            hidden = self._is_hidden(history, each, annotator)
-            told = kept is not None and best is not None and not hidden and not self._is_undecided(history, each)
+            hidden = self.sight.is_hidden(history, each, annotator)
+            told = kept is not None and best is not None and not hidden and not self.sight.is_undecided(history, each)
             nodes.append(
                 {
                     "node": each,
@@ -165,7 +158,7 @@ class SessionPage:
                     "y": round(y, 4),
                     "hop": hop,
                     "degree": int(session.graph.degree[each]),
-                    "label": None if hidden else self._label(history, each),
+                    "label": None if hidden else self.sight.label(history, each),
                     "picture": "picture" in self._roles and self._pictures.shows(session.graph, each),
                     "predicted": kept.classes[best[at]] if told and kept is not None and best is not None else None,
                     "sure": (
@@ -191,13 +184,13 @@ class SessionPage:
         classes = list(session.classes)
         index = {name: number for number, name in enumerate(classes)}
         nodes = graph_map.nodes.tolist()
-        secret = self.kept_from(annotator)
-        labelled = [-1 if node in secret else index.get(self._label(history, node) or "", -1) for node in nodes]
+        secret = self.sight.kept_from(annotator)
+        labelled = [-1 if node in secret else index.get(self.sight.label(history, node) or "", -1) for node in nodes]
         predicted, sure = [-1] * len(nodes), [0.0] * len(nodes)
         if kept is not None:
             rows = kept.probabilities[graph_map.nodes]
             column = np.array([index.get(name, -1) for name in kept.classes])
-            shown = np.array([not self._is_undecided(history, node) for node in nodes])
+            shown = np.array([not self.sight.is_undecided(history, node) for node in nodes])
             predicted = np.where(shown, column[rows.argmax(1)], -1).tolist()
             sure = np.where(shown, rows.max(1).astype(float).round(3), 0.0).tolist()
         return {
@@ -212,7 +205,7 @@ class SessionPage:
     def events(self, limit: int, before: int | None, asks: bool, annotator: str | None = None) -> list[dict[str, Any]]:
         """What has happened, the newest first."""
         log = self.session.events
-        gone, secret = undone(log), self.kept_from(annotator)
+        gone, secret = undone(log), self.sight.kept_from(annotator)
         listed: list[dict[str, Any]] = []
         for event in reversed(log if before is None else log[: max(0, before - 1)]):
             if event.kind != "ask" or asks:
@@ -260,77 +253,3 @@ class SessionPage:
     def caption(self, node: int) -> str | None:
         """A few words that tell a node from others."""
         return caption(self.session.graph, self._roles, node)
-
-    def undecided(self) -> set[int]:
-        """The nodes whose prediction nobody may see yet.
-
-        Those of the audit without a label, those that wait for a further opinion.
-        """
-        history = self.session.refresh()
-        return {node for node in (*history.votes, *self._audit) if self._is_undecided(history, node)}
-
-    def last_told(self) -> tuple[dict[int, float], dict[int, str]]:
-        """When each node was last labelled, and by whom."""
-        when: dict[int, float] = {}
-        who: dict[int, str] = {}
-        log = self.session.events
-        gone, labels = undone(log), self.session.refresh().labels
-        for event in log:
-            if event.kind in ("tell", "bulk") and event.id not in gone:
-                for node in event.body["nodes"] if event.kind == "bulk" else [event.body["node"]]:
-                    if node in labels:
-                        when[node], who[node] = event.at, event.annotator
-        return when, who
-
-    def holding(self, text: str) -> list[int]:
-        """Every node whose name or text holds a text."""
-        names, texts_ = self._indices()
-        size = self.session.graph.num_nodes
-        return list(
-            {
-                **dict.fromkeys(names.find(text, size)),
-                **(dict.fromkeys(texts_.find(text, size)) if texts_ is not None else {}),
-            }
-        )
-
-    def _indices(self) -> tuple[NameIndex, NameIndex | None]:
-        graph = self.session.graph
-        if self._names is None:
-            self._names = NameIndex(graph.node_names, graph.num_nodes)
-            cells = [graph.attributes[self._roles[role]] for role in ("title", "text") if role in self._roles]
-            if cells:
-                self._texts = NameIndex(
-                    ["\n".join(map(str, row))[:LONGEST] for row in zip(*cells, strict=True)], graph.num_nodes
-                )
-        return self._names, self._texts
-
-    def kept_from(self, annotator: str | None) -> set[int]:
-        """The nodes of which the annotator may not see yet what others said: their own opinion is still wanted."""
-        history = self.session.refresh()
-        return (
-            {node for node in history.votes if self._is_hidden(history, node, annotator)}
-            if annotator is not None
-            else set()
-        )
-
-    def _label(self, history: History, node: int) -> str | None:
-        told = history.labels.get(node)
-        if told is not None or not self._given[node]:
-            return told
-        graph = self.session.graph
-        assert graph.y is not None
-        return graph.class_names[int(graph.y[node])]
-
-    def _is_hidden(self, history: History, node: int, annotator: str | None) -> bool:
-        votes = history.votes.get(node, {})
-        return (
-            annotator is not None
-            and annotator not in votes
-            and 0 < len(votes) < self.session.rules().redundancy
-            and node not in history.settled
-        )
-
-    def _is_undecided(self, history: History, node: int) -> bool:
-        votes = history.votes.get(node, {})
-        wanted = 0 < len(votes) < self.session.rules().redundancy and node not in history.settled
-        return wanted or (not votes and node in self._audit)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from nodewise.studio.api.failures import ConflictError, MissingError, NoSessionError
 from nodewise.studio.settings import ENDING, StudioSettings
+from nodewise.studio.work.errors import ConflictError, MissingError, NoSessionError
 from nodewise.studio.work.jobs import ARCHIVE, check_free, move_job
 from nodewise.studio.work.open_session import OpenSession, file_identity
 from nodewise.studio.work.pictures import Pictures

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodewise import __version__
-from nodewise.studio.api.updates import Updates
 from nodewise.studio.settings import StudioSettings
 from nodewise.studio.work.jobs import JobList
 from nodewise.studio.work.session_pool import SessionPool
 from nodewise.studio.work.tickets import Tickets
+from nodewise.studio.work.updates import Updates
 from nodewise.studio.work.worker import Priority, Worker
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodewise.studio.api.failures import CancelledWorkError
+from nodewise.studio.work.errors import CancelledWorkError
 
 __all__ = ["Tickets"]
 

@@ -18,8 +18,8 @@ import numpy as np
 from nodewise.graph.io.tables import PICTURE, read_table
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Warned
-from nodewise.studio.api.failures import ConflictError
 from nodewise.studio.settings import ENDING
+from nodewise.studio.work.errors import ConflictError
 from nodewise.studio.work.preview import preview_graph, preview_table
 from nodewise.studio.work.table_files import GRAPHS, normalise_table
 

@@ -13,9 +13,9 @@ from concurrent.futures import Future
 from enum import IntEnum
 from typing import Any, TypeVar
 
-from nodewise.ground.errors import NodewiseError
+from nodewise.studio.work.errors import BusyError, StoppedError
 
-__all__ = ["BusyError", "Priority", "StoppedError", "Worker"]
+__all__ = ["Priority", "Worker"]
 
 T = TypeVar("T")
 
@@ -34,14 +34,6 @@ class Priority(IntEnum):
 
     And opening another session, which nothing may be in the middle of.
     """
-
-
-class BusyError(NodewiseError):
-    """So many jobs wait that another one is refused."""
-
-
-class StoppedError(NodewiseError):
-    """The studio is being shut down."""
 
 
 class Worker:

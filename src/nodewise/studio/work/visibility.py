@@ -1,0 +1,71 @@
+"""What may be seen of a node, and by whom: nothing that could sway an answer that is still wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from nodewise.session import Session
+    from nodewise.session.log.history import History
+
+__all__ = ["Visibility"]
+
+
+class Visibility:
+    """Labels and predictions of one session that may be shown.
+
+    A node of the audit shows no prediction before it has its label, and neither does one that waits for a further
+    opinion: it could sway the answer. To an annotator whose opinion is still wanted, what others said of the node is
+    not shown, wherever it could be read off.
+
+    Args:
+        session: which.
+
+    Attributes:
+        given: which nodes have a label that came with the graph and counts.
+        audit: the nodes of the audit.
+    """
+
+    def __init__(self, session: Session) -> None:
+        rules = session.rules()
+        self._session = session
+        self.given = np.zeros(session.graph.num_nodes, bool)
+        self.given[list(rules.given)] = True
+        self.audit = frozenset(rules.audit)
+
+    def kept_from(self, annotator: str | None) -> set[int]:
+        """The nodes of which the annotator may not see yet what others said: their own opinion is still wanted."""
+        history = self._session.refresh()
+        return {node for node in history.votes if self.is_hidden(history, node, annotator)}
+
+    def undecided(self) -> set[int]:
+        """The nodes whose prediction nobody may see yet."""
+        history = self._session.refresh()
+        return {node for node in (*history.votes, *self.audit) if self.is_undecided(history, node)}
+
+    def is_hidden(self, history: History, node: int, annotator: str | None) -> bool:
+        """Whether the annotator may not see yet what others said of a node; without a name nothing is hidden."""
+        return (
+            annotator is not None
+            and annotator not in history.votes.get(node, {})
+            and self._waits_for_votes(history, node)
+        )
+
+    def is_undecided(self, history: History, node: int) -> bool:
+        """Whether nobody may see a node's prediction yet."""
+        return self._waits_for_votes(history, node) or (node in self.audit and not history.votes.get(node))
+
+    def label(self, history: History, node: int) -> str | None:
+        """The label that counts: what people said, else what came with the graph."""
+        told = history.labels.get(node)
+        if told is not None or not self.given[node]:
+            return told
+        graph = self._session.graph
+        assert graph.y is not None
+        return graph.class_names[int(graph.y[node])]
+
+    def _waits_for_votes(self, history: History, node: int) -> bool:
+        votes = history.votes.get(node, {})
+        return 0 < len(votes) < self._session.rules().redundancy and node not in history.settled
