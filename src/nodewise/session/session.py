@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -25,11 +25,13 @@ from nodewise.session.log.contents import EMBED_LIMIT, Contents
 from nodewise.session.log.form import MOST_OPINIONS, check_event, check_output, damaged
 from nodewise.session.log.history import ClassList, History, Label, Note, TrainingLabels, extend_history, read_history
 from nodewise.session.log.log import Draft, Event, Log, MovedOnError
+from nodewise.session.settings import NewSettings, SettingsByName, takes_settings
 from nodewise.session.status import Status, make_status
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from nodewise.contracts import Classifier, Strategy
-    from nodewise.policy import Policy
     from nodewise.session.learning.learner import Learners, SessionLearner
     from nodewise.session.learning.stopping import StopReport
 
@@ -81,53 +83,27 @@ class Session:
         self._prediction: tuple[object, Prediction] | None = None
 
     @classmethod
+    @takes_settings
     def create(
         cls,
         path: str | Path,
         graph: Graph | str | Path,
         *,
-        budget: int | None = None,
-        classes: Sequence[str] | None = None,
-        strategy: str | Strategy | Policy | None = None,
-        policy: str | Path | Policy | None = None,
-        classifier: str | Classifier | None = None,
-        classifier_settings: Mapping[str, Any] | None = None,
-        strategy_settings: Mapping[str, Any] | None = None,
-        seed: int = 0,
-        audit: int = 0,
-        redundancy: int = 1,
-        release_after: float = 3600.0,
-        use_labels: bool | None = None,
         candidates: Sequence[int] | None = None,
-        features: str | None = None,
         source: str | Path | None = None,
         embed_limit: int = EMBED_LIMIT,
         reporter: Reporter | None = None,
         wait: float = 10.0,
         clock: Callable[[], float] = time.time,
+        **settings: Unpack[SettingsByName],
     ) -> Session:
         """Start a labelling job.
 
         Args:
             path: the file to make; there must be none yet.
             graph: what to label, or its name or path.
-            budget: labels to ask for; by default the paper's for its graphs, else five a class.
-            classes: the classes, if known; those of the graph by default. More may come.
-            strategy: how nodes are chosen: a name, a strategy of your own or a policy; by default ``"policy"`` where a
-                policy is given, else the default one.
-            policy: which policy: a shipped name, a file or a `Policy`.
-            classifier: what learns: a name or a classifier of your own; by default the policy's own, else the default
-                one.
-            classifier_settings, strategy_settings: what these are made with, where they are given by name.
-            seed: where all randomness comes from.
-            audit: nodes to draw at random, on top of the budget, whose labels measure the accuracy and train nothing.
-            redundancy: annotators that every node should be labelled by.
-            release_after: seconds after which an unanswered query may go to another annotator.
-            use_labels: whether labels in the graph count as given. By default they do, unless every node has one: then
-                there would be nothing to ask, and they are left out of sight.
+            settings: each as `nodewise.session.settings` describes it.
             candidates: the nodes that may be asked; all by default.
-            features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are
-                left alone.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
             reporter: told what was decided. wait, clock: as for `open`.
@@ -138,20 +114,8 @@ class Session:
         log, learns, asks = create_log(
             as_path(path, "the file of the session"),
             graph,
-            budget=budget,
-            classes=classes,
-            strategy=strategy,
-            policy=policy,
-            classifier=classifier,
-            classifier_settings=classifier_settings,
-            strategy_settings=strategy_settings,
-            seed=seed,
-            audit=audit,
-            redundancy=redundancy,
-            release_after=release_after,
-            use_labels=use_labels,
+            NewSettings(**settings),
             candidates=candidates,
-            features=features,
             source=source,
             embed_limit=embed_limit,
             reporter=reporter,

@@ -1,19 +1,280 @@
-"""What a labelling job is made with; its file keeps it, and none of it ever changes."""
+"""A session's settings, each defined once: its name, type, default, check and help.
+
+`Session.create`, ``nodewise session new``, the studio's HTTP body and its form are made from these records, and the
+session's file keeps them. A new setting is a line of `NewSettings`, one of `SettingsByName` and one of `ABSENT_MEANS`,
+and whatever uses it. It imports neither torch nor numpy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
-from nodewise.ground.errors import InputError, SessionFileError
+from nodewise.ground.errors import InputError, SessionFileError, UnknownNameError
 
-__all__ = ["SessionSettings"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nodewise.contracts import Classifier, Strategy
+    from nodewise.policy import Policy
+
+__all__ = [
+    "ABSENT_MEANS",
+    "NewSettings",
+    "SessionSettings",
+    "Setting",
+    "SettingsByName",
+    "check_choices",
+    "setting",
+    "settings_of",
+    "takes_settings",
+]
+
+Kind = Literal["count", "duration", "name", "names", "flag", "mapping"]
+"""What a setting's value is: a whole number; seconds, which people give in minutes; a name; a list of names; yes or no;
+settings by name."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class SessionSettings:
-    """A labelling job's settings.
+class Setting:
+    """What everybody has to know of one setting.
+
+    Attributes:
+        name: of the argument, the field and, with dashes, the flag.
+        type: what a signature says.
+        default: what it is where nobody gives it; None: it is left open, and decided when the session is made.
+        kind: what its value is.
+        help: what it is for, a sentence.
+        unset: what is decided where it is left open, in words.
+        least: the smallest number that it may be; a duration must be above it.
+        most: the largest number that a new session may be given.
+        title: what the form calls it; empty: the form and HTTP do not offer it, since it may name a file or code of
+            this machine, or is asked in another way.
+        front: whether the form shows it at once, not under "More".
+        metavar: what the command line's help shows for the value.
+        flags: the command line's flags, where they are not the name with dashes.
+        words: names to choose from, and what they mean.
+        more: gives all names to choose from, those that installed packages offer as well; it may load torch.
+    """
+
+    name: str
+    type: str
+    default: Any
+    kind: Kind
+    help: str
+    unset: str = ""
+    least: float | None = None
+    most: int | None = None
+    title: str = ""
+    front: bool = False
+    metavar: str = ""
+    flags: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
+    more: Callable[[], Sequence[str]] | None = None
+
+    def check(self, value: object, *, decided: bool) -> None:
+        """Refuse a value that the setting cannot have.
+
+        Args:
+            value: what is given.
+            decided: whether it is a session's, which leaves nothing open; else a new session's, which may.
+
+        Raises:
+            InputError: says what it may be.
+        """
+        wrong = {"count": _no_count, "duration": _no_duration, "flag": _no_flag, "mapping": _no_mapping}.get(self.kind)
+        said = "" if wrong is None else wrong(self, value)
+        if self.kind == "name" and decided and not isinstance(value, str):
+            said = "a text"
+        if self.kind == "names" and decided and not isinstance(value, (list, tuple)):
+            said = "a list of names"
+        if not said and not decided and self.most is not None and isinstance(value, int) and value > self.most:
+            said = f"at most {self.most}"
+        if said:
+            raise InputError(f"a session's {self.name} must be {said}, got {str(value)[:40]!r}")
+
+    @property
+    def help_with_default(self) -> str:
+        """The help, with its unit and what is decided where nobody gives a value."""
+        unit = " In seconds." if self.kind == "duration" else ""
+        return f"{self.help}{unit} By default {self.unset}." if self.unset else f"{self.help}{unit}"
+
+    def choices(self) -> dict[str, str]:
+        """Every name that may be chosen, and what it means as far as anybody has said."""
+        names = self.words if self.more is None else self.more()
+        return {name: self.words.get(name, "") for name in names}
+
+
+def _no_count(one: Setting, value: object) -> str:
+    wrong = isinstance(value, bool) or not isinstance(value, int) or (one.least is not None and value < one.least)
+    return f"a whole number, at least {one.least}" if wrong else ""
+
+
+def _no_duration(one: Setting, value: object) -> str:
+    wrong = isinstance(value, bool) or not isinstance(value, (int, float)) or not value > (one.least or 0)
+    return f"a number of seconds above {one.least or 0}" if wrong else ""
+
+
+def _no_flag(one: Setting, value: object) -> str:
+    return "" if isinstance(value, bool) else "yes or no"
+
+
+def _no_mapping(one: Setting, value: object) -> str:
+    return "" if isinstance(value, Mapping) else "settings by name"
+
+
+def setting(default: Any = None, *, kind: Kind, help: str, **more: Any) -> Any:
+    """A field of `NewSettings`: its default, and the rest of what `Setting` says of it."""
+    return field(default=default, metadata={"setting": {"kind": kind, "help": help, **more}})
+
+
+def _strategies() -> Sequence[str]:
+    from nodewise.strategies import list_strategies
+
+    return list_strategies()
+
+
+def _classifiers() -> Sequence[str]:
+    from nodewise.classifiers import list_classifiers
+
+    return list_classifiers()
+
+
+_STRATEGIES = {
+    "gain": "where a label makes the most nodes more certain",
+    "random": "by chance",
+    "uncertainty": "where the classifier is least sure",
+    "centrality": "the best connected",
+    "coreset": "far from what is known",
+    "kcenter": "spread evenly",
+    "age": "uncertain, central and typical",
+    "anrmab": "a bandit over three of these",
+    "policy": "learned on other graphs",
+}
+_CLASSIFIERS = {"views": "in closed form, nothing is trained", "gcn": "the paper's graph network, which is trained"}
+_OWN = "or your own as package.module:Name."
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewSettings:
+    """The settings that a new session is asked to have; each field carries its `Setting`. None leaves one open."""
+
+    budget: int | None = setting(
+        kind="count",
+        least=1,
+        help="Labels to ask for; it can be raised later.",
+        unset="the paper's for its graphs, else five a class",
+        title="Budget: labels to spend",
+        front=True,
+    )
+    classes: Sequence[str] | None = setting(
+        kind="names",
+        help="The classes, if known; more may come.",
+        unset="those of the graph",
+        title="Classes",
+        front=True,
+        metavar="A,B",
+    )
+    strategy: str | Strategy | Policy | None = setting(
+        kind="name",
+        help=f"How nodes are chosen: {', '.join(_STRATEGIES)}, {_OWN}",
+        unset="gain, or the policy where one is given",
+        title="Which rows are asked",
+        words=_STRATEGIES,
+        more=_strategies,
+    )
+    policy: str | Path | Policy | None = setting(
+        kind="name",
+        help="For the strategy 'policy': which one.",
+        unset="the default shipped one",
+        metavar="NAME|FILE",
+    )
+    classifier: str | Classifier | None = setting(
+        kind="name",
+        help=f"What learns from the labels: {', '.join(_CLASSIFIERS)}, {_OWN}",
+        unset="the policy's own, else views",
+        title="What learns from the labels",
+        words=_CLASSIFIERS,
+        more=_classifiers,
+    )
+    classifier_settings: Mapping[str, Any] | None = setting(
+        kind="mapping", help="What the classifier is made with, where it is given by name.", unset="nothing"
+    )
+    strategy_settings: Mapping[str, Any] | None = setting(
+        kind="mapping", help="What the strategy is made with, where it is given by name.", unset="nothing"
+    )
+    seed: int = setting(
+        0, kind="count", least=0, help="Where all randomness comes from: same seed, same result.", title="Seed"
+    )
+    audit: int = setting(
+        0,
+        kind="count",
+        least=0,
+        help="Nodes drawn at random, on top of the budget: their labels train nothing, so they measure the accuracy.",
+        title="Audit: rows drawn at random, on top",
+        front=True,
+    )
+    redundancy: int = setting(
+        1,
+        kind="count",
+        least=1,
+        most=100,
+        help="Annotators that each node is asked of; above 1, disagreements are shown.",
+        title="Labels for each node",
+    )
+    release_after: float = setting(
+        3600.0,
+        kind="duration",
+        help="When an unanswered query may go to another annotator.",
+        title="Minutes until an unanswered question goes to another",
+        metavar="MINUTES",
+    )
+    use_labels: bool | None = setting(
+        kind="flag",
+        help="Whether labels in the graph count as given; otherwise nobody looks at them.",
+        unset="yes, unless all nodes have one",
+        flags="--use-labels/--hide-labels",
+    )
+    features: str | None = setting(
+        kind="name",
+        help="Preprocessing: raw, paper, unit, … or several joined by '+'. Features that were preprocessed stay.",
+        unset="the classifier's own",
+        metavar="F",
+    )
+
+    def __post_init__(self) -> None:
+        types = {one.name: str(one.type) for one in fields(self)}
+        for one in settings_of(type(self)):
+            value = getattr(self, one.name)
+            if value is not None or not types[one.name].endswith("None"):
+                one.check(value, decided=isinstance(self, SessionSettings))
+
+
+class SettingsByName(TypedDict, total=False):
+    """The fields of `NewSettings` as keyword arguments, for type checkers; a test holds it to them."""
+
+    budget: int | None
+    classes: Sequence[str] | None
+    strategy: str | Strategy | Policy | None
+    policy: str | Path | Policy | None
+    classifier: str | Classifier | None
+    classifier_settings: Mapping[str, Any] | None
+    strategy_settings: Mapping[str, Any] | None
+    seed: int
+    audit: int
+    redundancy: int
+    release_after: float
+    use_labels: bool | None
+    features: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionSettings(NewSettings):
+    """The settings that a session was made with: nothing is left open. Its file keeps them, and they never change.
 
     Attributes:
         budget: labels to ask for at first; an event may raise it.
@@ -21,59 +282,37 @@ class SessionSettings:
         strategy: how nodes are chosen, by name.
         policy: the policy's name or file where the strategy is ``"policy"``; its weights are stored in the session.
         classifier: what learns from the labels, by name.
-        seed: where all randomness comes from.
-        audit: nodes drawn at random whose labels train nothing and so tell the accuracy without bias; on top of the
-            budget.
-        redundancy: annotators that every node should be labelled by.
-        release_after: seconds after which a query that its annotator has not answered may be given to another.
-        use_labels: whether the labels in the graph count as given; otherwise they are never looked at.
+        features: what was done to the graph's features, for the record.
         reason: why this strategy, in words.
-        features: what was done to the graph's features, for the record. classifier_settings, strategy_settings: what
-        these were made with. classifier_digest, strategy_digest: of their code, where they are somebody's own.
+        classifier_digest: of the classifier's code, where it is somebody's own.
+        strategy_digest: of the strategy's code, where it is somebody's own.
     """
 
     budget: int
     classes: tuple[str, ...] = ()
-    strategy: str = "policy"
+    strategy: str
     policy: str | None = None
-    classifier: str = "gcn"
-    seed: int = 0
-    audit: int = 0
-    redundancy: int = 1
-    release_after: float = 3600.0
-    use_labels: bool = True
-    reason: str = ""
-    features: str = "raw"
+    classifier: str
     classifier_settings: Mapping[str, Any] = field(default_factory=dict)
     strategy_settings: Mapping[str, Any] = field(default_factory=dict)
+    use_labels: bool = True
+    features: str = "raw"
+    reason: str = ""
     classifier_digest: str | None = None
     strategy_digest: str | None = None
 
     def __post_init__(self) -> None:
-        given: object = self.classes
-        if not isinstance(given, (list, tuple)):
-            raise InputError(f"a session's classes must be a list of names, got {str(given)[:40]!r}")
+        super().__post_init__()
         object.__setattr__(self, "classes", tuple(map(str, self.classes)))
-        for name in ("classifier_settings", "strategy_settings"):
-            if not isinstance(getattr(self, name), Mapping):
-                raise InputError(f"a session's {name} must be settings by name, got {getattr(self, name)!r}")
-        limits = {"budget": 1, "audit": 0, "redundancy": 1, "seed": 0}
-        for name, least in limits.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(
-                    f"a session's {name} must be a whole number, at least {least}, got {str(value)[:40]!r}"
-                )
-        for name in ("strategy", "classifier", "reason", "features"):
-            if not isinstance(getattr(self, name), str):
-                raise InputError(f"a session's {name} must be a text, got {str(getattr(self, name))[:40]!r}")
-        if not (self.policy is None or isinstance(self.policy, str)) or not isinstance(self.use_labels, bool):
-            raise InputError("a session's policy must be a name and use_labels yes or no")
-        seconds = self.release_after
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-            raise InputError(f"release_after must be a number of seconds above 0, got {str(seconds)[:40]!r}")
+        if not isinstance(self.reason, str):
+            raise InputError(f"a session's reason must be a text, got {str(self.reason)[:40]!r}")
         if any(not name.strip() for name in self.classes) or len(set(self.classes)) < len(self.classes):
             raise InputError(f"classes must have names, each another one, got {str(list(self.classes))[:200]}")
+
+    @classmethod
+    def decide(cls, wanted: NewSettings, **decided: Any) -> SessionSettings:
+        """What was wanted, with what was left open decided."""
+        return cls(**{one.name: getattr(wanted, one.name) for one in settings_of(type(wanted))} | decided)
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -81,7 +320,7 @@ class SessionSettings:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> SessionSettings:
-        """The inverse of `as_dict`.
+        """The inverse of `as_dict`; what an older file lacks means what `ABSENT_MEANS` says.
 
         Raises:
             SessionFileError: there are settings that this version does not know.
@@ -96,6 +335,75 @@ class SessionSettings:
                 f"the session has settings that this version does not know, {sorted(unknown)}: update nodewise"
             )
         try:
-            return cls(**record)
+            return cls(**{**ABSENT_MEANS, **record})
         except (TypeError, InputError) as error:
             raise SessionFileError(f"the session's settings cannot be used ({error}): go on from a backup") from None
+
+
+ABSENT_MEANS: Mapping[str, Any] = {
+    "classes": (),
+    "strategy": "policy",
+    "policy": None,
+    "classifier": "gcn",
+    "classifier_settings": {},
+    "strategy_settings": {},
+    "seed": 0,
+    "audit": 0,
+    "redundancy": 1,
+    "release_after": 3600.0,
+    "use_labels": True,
+    "features": "raw",
+    "reason": "",
+    "classifier_digest": None,
+    "strategy_digest": None,
+}
+"""Field -> what its absence means in files of form 1 and 2: what the session did when it was written.
+
+These are not today's defaults, and do not change with them. The budget stands in every file.
+"""
+
+
+def settings_of(record: type[NewSettings]) -> tuple[Setting, ...]:
+    """The settings of `NewSettings`, or of a record made from it, in order."""
+    found: dict[str, Setting] = {}
+    for kind in reversed(record.__mro__):
+        for one in getattr(kind, "__dataclass_fields__", {}).values():
+            known = dict(one.metadata.get("setting", ()))
+            if known:
+                found[one.name] = Setting(one.name, str(one.type), one.default, **known)
+    return tuple(found.values())
+
+
+def check_choices(given: Mapping[str, Any]) -> None:
+    """Refuse a name that is none of its setting's choices, so that nobody afar names code or files of this machine.
+
+    Raises:
+        UnknownNameError: says which there are.
+    """
+    for one in settings_of(NewSettings):
+        value = given.get(one.name)
+        if one.more is not None and value is not None and value not in one.choices():
+            raise UnknownNameError(one.name, str(value), list(one.choices()))
+
+
+def takes_settings(function: Function) -> Function:
+    """Spell the settings that a function takes as ``**settings`` out in its signature and its docstring.
+
+    Type checkers read `SettingsByName`; people and ``help()`` read this.
+    """
+    rows = settings_of(NewSettings)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    taken = [inspect.Parameter(one.name, keyword, default=one.default, annotation=one.type) for one in rows]
+    signature = inspect.signature(function)
+    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    parameters = [one for one in own if one.kind is not keyword] + taken + [one for one in own if one.kind is keyword]
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    lines = []
+    for line in (function.__doc__ or "").splitlines():
+        indent = line[: len(line) - len(line.lstrip())]
+        if line.lstrip().startswith("settings:"):
+            lines += [f"{indent}{one.name}: {one.help_with_default}" for one in rows]
+        else:
+            lines.append(line)
+    function.__doc__ = "\n".join(lines)
+    return function

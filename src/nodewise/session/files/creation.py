@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,10 @@ from nodewise.ground.plugins import code_digest
 from nodewise.session.asking.selection import choose_strategy
 from nodewise.session.log.contents import store_graph
 from nodewise.session.log.log import Log
-from nodewise.session.settings import SessionSettings
+from nodewise.session.settings import NewSettings, SessionSettings
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
-    from nodewise.policy import Policy
 
 __all__ = ["create_log"]
 
@@ -30,28 +29,16 @@ __all__ = ["create_log"]
 def create_log(
     path: Path,
     graph: Graph | str | Path,
+    wanted: NewSettings,
     *,
-    budget: int | None,
-    classes: Sequence[str] | None,
-    strategy: str | Strategy | Policy | None,
-    policy: str | Path | Policy | None,
-    classifier: str | Classifier | None,
-    classifier_settings: Mapping[str, Any] | None,
-    strategy_settings: Mapping[str, Any] | None,
-    seed: int,
-    audit: int,
-    redundancy: int,
-    release_after: float,
-    use_labels: bool | None,
     candidates: Sequence[int] | None,
-    features: str | None,
     source: str | Path | None,
     embed_limit: int,
     reporter: Reporter | None,
     wait: float,
     clock: Callable[[], float],
 ) -> tuple[Log, Classifier, Strategy | None]:
-    """Decide what was left open, and write the session's file; the arguments are those of `Session.create`.
+    """Decide what the settings leave open, and write the session's file; the others are those of `Session.create`.
 
     Returns:
         The file, the classifier, and the strategy where it is not the learned one.
@@ -68,6 +55,7 @@ def create_log(
     if not isinstance(graph, Graph):
         graph = as_graph(graph, reporter=report)
     labelled = 0 if graph.y is None else int((graph.y >= 0).sum())
+    use_labels = wanted.use_labels
     if use_labels is None:
         use_labels = labelled < graph.num_nodes
         if not use_labels:
@@ -78,31 +66,28 @@ def create_log(
                 )
             )
     given = labelled if use_labels else 0
-    names = _classes(graph, classes, use_labels)
-    chosen = choose_strategy(graph, strategy, policy, strategy_settings)
-    if classifier is None and chosen.played_with is not None:
+    names = _classes(graph, wanted.classes, use_labels)
+    chosen = choose_strategy(graph, wanted.strategy, wanted.policy, wanted.strategy_settings)
+    if wanted.classifier is None and chosen.played_with is not None:
         name, own = chosen.played_with
-        learns = make_classifier(name, {**own, **(classifier_settings or {})}, imports=False)
+        learns = make_classifier(name, {**own, **(wanted.classifier_settings or {})}, imports=False)
     else:
-        learns = make_classifier(classifier, classifier_settings)
-    raw, graph = graph, prepared(graph, features, learns.default_features(graph))
+        learns = make_classifier(wanted.classifier, wanted.classifier_settings)
+    raw, graph = graph, prepared(graph, wanted.features, learns.default_features(graph))
     source = source if graph is raw else None  # the file holds the features as they were
     report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
-    for remark in notes_on_features(learns, raw, features):
+    for remark in notes_on_features(learns, raw, wanted.features):
         report(Note(remark))
     foresee = getattr(learns, "foresee", None)
     if foresee is not None:  # before anything is written
         foresee(graph, report)
-    settings = SessionSettings(
-        budget=_budget(graph, names, budget),
+    settings = SessionSettings.decide(
+        wanted,
+        budget=_budget(graph, names, wanted.budget),
         classes=names,
         strategy=chosen.strategy,
         policy=chosen.policy,
         classifier=learns.name,
-        seed=seed,
-        audit=audit,
-        redundancy=redundancy,
-        release_after=release_after,
         use_labels=use_labels,
         reason=chosen.reason,
         features=graph.features,
