@@ -111,7 +111,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "files": {"asking", "learning", "log", "session", "settings"},
         "learning": {"asking", "files", "log", "session", "settings"},
         "log": {"asking", "settings"},
-        "session": {"asking", "files", "learning", "log", "status"},
+        "session": {"asking", "files", "learning", "log", "settings", "status"},
         "status": {"agreement", "log", "session"},
     },
     "cluster": {
