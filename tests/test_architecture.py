@@ -52,6 +52,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
     "ground": {
         "compute": {"errors"},
         "files": {"errors"},
+        "identity": {"errors"},
         "locks": {"events"},
         "plugins": {"errors"},
     },

@@ -257,7 +257,7 @@ def test_machines_with_another_nodewise_are_named(
     cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     here = Versions.here()
-    monkeypatch.setattr(Versions, "here", classmethod(lambda cls: Versions(here.python, "9.9.9", here.code)))
+    monkeypatch.setattr(Versions, "here", classmethod(lambda cls: Versions(here.python, "9.9.9", here.parts)))
     with pytest.raises(
         ClusterError, match=rf"has nodewise {here.nodewise}, this machine 9\.9\.9: install the same version on both"
     ):

@@ -25,7 +25,6 @@ from nodewise.evaluation.task import (
     GraphReference,
     Player,
     Task,
-    code_of,
     default_splits,
     play,
 )
@@ -33,6 +32,7 @@ from nodewise.graph import Graph, preprocess, write_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
+from nodewise.ground.identity import identity_of
 from nodewise.policy import Policy
 from nodewise.strategies import STRATEGIES, Learned, Random, make_strategy
 from tests.learners import learner
@@ -281,7 +281,9 @@ def test_a_snapshot_on_a_gpu_leaves_buffers_in_place() -> None:
 
 
 def key() -> ChunkKey:
-    return ChunkKey("g", "f", "raw", code_of(Random()), code_of(Gcn()), budget=2, seed=0, device="cpu", first=0, runs=2)
+    return ChunkKey(
+        "g", "f", "raw", identity_of(Random()), identity_of(Gcn()), budget=2, seed=0, device="cpu", first=0, runs=2
+    )
 
 
 def kept(folder: Path) -> Path:

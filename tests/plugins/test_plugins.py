@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import nodewise as nw
-from nodewise.classifiers import list_classifiers, make_classifier
+from nodewise.classifiers import Gcn, list_classifiers, make_classifier
 from nodewise.cli import main
 from nodewise.evaluation.task import Player
 from nodewise.graph import Graph
@@ -373,6 +373,24 @@ def test_a_session_tells_that_the_code_of_its_plug_ins_has_changed(
     assert len(seen) == 2
     done = nodewise("session", "predict", "job", "--classifier", "mine:Diffused", "--strategy", "mine:Margin")
     assert done.returncode == 0 and done.stderr.count("warning: the code of the ") == 2
+
+
+def test_a_session_tells_that_the_version_of_what_is_ours_was_raised(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with nw.Session.create("job", graph(), budget=6, use_labels=False, classifier="gcn", strategy="random") as session:
+        session.tell(3, truth(graph(), 3))
+        assert (session.settings.classifier_digest, session.settings.strategy_digest) == ("version 1", "version 1")
+    told: list[Event] = []
+    with nw.Session.open("job", reporter=told.append) as session:
+        session.predict()
+    assert not told
+    monkeypatch.setattr(Gcn, "version", 2)
+    with nw.Session.open("job", reporter=told.append) as session:
+        session.predict()
+    assert "the code of the classifier 'gcn' has changed since the session was begun (version 1, now version 2)" in str(
+        told
+    )
 
 
 def test_opening_a_session_imports_no_code(mine: ModuleType, folder: Path) -> None:

@@ -171,7 +171,7 @@ def check_machines(ray: Any) -> None:
         except ImportError as error:
             return f"cannot import it ({error}; Python {platform.python_version()})"
         there = Versions.here()
-        return there.python, there.nodewise, there.code
+        return there.python, there.nodewise, there.parts
 
     remote = ray.remote(num_cpus=0, max_retries=1)(versions)
     asked = {

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 __all__ = ["Versions"]
 
@@ -18,19 +15,21 @@ class Versions:
     Attributes:
         python: such as ``"3.11"``: what one version pickles another may not read.
         nodewise: the package's version.
-        code: a digest of its source, for what was changed without a new version.
+        parts: the versions of what results depend on, which are raised between releases as well.
     """
 
     python: str
     nodewise: str
-    code: str
+    parts: str
 
     @classmethod
     def here(cls) -> Versions:
         """This process's."""
         from nodewise import __version__
+        from nodewise.evaluation.versions import built_in_versions
 
-        return cls(".".join(platform.python_version_tuple()[:2]), __version__, _code())
+        parts = ", ".join(f"{name} {version}" for name, version in sorted(built_in_versions().items()))
+        return cls(".".join(platform.python_version_tuple()[:2]), __version__, parts)
 
     def difference(self, other: Versions, who: str) -> str | None:
         """A sentence on how another process differs, or None.
@@ -44,19 +43,14 @@ class Versions:
             return (
                 f"{who} has nodewise {other.nodewise}, this machine {self.nodewise}: install the same version on both"
             )
-        if self.code != other.code:
+        if self.parts != other.parts:
             return (
-                f"{who} has nodewise {other.nodewise} with other source files ({other.code}) than this machine"
-                f" ({self.code}): install the same commit on both, and start the workers anew"
+                f"{who} has another state of nodewise {other.nodewise} ({_beyond(other.parts, self.parts)}) than this"
+                f" machine ({_beyond(self.parts, other.parts)}): install the same commit on both, and start the workers"
+                " anew"
             )
         return None
 
 
-@cache
-def _code() -> str:
-    package = Path(__file__).parents[1]
-    digest = hashlib.blake2b(digest_size=6)
-    for path in sorted(package.rglob("*.py")):
-        digest.update(f"{path.relative_to(package).as_posix()}\n".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+def _beyond(parts: str, others: str) -> str:
+    return ", ".join(part for part in parts.split(", ") if part not in others.split(", ")) or "nothing more"

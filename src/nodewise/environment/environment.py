@@ -50,7 +50,10 @@ class Environment:
         step: queries made since the reset.
         budget: queries that an episode has room for.
         memory: what the present strategy keeps from step to step.
+        version: raised by hand when results change; stored results hold it.
     """
+
+    version = 1
 
     def __init__(self, graph: GraphTensors, learner: Learner, runs: int, budget: int) -> None:
         if budget < 1:

@@ -11,21 +11,19 @@ that holds all that it follows from.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from nodewise import __version__
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets.load import find_info as dataset_info
 from nodewise.environment import Environment, Scores, Splits, SplitSizes, TestNodes, draw_splits, rollout
@@ -34,17 +32,15 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
 from nodewise.ground.files import write_json
-from nodewise.ground.plugins import code_digest
+from nodewise.ground.identity import Identity, identity_of
 
 __all__ = [
     "Chunk",
     "ChunkKey",
     "ChunkStore",
     "GraphReference",
-    "Identity",
     "Player",
     "Task",
-    "code_of",
     "default_splits",
     "play",
     "runs_at_once",
@@ -146,8 +142,8 @@ class Task:
             graph=self.graph.name,
             fingerprint=self.graph.fingerprint,
             features=self.graph.features,
-            strategy=code_of(self.strategy),
-            classifier=code_of(self.classifier),
+            strategy=identity_of(self.strategy),
+            classifier=identity_of(self.classifier),
             budget=budget,
             seed=self.seed,
             device=self.device,
@@ -232,14 +228,14 @@ class Player:
         return chunks
 
     def _environment_for(self, task: Task, tensors: GraphTensors) -> Environment:
-        key = (code_of(task.classifier), task.runs, max(task.budgets))
+        key = (identity_of(task.classifier), task.runs, max(task.budgets))
         if self._environment is None or self._environment[0] != key or self._environment[1].graph is not tensors:
             self._environment = (key, Environment.of(tensors, task.classifier, task.runs, max(task.budgets)))
         return self._environment[1]
 
     def _same_strategy(self, strategy: Strategy) -> Strategy:
         """The strategy that was played last, if this is its like: a GPU's recorded step belongs to an object."""
-        key = code_of(strategy)
+        key = identity_of(strategy)
         if self._strategy is None or self._strategy[0] != key:
             self._strategy = (key, strategy)
         return self._strategy[1]
@@ -359,7 +355,7 @@ class ChunkKey:
         """As JSON holds it."""
         record = {field.name: getattr(self, field.name) for field in fields(self)}
         record |= {name: list(getattr(self, name)[:3]) for name in ("strategy", "classifier")}
-        return json.loads(json.dumps({**record, "environment": environment_digest(), "nodewise_version": __version__}))  # type: ignore[no-any-return]
+        return json.loads(json.dumps({**record, "environment": Environment.version}))  # type: ignore[no-any-return]
 
     @cached_property
     def path(self) -> Path:
@@ -368,50 +364,6 @@ class ChunkKey:
         played = f"{_plain(self.strategy.name)}-{_plain(self.classifier.name)}-{self.budget}"
         name = f"{played}-{self.first:04d}+{self.runs}-{digest}.json"
         return Path(_plain(self.graph)) / name
-
-
-class Identity(NamedTuple):
-    """A classifier or strategy as a key holds it.
-
-    Attributes:
-        name: what it is called.
-        settings: what it was made with, as JSON.
-        digest: of its code; where nothing tells that, a number of its class in this process.
-        storable: whether its code can be told from a corrected one; if not, its results are kept in memory only.
-    """
-
-    name: str
-    settings: str
-    digest: str
-    storable: bool
-
-
-def code_of(thing: Classifier | Strategy) -> Identity:
-    """The identity of a classifier or strategy: name, settings and a digest of its code."""
-    try:
-        settings = json.dumps(dict(thing.identity()), sort_keys=True)
-    except TypeError as error:
-        raise InputError(f"identity() of {thing.name!r} must give what JSON can hold ({error})") from None
-    digest = code_digest(thing)
-    if digest is None:
-        return Identity(
-            str(thing.name), settings, f"class {_TYPED.setdefault(type(thing), len(_TYPED))} of this process", False
-        )
-    return Identity(str(thing.name), settings, digest, True)
-
-
-_TYPED: dict[type, int] = {}
-"""Classes that were typed into a shell, by number: two of the same name are not the same."""
-
-
-@cache
-def environment_digest() -> str:
-    """A digest of the code of the environment, which every result depends on."""
-    folder = Path(inspect.getfile(Environment)).parent
-    digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 class ChunkStore:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from nodewise.ground.errors import InputError, UnknownNameError
 
 __all__ = [
-    "code_digest",
     "find_plugin",
     "list_plugins",
     "own_object",
@@ -196,146 +192,3 @@ def read_settings(texts: list[str]) -> dict[str, Any]:
         except ValueError:
             settings[key.strip()] = value
     return settings
-
-
-def code_digest(thing: Any) -> str | None:
-    """A digest of the code that an object's results follow from; None where nothing tells it.
-
-    An object's ``version``, if it has one, speaks for it. Of our own modules: the module's file and those of its room
-    that it imports. Of others': the module's file and those of the same folder or package that it imports, and the same
-    of classes that it inherits from. What was typed into a shell has neither. What an object's attribute ``code``
-    lists, functions and classes that it calls, counts as well.
-    """
-    version = getattr(thing, "version", None)
-    if version is not None:
-        return f"version {version}"
-    digests = [_digest(kind) for kind in (type(thing), *getattr(thing, "code", ()))]
-    if None in digests or len(digests) == 1:
-        return None if None in digests else digests[0]
-    return hashlib.blake2b(" ".join(map(str, digests)).encode(), digest_size=8).hexdigest()
-
-
-def _digest(kind: Any) -> str | None:
-    """The digest of a class or function."""
-    while isinstance(kind, partial):
-        kind = kind.func
-    if kind not in _DIGESTS:
-        _DIGESTS[kind] = _file_digest(kind)
-    return _DIGESTS[kind]
-
-
-_DIGESTS: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
-"""Taken once for a class: a file that is edited afterwards is not the code that runs."""
-
-
-def _file_digest(kind: Any) -> str | None:
-    files: set[Path] = set()
-    for one in (kind, *_bases(kind)):
-        module = sys.modules.get(one.__module__)
-        file = getattr(module, "__file__", None)
-        if module is None or file is None or not Path(file).is_file():
-            return None
-        files |= _sources(module.__name__, Path(file))
-    digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(files):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _bases(kind: Any) -> list[type]:
-    """The classes that somebody's own class inherits from.
-
-    Ours, the contracts aside, and those of the same package or that are not installed.
-    """
-    if not inspect.isclass(kind) or kind.__module__.startswith("nodewise."):
-        return []
-    top = kind.__module__.partition(".")[0]
-    bases = []
-    for base in kind.__mro__[1:]:
-        name = base.__module__
-        other = name.partition(".")[0]
-        if other in sys.stdlib_module_names or name == "nodewise.contracts":
-            continue
-        file = getattr(sys.modules.get(name), "__file__", None)
-        if other in (top, "nodewise") or file is None or not _is_installed(Path(file)):
-            bases.append(base)
-    return bases
-
-
-def _is_installed(file: Path) -> bool:
-    return bool({"site-packages", "dist-packages"}.intersection(file.parts))
-
-
-def _sources(name: str, file: Path) -> set[Path]:
-    """A module's file and the files that it uses.
-
-    Of our own rooms: all of its sub-folder, or those of the same room that it imports. Of others: those of the same
-    folder or package.
-    """
-    if not name.startswith("nodewise."):
-        return _neighbours(name, file)
-    files, waiting = {file}, [name]
-    if (
-        name.count(".") > 2
-    ):  # a part of a room in a folder of its own, which may import its other files inside functions
-        return set(file.parent.glob("*.py"))
-    room = ".".join(name.split(".")[:2])
-    while waiting:
-        for value in list(vars(sys.modules[waiting.pop()]).values()):
-            home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
-            module = sys.modules.get(home) if isinstance(home, str) and home.startswith(f"{room}.") else None
-            path = getattr(module, "__file__", None)
-            if path is not None and Path(path) not in files:
-                files.add(Path(path))
-                waiting.append(str(home))
-    return files
-
-
-def _neighbours(name: str, file: Path) -> set[Path]:
-    """A module's file, and those beside it that its import statements name, theirs included: read, not imported.
-
-    What is installed counts as far as it is of the same package; what lies elsewhere on Python's path does not.
-    """
-    import ast
-
-    if file.suffix != ".py":
-        return {file}
-    dotted = file.stem if name == "__main__" else name
-    depth = dotted.count(".") + (file.stem == "__init__")
-    root, installed, top = (
-        file.parents[min(depth, len(file.parents) - 1)],
-        _is_installed(file),
-        dotted.partition(".")[0],
-    )
-    files: set[Path] = set()
-    waiting = [(dotted, file)]
-    while waiting:
-        module, path = waiting.pop()
-        if path in files:
-            continue
-        files.add(path)
-        try:
-            tree = ast.parse(path.read_bytes())
-        except (SyntaxError, ValueError):
-            continue
-        package = module if path.stem == "__init__" else module.rpartition(".")[0]
-        for node in ast.walk(tree):
-            names: list[str] = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-                start = ".".join([*above, *([node.module] if node.module else [])])
-                names = [start, *(f"{start}.{alias.name}" for alias in node.names)]
-            for wanted in names:
-                parts = [part for part in wanted.split(".") if part]
-                if not parts or parts[0] == "nodewise" or (installed and parts[0] != top):
-                    continue
-                for length in range(1, len(parts) + 1):  # a package's own file runs before its modules'
-                    base = root.joinpath(*parts[:length])
-                    waiting += [
-                        (".".join(parts[:length]), one)
-                        for one in (base.with_suffix(".py"), base / "__init__.py")
-                        if one.is_file()
-                    ]
-    return files

@@ -325,6 +325,7 @@ class Learned(Strategy):
     """
 
     name = "policy"
+    version = 1
     recordable = True
     stateless = True
 

@@ -16,6 +16,7 @@ class Centrality(Strategy):
     """The largest degree (the paper's section 4.1) or PageRank (the released code) first, ties at random."""
 
     name = "centrality"
+    version = 1
     recordable = True
     reads_budget = False
     stateless = True

@@ -26,6 +26,7 @@ class Coreset(Strategy):
     """
 
     name = "coreset"
+    version = 1
     recordable = False  # the number of clusters grows
     reads_budget = False
 

@@ -115,6 +115,7 @@ class Gain(Strategy):
     """
 
     name = "gain"
+    version = 1
     recordable = True
     reads_budget = False
     stateless = True

@@ -30,6 +30,7 @@ class KCenter(Strategy):
     """
 
     name = "kcenter"
+    version = 1
     recordable = False  # the number of labelled nodes, and with it the work, grows
     reads_budget = False
     stateless = True

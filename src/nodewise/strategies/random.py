@@ -13,6 +13,7 @@ class Random(Strategy):
     """Every node of the pool is as likely as any other."""
 
     name = "random"
+    version = 1
     recordable = True
     reads_budget = False
     stateless = True

@@ -47,6 +47,7 @@ class Gcn(Classifier):
     """
 
     name = "gcn"
+    version = 1
     trained = True
 
     hidden: int = 64

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import zlib
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -26,7 +24,10 @@ from nodewise.ground.events import Note, Reporter, Silent
 from nodewise.ground.files import remove_dead_parts, user_cache, whole_file
 from nodewise.ground.locks import one_maker
 
-__all__ = ["Needs", "Views", "ViewsLearner", "cached_views", "check_gpu", "tell_needs", "views_needs"]
+__all__ = ["VIEWS_VERSION", "Needs", "Views", "ViewsLearner", "cached_views", "check_gpu", "tell_needs", "views_needs"]
+
+VIEWS_VERSION = 1
+"""Raised by hand when the views of a graph change, with the versions of `Views` and `Gain`: kept ones are made anew."""
 
 _LEAST_NODES = 2000
 """Graphs smaller than this are not worth a file: their views are made in a moment."""
@@ -58,6 +59,7 @@ class Views(Classifier):
     """
 
     name = "views"
+    version = 1
     trained = False
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
@@ -358,7 +360,7 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> Graph
     if graph.num_nodes < _LEAST_NODES:
         return make_views(graph, reporter)
     report = reporter or Silent()
-    path = user_cache() / "views" / f"{graph.fingerprint}-{_code()}.npz"
+    path = user_cache() / "views" / f"{graph.fingerprint}-version-{VIEWS_VERSION}.npz"
     views = _read(path, graph.num_nodes)
     if views is not None:
         return views
@@ -371,14 +373,6 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> Graph
             views = make_views(graph, report)
             _write(path, views)
     return views
-
-
-@cache
-def _code() -> str:
-    digest = hashlib.blake2b(digest_size=6)
-    for name in ("construction.py", "large.py", "reduction.py"):
-        digest.update(Path(__file__).with_name(name).read_bytes())
-    return digest.hexdigest()
 
 
 def _read(path: Path, nodes: int) -> GraphViews | None:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.files import scratch_folder
-from nodewise.ground.plugins import code_digest
+from nodewise.ground.identity import code_changed, code_of
 from nodewise.session.log.history import History, OpenQuery
 from nodewise.session.log.log import Draft
 
@@ -356,19 +356,19 @@ def stored_classifier(settings: SessionSettings, given: str | Classifier | None 
 def changed_code(settings: SessionSettings, classifier: Classifier, strategy: Strategy) -> list[str]:
     """What a user should know where the code of a session's classifier or strategy is not what it was begun with.
 
-    Nothing where no digest tells it.
+    Nothing where neither a version nor a digest tells it.
     """
     said = []
     for kind, thing, begun in (
         ("classifier", classifier, settings.classifier_digest),
         ("strategy", strategy, settings.strategy_digest),
     ):
-        now = code_digest(thing)
-        if begun is not None and now is not None and begun != now:
+        now = code_of(thing)
+        if code_changed(begun, now):
             said.append(
                 f"the code of the {kind} {thing.name!r} has changed since the session was begun ({begun}, now {now}):"
                 " what is asked and predicted may differ from before; the labels are not touched. To go on exactly as"
-                " begun, use the code of then"
+                " begun, install the version that it was begun with"
             )
     return said
 

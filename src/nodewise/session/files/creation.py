@@ -14,7 +14,7 @@ from nodewise.graph.checks import class_name
 from nodewise.graph.features import prepared
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, Silent, Warned
-from nodewise.ground.plugins import code_digest
+from nodewise.ground.identity import code_of
 from nodewise.session.asking.selection import choose_strategy
 from nodewise.session.log.contents import store_graph
 from nodewise.session.log.log import Log
@@ -93,8 +93,8 @@ def create_log(
         features=graph.features,
         classifier_settings=_plain(learns),
         strategy_settings={} if chosen.made is None else _plain(chosen.made),
-        classifier_digest=code_digest(learns),
-        strategy_digest=None if chosen.made is None else code_digest(chosen.made),
+        classifier_digest=code_of(learns),
+        strategy_digest=None if chosen.made is None else code_of(chosen.made),
     )
     allowed = _mask(graph, candidates)
     free = int(

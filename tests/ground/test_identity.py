@@ -13,14 +13,16 @@ from typing import Any
 
 import pytest
 
+from nodewise.classifiers import Gcn, Views
 from nodewise.contracts import Strategy
-from nodewise.evaluation.task import code_of
 from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.identity import code_changed, code_of, identity_of
 from nodewise.policy import Policy, PolicySettings
 from nodewise.policy.policy import POLICY_NETWORKS, STATE_FEATURES, StateSettings
-from nodewise.strategies import Learned
+from nodewise.strategies import STRATEGIES, Learned
 
 STRATEGY = """
+from nodewise.classifiers import Gcn, Views
 from nodewise.contracts import Strategy
 {imports}
 class Mine({base}):
@@ -93,20 +95,22 @@ def test_a_corrected_file_that_the_module_imports_is_another_code(load: Load, im
         "pack__mine": STRATEGY.format(imports=imports, base="Strategy"),
         "pack__between": "from pack import helper\n",
     }
-    one = code_of(load("pack.mine", **files, pack__helper="SIGN = 1\n", pack__unused="").Mine())
-    again = code_of(load("pack.mine", **files, pack__helper="SIGN = 1\n", pack__unused="something = 'else'\n").Mine())
-    other = code_of(load("pack.mine", **files, pack__helper="SIGN = -1\n").Mine())
+    one = identity_of(load("pack.mine", **files, pack__helper="SIGN = 1\n", pack__unused="").Mine())
+    again = identity_of(
+        load("pack.mine", **files, pack__helper="SIGN = 1\n", pack__unused="something = 'else'\n").Mine()
+    )
+    other = identity_of(load("pack.mine", **files, pack__helper="SIGN = -1\n").Mine())
     assert one.storable and one == again and one != other
 
 
 def test_so_is_one_beside_a_lone_module_and_one_of_a_class_that_it_inherits_from(load: Load) -> None:
     lone = STRATEGY.format(imports="from beside import SIGN", base="Strategy")
-    assert code_of(load("lone", lone=lone, beside="SIGN = 1").Mine()) != code_of(
+    assert identity_of(load("lone", lone=lone, beside="SIGN = 1").Mine()) != identity_of(
         load("lone", lone=lone, beside="SIGN = -1").Mine()
     )
     child = STRATEGY.format(imports="from parent import *", base="Parent")
     parent = "from nodewise.contracts import Strategy\nSIGN = 1\nclass Parent(Strategy):\n    tilt = {}\n"
-    first, second = (code_of(load("child", child=child, parent=parent.format(tilt)).Mine()) for tilt in (1, 2))
+    first, second = (identity_of(load("child", child=child, parent=parent.format(tilt)).Mine()) for tilt in (1, 2))
     assert first.storable and first != second
 
 
@@ -115,7 +119,44 @@ def test_ours_that_is_inherited_from_counts_too(load: Load) -> None:
         "from nodewise.strategies import Random, Uncertainty\nclass One(Random): pass\nclass Other(Uncertainty): pass\n"
     )
     derived = load("derived", derived=text)
-    assert code_of(derived.One()).digest != code_of(derived.Other()).digest
+    assert identity_of(derived.One()).code != identity_of(derived.Other()).code
+
+
+def test_what_is_ours_carries_a_version_and_no_digest() -> None:
+    made = [make() for name, make in STRATEGIES.items() if name != "policy"]
+    for thing in (*made, Learned(Policy(seed=1)), Gcn(), Views()):
+        assert code_of(thing) == "version 1", "raised by hand, in the class itself"
+        assert isinstance(thing.version, int)
+
+
+def test_a_version_of_one_s_own_speaks_for_the_object_and_one_of_ours_does_not(load: Load) -> None:
+    derived = "from nodewise.strategies import Random\nclass Mine(Random):\n    {}\n"
+    code = code_of(load("derived", derived=derived.format("tilt = 1")).Mine())
+    assert code is not None and code.endswith(", Random version 1")
+    assert code != code_of(load("derived", derived=derived.format("tilt = 2")).Mine())
+    assert code_of(load("derived", derived=derived.format("version = 3")).Mine()) == "version 3"
+    mine = load("derived", derived=derived.format("tilt = 1")).Mine()
+    mine.version = "2024-05"
+    assert code_of(mine) == "version 2024-05"
+
+
+@pytest.mark.parametrize(
+    ("begun", "now", "changed"),
+    [
+        ("version 1", "version 1", False),
+        ("version 1", "version 2", True),
+        ("0123456789abcdef", "fedcba9876543210", True),
+        ("0123456789abcdef", "0123456789abcdef", False),
+        ("0123456789abcdef", "version 1", False),  # a digest of our files, from before they had versions
+        ("0123456789abcdef", "fedcba9876543210, Random version 1", False),
+        ("fedcba9876543210, Random version 1", "fedcba9876543210, Random version 2", True),
+        ("version 1", "0123456789abcdef", True),
+        (None, "version 1", False),
+        ("version 1", None, False),
+    ],
+)
+def test_changed_code_is_told_where_it_can_be_known(begun: str | None, now: str | None, changed: bool) -> None:
+    assert code_changed(begun, now) is changed
 
 
 @pytest.mark.parametrize("text", [FEATURE, NETWORK])
@@ -128,7 +169,7 @@ def test_a_corrected_state_feature_or_network_is_another_code_of_the_policy(load
     identities = []
     for sign in (1, 1, -1):
         load("parts", parts=text.format(sign=sign))
-        identities.append(code_of(Learned(policy())))
+        identities.append(identity_of(Learned(policy())))
     assert identities[0].storable and identities[0] == identities[1] != identities[2]
     assert identities[0].settings == identities[2].settings, "the weights are the same"
 
@@ -137,10 +178,10 @@ def test_a_state_feature_typed_into_a_shell_is_not_stored() -> None:
     space: dict[str, Any] = {"__name__": "typed"}
     exec(FEATURE.format(sign=1), space)
     try:
-        assert not code_of(Learned(Policy(PolicySettings(state=StateSettings(("own",)))))).storable
+        assert not identity_of(Learned(Policy(PolicySettings(state=StateSettings(("own",)))))).storable
     finally:
         del STATE_FEATURES["own"]
-    assert code_of(Learned(Policy())).storable
+    assert identity_of(Learned(Policy())).storable
 
 
 class Plain(Strategy):
@@ -169,7 +210,7 @@ class Bare(Strategy):
 
 def test_what_a_plain_class_was_made_with_is_its_identity() -> None:
     assert Plain(2.0, tilt=1.0).identity() == {"weight": 2.0, "tilt": 1.0}
-    assert code_of(Plain(2.0)) != code_of(Plain(3.0))
+    assert identity_of(Plain(2.0)) != identity_of(Plain(3.0))
     assert Bare().identity() == {}
     with pytest.raises(InputError, match=r"made with 'weight' but keeps no attribute of that name.*identity\(\)"):
         Lost(2.0).identity()
