@@ -1,9 +1,10 @@
-"""The page on the closed form: its tables from the result files, and these from the lines that `closed_form.py` writes.
+"""The pages on the closed form: their tables from the result files, and these from the lines that `closed_form.py` writes.
 
-python benchmarks/closed_form_page.py [--lines lines.jsonl …]     # to results/closed-form.json, then the page and its
-picture
+    python benchmarks/closed_form_page.py [--lines lines.jsonl …]     # to results/closed-form.json, then the pages
 
-Lines hold every run: intervals and paired leads come from them.
+It fills in docs/closed-form.md, what the search of its setting gave in docs/closed-form-search.md, and README's
+table. Lines hold every run: intervals and paired leads come from them. Constants come from
+the code.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from typing import Any
 
 import numpy as np
 
+from nodewise.classifiers import Views
+from nodewise.classifiers.views import construction, posterior
+from nodewise.datasets import load_graph
 from nodewise.evaluation.plots import new_figure, save_figure
 from nodewise.evaluation.statistics import rank_strategies
+from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.files import write_json
+from nodewise.strategies import gain
 
 HERE = Path(__file__).parent
-RESULTS, HALVES, PAGE = (
-    HERE / "results",
-    json.loads((HERE / "halves.json").read_text()),
-    HERE.parent / "docs" / "closed-form.md",
-)
+RESULTS, HALVES, DOCS = HERE / "results", json.loads((HERE / "halves.json").read_text()), HERE.parent / "docs"
 DOMAINS = {
     name: domain for half in ("developed_on", "reported_on") for domain, names in HALVES[half].items() for name in names
 }
@@ -301,7 +303,7 @@ def search_tables() -> str:
     for sweep in record["sweeps"]:
         base = sweep["variants"][sweep["base"]]
         out += [
-            f"### {sweep['title']}",
+            f"## {sweep['title']}",
             "",
             sweep["words"],
             "",
@@ -324,6 +326,29 @@ def search_tables() -> str:
     return "\n".join(out)
 
 
+def constants_table() -> str:
+    """The constants of views and gain, from the code that uses them."""
+    views = Views().prepare(GraphTensors(load_graph("wine")))
+    named = ", ".join(views.names)
+    strengths = ", ".join(f"{ridge:g}" for ridge in posterior.RIDGES)
+    rows = (
+        ("views of a graph with features", f"{len(views.names)}: {named}"),
+        ("directions of the features that are kept before they are diffused", f"{construction.REDUCED}"),
+        ("columns of a view", f"{construction.WIDTH}"),
+        ("strengths r of the prior", strengths),
+        (
+            "sharpness s of the members' weights",
+            f"{posterior._SHARPNESS:g}, less while labels are fewer than {posterior._RAMP:g}",
+        ),
+        ("views that `gain` looks at", f"the {gain._VIEWS} with most weight"),
+        ("leading columns of a view that `gain` looks at", f"{construction.LEADING}"),
+        ("queries a class in which the expected error decides", f"the first {gain._EARLY}"),
+        ("candidates that it decides among", f"{gain._CANDIDATES}"),
+        ("nodes that it is looked at on, at least", f"{gain._LOOKED_AT:,}, evenly spaced; all where there are fewer"),
+    )
+    return "\n".join(["| constant | value |", "| --- | --- |", *(f"| {what} | {value} |" for what, value in rows)])
+
+
 def draw_curves(result: dict[str, Any]) -> None:
     """Micro-F1 over the number of labels on the paper's graphs."""
     figure = new_figure(10.5, 2.6)
@@ -337,7 +362,7 @@ def draw_curves(result: dict[str, Any]) -> None:
         axis.tick_params(labelsize=7)
     figure.axes[0].set_ylabel("Micro-F1", fontsize=8)
     figure.axes[0].legend(fontsize=7)
-    save_figure(figure, PAGE.parent / "figures" / "closed-form.png")
+    save_figure(figure, DOCS / "figures" / "closed-form.png")
 
 
 def readme_block(result: dict[str, Any]) -> str:
@@ -370,23 +395,31 @@ def main() -> None:
     if given.lines:
         write_json(RESULTS / "closed-form.json", summary(given.lines), compact=True)
     result = json.loads((RESULTS / "closed-form.json").read_text())
-    parts = {
-        "main": main_table,
-        "budgets": budget_table,
-        "paper": paper_table,
-        "beyond": beyond_table,
-        "ranks": rank_table,
-        "area": area_table,
-        "calibration": calibration_words,
-        "behind": behind_words,
-    }
     draw_curves(result)
-    text = PAGE.read_text(encoding="utf-8")
-    for name, make in parts.items():
-        text = filled(text, name, make(result))
-    PAGE.write_text(filled(text, "search", search_tables()), encoding="utf-8")
-    readme = HERE.parent / "README.md"
-    readme.write_text(filled(readme.read_text(encoding="utf-8"), "closed-form", readme_block(result)), encoding="utf-8")
+    fill(
+        DOCS / "closed-form.md",
+        {
+            "constants": constants_table(),
+            "main": main_table(result),
+            "budgets": budget_table(result),
+            "paper": paper_table(result),
+            "beyond": beyond_table(result),
+            "ranks": rank_table(result),
+            "area": area_table(result),
+            "calibration": calibration_words(result),
+            "behind": behind_words(result),
+        },
+    )
+    fill(DOCS / "closed-form-search.md", {"search": search_tables()})
+    fill(HERE.parent / "README.md", {"closed-form": readme_block(result)})
+
+
+def fill(page: Path, contents: dict[str, str]) -> None:
+    """Makes what stands between two marks of a page anew, for each name."""
+    text = page.read_text(encoding="utf-8")
+    for name, content in contents.items():
+        text = filled(text, name, content)
+    page.write_text(text, encoding="utf-8")
 
 
 def filled(text: str, name: str, content: str) -> str:

@@ -23,7 +23,6 @@ from tests.small_graphs import random_graph
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if "_generated" not in path.parts)
-GUIDES = [ROOT / "docs" / "start.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -83,7 +82,7 @@ def test_the_figures_in_readme_and_docs_are_those_of_the_result_files(tmp_path: 
         for page in pages
         if re.search(r"<!-- (generated|measured|audit|[a-z-]+:begin)", (ROOT / page).read_text("utf-8"))
     }
-    assert marked - {*PAGES, "README.md", "docs/departures.md"} == set(), (
+    assert marked - {*PAGES, "README.md", "docs/closed-form-search.md", "docs/departures.md"} == set(), (
         "a page that is made and that nothing here makes"
     )
 
@@ -94,17 +93,22 @@ TEXTS = [
 ]
 
 
-def typed(path: Path) -> list[str]:
-    """The commands of a page in the order in which they stand, but for those that wait for a browser, take long, or
-    need a GPU.
-    """
-    whole = [
-        re.sub(r"\\\n\s*", "", block)
-        for block in blocks(path, "") + blocks(path, "bash")
-        if "--device cuda" not in block
-    ]
-    lines = [line for block in whole for line in block.splitlines() if line.startswith("nodewise ")]
-    return [line for line in lines if not line.startswith(("nodewise studio", "nodewise demo", "nodewise reproduce"))]
+def ordered_blocks(path: Path) -> list[tuple[str, str]]:
+    """The blocks of a page that a reader types, in the order in which they stand: language and text."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return [(language, text) for language, text in fences if language in ("", "bash", "python")]
+
+
+def typed(block: str) -> list[str]:
+    """The commands of a block, but for those that wait for a browser, take long, or need a GPU."""
+    lines = [] if "--device cuda" in block else re.sub(r"\\\n\s*", "", block).splitlines()
+    left_out = ("nodewise studio", "nodewise demo", "nodewise reproduce")
+    return [line for line in lines if line.startswith("nodewise ") and not line.startswith(left_out)]
+
+
+def files_below(folder: Path) -> dict[str, int]:
+    """When each file was last written."""
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
 def prepare_data() -> None:
@@ -126,11 +130,6 @@ def prepare_data() -> None:
         for i, text in enumerate(TEXTS[:20])
     ]
     Path("tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
-
-
-def prepare_session() -> None:
-    prepare_data()
-    nw.Session.create("job.nodewise", nw.Graph.from_texts(TEXTS, k=3), budget=3).close()
 
 
 def prepare_texts() -> None:
@@ -179,8 +178,10 @@ def prepare_reddit() -> None:
 
 PREPARED = {
     "start.md": prepare_data,
-    "guides/data.md": prepare_session,
+    "guides/data.md": prepare_data,
     "guides/policies.md": lambda: None,
+    "guides/statistics.md": lambda: None,
+    "closed-form.md": lambda: None,
     "session.md": prepare_texts,
     "team.md": prepare_team,
     "reddit.md": prepare_reddit,
@@ -189,10 +190,26 @@ PREPARED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PREPARED)
-def test_the_commands_of_a_guide_run_as_typed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NODEWISE_DATA", str(tmp_path / "data"))
+def test_the_blocks_of_a_guide_run_as_typed_one_after_the_other(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one folder, commands and Python alike; no block writes over a file that is there, but a session goes on."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("NODEWISE_DATA", str(tmp_path / "here" / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     PREPARED[name]()
-    assert len(typed(ROOT / "docs" / name)) >= 3
-    for command in typed(ROOT / "docs" / name):
-        assert main(shlex.split(command.replace("$(date +%F)", "2026-11-15"))[1:]) == 0, command
+    names: dict[str, object] = {"my_label": lambda node: ("fine", "spam")[node % 2]}
+    ran = 0
+    for language, block in ordered_blocks(ROOT / "docs" / name):
+        before = files_below(Path())
+        if language == "python":
+            exec(compile(block, f"{name}, a block", "exec"), names)
+            ran += 1
+        for command in typed(block) if language != "python" else []:
+            assert main(shlex.split(command.replace("$(date +%F)", "2026-11-15"))[1:]) == 0, command
+            ran += 1
+        after = files_below(Path())
+        changed = {file for file, written in before.items() if after.get(file) != written}
+        assert not [file for file in changed if not file.endswith(".nodewise")], block
+    assert ran >= 1

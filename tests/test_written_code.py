@@ -8,14 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_documents import GUIDES, ROOT, TEXTS, blocks
+from tests.test_documents import ROOT, TEXTS, blocks
 
 LEFT_TO_THE_READER = {  # what a page calls yours
     "index.md": f"frame = {{'abstract': {TEXTS!r}}}\nmy_label = lambda node: ('fine', 'spam')[node % 2]",
-    "session.md": (
-        f"import nodewise as nw\nfrom nodewise.graph import write_graph\nwrite_graph(nw.Graph.from_texts({TEXTS!r}),"
-        " 'my.npz')\nmy_label = lambda node: ('fine', 'spam')[node % 2]"
-    ),
     "graphs.md": (
         f"import nodewise as nw, numpy as np\ntexts, x = {TEXTS[:20]!r}, np.random.default_rng(0).normal(size=(20,"
         " 3))\nlabels = ['a', 'b'] * 10\nframe = {'abstract': texts, 'topic': labels, 'size':"
@@ -36,22 +32,6 @@ def test_the_readme_runs(tmp_path: Path, clean_environment: dict[str, str]) -> N
     chosen, policy = (float(line.split(" ± ")[0]) for line in done.stdout.splitlines())
     assert 70 < policy < chosen < 100, "the default leads the paper's way, as the picture above says"
     assert len((tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines()) == 1 + 1797
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", [path for path in GUIDES if blocks(path, "python")], ids=lambda path: path.name)
-def test_the_python_of_a_guide_runs_as_typed(path: Path, tmp_path: Path, clean_environment: dict[str, str]) -> None:
-    code = "\n\n".join(blocks(path, "python"))
-    environment = {**clean_environment, "XDG_CACHE_HOME": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.long  # make docs runs them as well
