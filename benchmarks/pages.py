@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 # What is written -> the arguments of Python that write it.
 PAGES: dict[str, list[str]] = {
     "docs/closed-form.md": ["benchmarks/closed_form_page.py"],  # closed-form-search.md and README.md's table, too
+    "docs/graphs.md": ["benchmarks/graphs_page.py"],
     "docs/policies.md": ["benchmarks/policies_page.py"],
     "docs/reproduction/index.md": ["-m", "benchmarks.reproduction_page"],  # its folder, departures.md and figures/, too
     "docs/scale.md": ["benchmarks/scale_page.py"],
