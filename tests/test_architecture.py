@@ -86,10 +86,13 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "age": {"heuristics"},
         "anrmab": {"heuristics", "scoring"},
         "coreset": {"kmeans"},
+        "featprop": {"medoids", "planned", "propagated"},
         "gain": {"gain_kernels", "sampled"},
         "heuristics": {"kmeans", "scoring"},
         "kcenter": {"kmeans"},
         "kmeans": {"scoring"},
+        "medoids": {"scoring"},
+        "typiclust": {"medoids", "planned", "propagated"},
     },
     "evaluation": {
         "compare": {"comparison", "evaluate", "task"},

@@ -42,21 +42,25 @@ def still_environment(
     hidden: Sequence[object] | None = None,
     logits: Sequence[object] | None = None,
     edges: Sequence[tuple[int, int]] = (),
+    features: Sequence[object] | None = None,
     labels: Sequence[int] | None = None,
     pool: Sequence[int] | None = None,
     budget: int = 3,
     seed: int = 0,
 ) -> Environment:
     """An environment whose classifier stands still, freshly reset: hidden and logits as [run][node][width], the pool by
-    its nodes.
+    its nodes, features as [node][feature]; of one run where these alone are given.
     """
+    if hidden is None and logits is None and features is not None:
+        logits = [[[0.0, 0.0]] * len(features)]
     given = torch.tensor(hidden if hidden is not None else logits, dtype=torch.float32)
     runs, nodes, _ = given.shape
     output = torch.tensor(logits, dtype=torch.float32) if logits is not None else torch.zeros(runs, nodes, 2)
     y = np.array(labels if labels is not None else np.arange(nodes) % output.shape[2])
     edge_index = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     names = tuple(str(number) for number in range(output.shape[2]))
-    graph = GraphTensors(Graph.build(edge_index, nodes, x=np.eye(nodes, dtype=np.float32), y=y, class_names=names))
+    x = np.eye(nodes, dtype=np.float32) if features is None else np.array(features, dtype=np.float32)
+    graph = GraphTensors(Graph.build(edge_index, nodes, x=x, y=y, class_names=names))
     environment = Environment(graph, Still(given, output), runs, budget)
     mask = torch.zeros(runs, nodes, dtype=torch.bool)
     mask[:, list(pool) if pool is not None else slice(None)] = True

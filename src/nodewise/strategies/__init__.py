@@ -15,9 +15,13 @@ from nodewise.strategies.age import Age
 from nodewise.strategies.anrmab import Anrmab
 from nodewise.strategies.centrality import Centrality
 from nodewise.strategies.coreset import Coreset
+from nodewise.strategies.featprop import FeatProp
 from nodewise.strategies.gain import Gain
 from nodewise.strategies.kcenter import KCenter
+from nodewise.strategies.least_confidence import LeastConfidence
+from nodewise.strategies.margin import Margin
 from nodewise.strategies.random import Random
+from nodewise.strategies.typiclust import TypiClust
 from nodewise.strategies.uncertainty import Uncertainty
 
 __all__ = [
@@ -27,10 +31,14 @@ __all__ = [
     "Anrmab",
     "Centrality",
     "Coreset",
+    "FeatProp",
     "Gain",
     "KCenter",
     "Learned",
+    "LeastConfidence",
+    "Margin",
     "Random",
+    "TypiClust",
     "Uncertainty",
     "list_strategies",
     "make_strategy",
@@ -56,6 +64,10 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "kcenter": KCenter,
     "age": Age,
     "anrmab": Anrmab,
+    "margin": Margin,
+    "least-confidence": LeastConfidence,
+    "typiclust": TypiClust,
+    "featprop": FeatProp,
     "policy": _learned,
 }
 """Every strategy by the name that the command line uses."""
