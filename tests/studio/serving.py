@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 from pydantic import BaseModel
 
 from nodewise.session import Session
@@ -21,6 +22,7 @@ API = "/api/v1"
 class Client(httpx.Client):
     """Talks to the API, and holds every answer to its documented form."""
 
+    app: FastAPI
     studio: Studio
 
     def look(self, path: str, form: type[BaseModel] | None = None, **query: Any) -> Any:
@@ -60,7 +62,8 @@ def running(folder: Path, session: Session | None = None, **settings: Any) -> It
     thread.start()
     try:
         with Client(base_url=f"http://127.0.0.1:{port}", timeout=300) as client:
-            client.studio = app.app.state.studio  # type: ignore[attr-defined]
+            client.app = app.app  # type: ignore[assignment]
+            client.studio = client.app.state.studio
             yield client
     finally:
         server.should_exit = True

@@ -69,6 +69,13 @@ def test_every_route_is_described(described: dict[str, Any]) -> None:
     assert {path: set(operations) for path, operations in described["paths"].items()} == PATHS
 
 
+def test_every_route_tells_who_may_use_it(client: Client, described: dict[str, Any]) -> None:
+    told = {path: operation["x-permitted"] for path, each in described["paths"].items() for operation in each.values()}
+    assert told["/api/v1/tell"] == ["annotator", "owner"] and told["/api/v1/settle"] == ["owner"]
+    owners = sum(roles == ["owner"] for roles in told.values())
+    assert client.get("/api/docs").text.count("For the owner.") == owners >= 15
+
+
 def test_every_route_tells_what_it_may_refuse(described: dict[str, Any]) -> None:
     for path, operations in described["paths"].items():
         for method, operation in operations.items():

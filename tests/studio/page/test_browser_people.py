@@ -87,9 +87,23 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
     job(tmp_path).close()
     owner, theirs = "the-owners-token", "the-annotators-token"
     with studio(tmp_path, "job.nodewise", "--token", owner, "--annotator-token", theirs) as server:
-        with visit(browser, f"{server.address}/?token={theirs}") as seen:
+        pretending, api = {"Authorization": f"Bearer {theirs}"}, f"{server.address}/api/v1"
+        with visit(browser, f"{server.address}/?token={theirs}", allowed=["409"]) as seen:
             page = seen.page
             seen.label("1")
+            seen.ready()
+            asked = httpx.post(f"{api}/ask", headers=pretending, json={"annotator": "me"}).json()["queries"][0]["node"]
+            said = {"annotator": "ada", "labels": [{"node": asked, "label": "b"}]}
+            assert httpx.post(f"{api}/tell", headers=pretending, json=said).status_code == 200
+            page.locator("#insight .notice", has_text="ada says b").wait_for()
+            page.keyboard.press("1")
+            page.locator("#telling", has_text="ada has labelled it b").wait_for()
+            assert page.get_by_role("button", name="Overrule it").count() == 0, "that is the owner's"
+            page.get_by_role("button", name="Dismiss").click()
+            page.get_by_role("tab", name="History").click()
+            page.locator("li", has_text="ada · ").wait_for()
+            undoing = page.get_by_role("button", name=re.compile("Undo event"))
+            assert undoing.evaluate_all("all => all.map((each) => each.ariaLabel)") == ["Undo event 2"], "their own"
             for part in ("#classes-button", "#export-button", ".actions button:has-text('Class')"):
                 assert not page.locator(part).is_visible(), part
             page.keyboard.press("n")
@@ -101,10 +115,7 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
             page.get_by_text("Sessions are made by the owner").wait_for()
             page.get_by_role("button", name="Open job").wait_for()
             assert page.get_by_role("button", name=re.compile("archive|Copy")).count() == 0
-        pretending = {"Authorization": f"Bearer {theirs}"}
-        assert httpx.get(f"{server.address}/api/v1/backup", headers=pretending).status_code == 403, (
-            "the server does not rely on the page"
-        )
+        assert httpx.get(f"{api}/backup", headers=pretending).status_code == 403, "the server does not rely on the page"
         with visit(browser, f"{server.address}/?token={owner}") as seen:
             seen.ready()
             assert (

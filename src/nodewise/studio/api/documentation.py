@@ -20,12 +20,18 @@ _DESCRIPTION = (
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI description: a request that does not fit is answered with 400, not with FastAPI's own 422."""
+    """The OpenAPI description, with who may use each call (``x-permitted``).
+
+    A request that does not fit is answered with 400, not with FastAPI's own 422.
+    """
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, description=_DESCRIPTION, routes=app.routes)
         for path in schema["paths"].values():
             for operation in path.values():
                 operation["responses"].pop("422", None)
+        for route, roles in app.state.permissions.declared():
+            for operation in schema["paths"].get(route.path, {}).values():
+                operation["x-permitted"] = sorted(roles)
         parts = schema["components"]
         for name in ("HTTPValidationError", "ValidationError"):
             parts["schemas"].pop(name, None)
@@ -67,9 +73,10 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         f"<tr><td>{escape(status)}</td><td>{escape(answer.get('description', ''))}</td><td>{_content(answer)}</td></tr>"
         for status, answer in operation["responses"].items()
     )
+    owner = "" if "annotator" in operation["x-permitted"] else " <b>For the owner.</b>"
     return (
         f"<section><h2><code>{method.upper()}"
-        f" {escape(path)}</code></h2><p>{_prose(operation.get('description', ''))}</p>"
+        f" {escape(path)}</code></h2><p>{_prose(operation.get('description', ''))}{owner}</p>"
         f"{f'<table>{rows}</table>' if rows else ''}{sent}"
         f"<details><summary>Answers</summary><table>{answers}</table></details></section>"
     )

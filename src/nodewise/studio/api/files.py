@@ -14,6 +14,7 @@ from starlette.background import BackgroundTask
 
 from nodewise.studio.api.requests import SessionName, Ticket
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
+from nodewise.studio.guard.roles import permit
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.full_export import write_full_table
 from nodewise.studio.work.open_session import OpenSession
@@ -46,6 +47,7 @@ def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
     response_class=FileResponse,
     responses={**_file(["text/csv", "application/json", "application/octet-stream"]), **refusals(404, 409, 507)},
 )
+@permit("owner")
 async def export(
     form: Annotated[Literal["csv", "full", "json", "npz", "pt"], InPath()],
     studio: CurrentStudio,
@@ -71,6 +73,7 @@ async def export(
 @router.get(
     "/backup", response_class=FileResponse, responses={**_file(["application/octet-stream"]), **refusals(404, 409, 507)}
 )
+@permit("owner")
 async def backup(studio: CurrentStudio, session: SessionName = None) -> FileResponse:
     """A copy of the session's file as it is at this moment."""
     return await _send(

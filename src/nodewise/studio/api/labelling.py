@@ -35,6 +35,8 @@ from nodewise.studio.api.responses import (
     UndoResponse,
 )
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
+from nodewise.studio.guard.roles import EVERYBODY, permit
+from nodewise.studio.work.annotators import check_answers, check_undo
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
@@ -58,12 +60,14 @@ async def _change(studio: Studio, key: str, request: Change, change: Callable[[O
 
 
 @router.get("/status", response_model=StatusResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def status(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
     """How far the job is."""
     return Json(await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).status(annotator)))
 
 
 @router.post("/ask", response_model=AskResponse, responses=refusals(404, 409, 415, 507))
+@permit(*EVERYBODY)
 async def ask(request: AskRequest, studio: CurrentStudio) -> Json:
     """The next nodes to label. Queries that the annotator has not answered are given again.
 
@@ -76,6 +80,7 @@ async def ask(request: AskRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/tell", response_model=TellResponse, responses=refusals(404, 409, 415, 507))
+@permit(*EVERYBODY)
 async def tell(request: TellRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Give nodes their labels, asked for or not; again, to change them.
 
@@ -85,30 +90,38 @@ async def tell(request: TellRequest, studio: CurrentStudio, role: CurrentRole) -
 
     def change(opened: OpenSession) -> list[int]:
         if role != "owner":
-            opened.check_known(label for _, label in labels)
+            check_answers(opened.session, request.annotator, labels, request.overrule)
         return opened.tell(request.annotator, labels, request.new_class, request.overrule)
 
     return await _change(studio, "events", request, change)
 
 
 @router.post("/skip", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit(*EVERYBODY)
 async def skip(request: SkipRequest, studio: CurrentStudio) -> Json:
     """Say that a node cannot be told. The annotator is not asked again, and it spends no budget."""
     return await _change(studio, "event", request, lambda opened: opened.skip(request.annotator, request.node))
 
 
 @router.post("/undo", response_model=UndoResponse, responses=refusals(404, 409, 415, 507))
+@permit(*EVERYBODY)
 async def undo(request: UndoRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
-    """Take back the last thing told, skipped, declared or set; or any one of them, or an undo, by its number."""
+    """Take back the last thing told, skipped, declared or set; or any one of them, or an undo, by its number.
+
+    Annotators take back what they did themselves, unless the owner has decided the node since.
+    """
 
     def change(opened: OpenSession) -> dict[str, Any]:
-        event = request.event if role == "owner" else opened.check_undoable(request.annotator, request.event)
+        event = request.event
+        if role != "owner":
+            event = check_undo(opened.session, request.annotator, event)
         return opened.undo(request.annotator, event)
 
     return await _change(studio, "undone", request, change)
 
 
 @router.post("/bulk", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit(*EVERYBODY)
 async def bulk(request: BulkRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Label many nodes in one go.
 
@@ -118,13 +131,14 @@ async def bulk(request: BulkRequest, studio: CurrentStudio, role: CurrentRole) -
 
     def change(opened: OpenSession) -> int:
         if role != "owner":
-            opened.check_known(label for _, label in labels)
+            check_answers(opened.session, request.annotator, labels, request.overrule)
         return opened.tell_bulk(request.annotator, labels, request.new_class, request.overrule)
 
     return await _change(studio, "event", request, change)
 
 
 @router.post("/notes", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit(*EVERYBODY)
 async def add_note(request: NoteRequest, studio: CurrentStudio) -> Json:
     """Write something to a node for everybody to read."""
     return await _change(
@@ -138,6 +152,7 @@ async def add_note(request: NoteRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/release", response_model=CountResponse, responses=refusals(404, 409, 415, 507))
+@permit(*EVERYBODY)
 async def release(request: ReleaseRequest, studio: CurrentStudio) -> Json:
     """Free the queries that an annotator has not answered: they have left, or go by another name."""
     return await _change(
@@ -149,6 +164,7 @@ async def release(request: ReleaseRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/classes", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def add_class(request: ClassRequest, studio: CurrentStudio) -> Json:
     """Declare a class that nobody has used yet."""
     return await _change(
@@ -162,6 +178,7 @@ async def add_class(request: ClassRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/classes/rename", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def rename_class(request: RenameRequest, studio: CurrentStudio) -> Json:
     """Call a class something else: its labels, its number and every prediction stay."""
     return await _change(
@@ -175,6 +192,7 @@ async def rename_class(request: RenameRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/classes/merge", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def merge_classes(request: MergeRequest, studio: CurrentStudio) -> Json:
     """Let the labels of one class count as another's."""
     return await _change(
@@ -188,6 +206,7 @@ async def merge_classes(request: MergeRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/classes/describe", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def describe_class(request: DescribeRequest, studio: CurrentStudio) -> Json:
     """Say what belongs to a class; without a name, what everybody should know of the job."""
 
@@ -200,6 +219,7 @@ async def describe_class(request: DescribeRequest, studio: CurrentStudio) -> Jso
 
 
 @router.post("/classes/order", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def order_classes(request: OrderRequest, studio: CurrentStudio) -> Json:
     """Put the classes in an order for the screen; keys and colours stay."""
     return await _change(
@@ -211,6 +231,7 @@ async def order_classes(request: OrderRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/settle", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def settle(request: SettleRequest, studio: CurrentStudio) -> Json:
     """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again."""
     return await _change(
@@ -224,6 +245,7 @@ async def settle(request: SettleRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/redundancy", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def set_redundancy(request: RedundancyRequest, studio: CurrentStudio) -> Json:
     """Change how many are to label each node; raised, further opinions on what is labelled are asked for."""
     return await _change(
@@ -235,6 +257,7 @@ async def set_redundancy(request: RedundancyRequest, studio: CurrentStudio) -> J
 
 
 @router.post("/budget", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def set_budget(request: BudgetRequest, studio: CurrentStudio) -> Json:
     """Raise or lower the budget."""
     return await _change(

@@ -115,7 +115,7 @@ class TellRequest(Change):
     annotator: Name = "me"
     labels: Annotated[list[Labelled], Field(min_length=1, max_length=1000)]
     new_class: bool = Field(False, description="take a label as a new class, even if it looks like a misspelt one")
-    overrule: bool = Field(False, description="let it count whatever others have said of the node")
+    overrule: bool = Field(False, description="let it count whatever others have said of the node; the owner alone")
 
 
 class BulkRequest(TellRequest):

@@ -22,6 +22,7 @@ from nodewise.studio.api.studio_responses import (
     StudioResponse,
     TicketResponse,
 )
+from nodewise.studio.guard.roles import EVERYBODY, permit
 from nodewise.studio.work.errors import CancelledWorkError
 from nodewise.studio.work.jobs import BESIDE
 from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
@@ -63,6 +64,7 @@ _Names = Annotated[str, Field(max_length=20_000)]
 
 
 @router.get("/studio", response_model=StudioResponse, responses=refusals())
+@permit(*EVERYBODY)
 async def describe(studio: CurrentStudio, role: CurrentRole) -> Json:
     """Which session is open, which there are, what the studio takes, and what you may do."""
     facts = await studio.worker.run(Priority.READ, studio.describe)
@@ -70,6 +72,7 @@ async def describe(studio: CurrentStudio, role: CurrentRole) -> Json:
 
 
 @router.get("/jobs", response_model=JobsResponse, responses=refusals())
+@permit(*EVERYBODY)
 async def jobs(studio: CurrentStudio) -> Json:
     """Every session with its rows, progress, date, strategy and size; those in the archive as well."""
     names = await studio.worker.run(Priority.READ, studio.sessions.names)
@@ -81,6 +84,7 @@ async def jobs(studio: CurrentStudio) -> Json:
 
 
 @router.post("/jobs/duplicate", response_model=NameResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def duplicate_job(request: DuplicateRequest, studio: CurrentStudio) -> Json:
     """Copy a session with all its labels."""
     await studio.worker.run(Priority.READ, lambda: studio.sessions.duplicate(request.name, request.new_name))
@@ -88,6 +92,7 @@ async def duplicate_job(request: DuplicateRequest, studio: CurrentStudio) -> Jso
 
 
 @router.post("/jobs/archive", response_model=NameResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def archive_job(request: OpenRequest, studio: CurrentStudio) -> Json:
     """Move a session's file into the folder ``archive``; nothing is deleted."""
     await studio.worker.run(Priority.BACKGROUND, lambda: studio.sessions.archive(request.name))
@@ -95,6 +100,7 @@ async def archive_job(request: OpenRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/jobs/restore", response_model=NameResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
 async def restore_job(request: OpenRequest, studio: CurrentStudio) -> Json:
     """Bring a session back from the archive."""
     await studio.worker.run(Priority.BACKGROUND, lambda: studio.sessions.restore(request.name))
@@ -102,6 +108,7 @@ async def restore_job(request: OpenRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/session/open", response_model=NameResponse, responses=refusals(404, 409, 415))
+@permit(*EVERYBODY)
 async def open_session(request: OpenRequest, studio: CurrentStudio) -> Json:
     """See that one of the sessions in the studio's folder can be opened.
 
@@ -111,6 +118,7 @@ async def open_session(request: OpenRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/cancel", response_model=TicketResponse, responses=refusals(415))
+@permit(*EVERYBODY)
 async def cancel(request: CancelRequest, studio: CurrentStudio) -> Json:
     """End the making of a session, a map, a report or an export at its next step, by its ticket.
 
@@ -121,6 +129,7 @@ async def cancel(request: CancelRequest, studio: CurrentStudio) -> Json:
 
 
 @forms.post("/preview", response_model=PreviewResponse, responses=refusals(415, 507))
+@permit("owner")
 async def preview_upload(
     nodes: Annotated[
         UploadFile, File(description="a CSV file, a row for each node; or JSON lines, parquet, GraphML, edges, npz")
@@ -135,6 +144,7 @@ async def preview_upload(
 
 
 @forms.post("/session", status_code=201, response_model=NameResponse, responses=refusals(409, 415, 507))
+@permit("owner")
 async def new_session(
     studio: CurrentStudio,
     nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")],

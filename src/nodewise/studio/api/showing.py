@@ -22,6 +22,7 @@ from nodewise.studio.api.responses import (
 )
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
 from nodewise.studio.api.studio_responses import SettingsResponse
+from nodewise.studio.guard.roles import EVERYBODY, permit
 from nodewise.studio.work.errors import MissingError
 from nodewise.studio.work.node_table import Filter, Sort, TableQuery
 from nodewise.studio.work.pictures import Picture
@@ -33,6 +34,7 @@ router = make_router("looking")
 
 
 @router.get("/nodes", response_model=SearchResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def search(
     studio: CurrentStudio,
     q: Annotated[str, Query(max_length=200, description="what the names are, begin with or hold")] = "",
@@ -51,6 +53,7 @@ async def search(
 
 
 @router.get("/table", response_model=TableResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def table(
     studio: CurrentStudio,
     filter: Filter = "all",
@@ -74,6 +77,7 @@ async def table(
 
 
 @router.get("/disagreements", response_model=DisagreementsResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def disagreements(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
     """The nodes with differing votes, each vote with its annotator; those that nobody has settled first."""
     return Json(
@@ -82,12 +86,14 @@ async def disagreements(studio: CurrentStudio, session: SessionName = None, anno
 
 
 @router.get("/settings", response_model=SettingsResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def settings(studio: CurrentStudio, session: SessionName = None) -> Json:
     """What a session was made with; budget, redundancy and guideline as they are now."""
     return Json(await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).settings()))
 
 
 @router.get("/nodes/{node}", response_model=CardResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def card(node: NodeId, studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
     """All that is known of a node."""
 
@@ -109,6 +115,7 @@ async def card(node: NodeId, studio: CurrentStudio, session: SessionName = None,
         **refusals(404, 409),
     },
 )
+@permit(*EVERYBODY)
 async def picture(node: NodeId, studio: CurrentStudio, session: SessionName = None) -> Response:
     """The picture of a node."""
 
@@ -126,6 +133,7 @@ async def picture(node: NodeId, studio: CurrentStudio, session: SessionName = No
 
 
 @router.get("/nodes/{node}/neighbourhood", response_model=NeighbourhoodResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def neighbourhood(
     node: NodeId,
     studio: CurrentStudio,
@@ -144,6 +152,7 @@ async def neighbourhood(
 
 
 @router.get("/map", response_model=MapResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def map_(studio: CurrentStudio, session: SessionName = None, ticket: Ticket = None) -> Json:
     """The map of the whole graph, or of a sample of a large one. It is drawn once."""
     drawn = await studio.map(session, ticket)
@@ -160,6 +169,7 @@ async def map_(studio: CurrentStudio, session: SessionName = None, ticket: Ticke
 
 
 @router.get("/map/colours", response_model=ColoursResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def colours(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
     """Labels and predictions of the nodes on the map, in its order.
 
@@ -182,6 +192,7 @@ async def colours(studio: CurrentStudio, session: SessionName = None, annotator:
 
 
 @router.get("/report", response_model=ReportResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def report(studio: CurrentStudio, session: SessionName = None, ticket: Ticket = None) -> Json:
     """Whether more labels are worth it. It is made in the background and may be some events old.
 
@@ -195,6 +206,7 @@ async def report(studio: CurrentStudio, session: SessionName = None, ticket: Tic
 
 
 @router.get("/events", response_model=EventsResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
 async def events(
     studio: CurrentStudio,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,

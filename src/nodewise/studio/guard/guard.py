@@ -19,6 +19,7 @@ from typing import Any
 
 from nodewise.studio.guard.admission import Refusal, Welcome, admit, role_of
 from nodewise.studio.guard.origins import GuardRules
+from nodewise.studio.guard.roles import Role
 from nodewise.studio.guard.tokens import WrongTokens
 
 __all__ = ["CONTENT_POLICY", "ROLE", "Guard"]
@@ -45,6 +46,10 @@ _HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
+_NOT_PERMITTED = Refusal(
+    403,
+    "annotators may label, skip, write notes and look around; this is for the session's owner: use the owner's token",
+)
 _ASSETS = "/page/"
 _POLITE_BYTES, _POLITE_SECONDS = 64 * 2**20, 10.0
 
@@ -55,10 +60,11 @@ class Guard:
     Args:
         app: what is guarded.
         rules: what is ours, see `GuardRules.for_address`.
+        permits: whether a role may send the request of a scope; None: whoever is let in may.
     """
 
-    def __init__(self, app: App, rules: GuardRules) -> None:
-        self.app, self.rules = app, rules
+    def __init__(self, app: App, rules: GuardRules, permits: Callable[[Role, Scope], bool] | None = None) -> None:
+        self.app, self.rules, self._permits = app, rules, permits
         self._wrong_tokens = WrongTokens()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,9 +95,10 @@ class Guard:
         verdict = admit(scope, self.rules, guesses=not self._wrong_tokens.too_many(address))
         if isinstance(verdict, Refusal) and verdict.wrong_token:
             self._wrong_tokens.count(address)
-        if verdict is None:
-            scope[ROLE] = role_of(scope, self.rules)
-        return verdict
+        if verdict is not None:
+            return verdict
+        role = scope[ROLE] = role_of(scope, self.rules)
+        return None if self._permits is None or self._permits(role, scope) else _NOT_PERMITTED
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the app on a body of bounded size that arrives in bounded time.

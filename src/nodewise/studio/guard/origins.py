@@ -213,11 +213,8 @@ def _origin(scheme: str, name: str, port: int) -> str:
 def _split(authority: str) -> tuple[str, int | None]:
     """Name and port of ``name:port``, ``[::1]:port`` or a bare IPv6 address."""
     parts = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d{1,5}))?", authority)
-    if parts is None:
-        return (
-            authority,
-            None,
-        )  # more than one colon: an IPv6 address without brackets, or nonsense that `_plain` refuses
+    if parts is None:  # more than one colon: an IPv6 address without brackets, or nonsense that `_plain` refuses
+        return authority, None
     return parts[1], None if parts[2] is None else int(parts[2])
 
 

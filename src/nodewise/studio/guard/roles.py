@@ -1,37 +1,76 @@
-"""What each role may do, where the studio has a token for annotators beside the owner's.
+"""Who may use which route, where the studio has a token for annotators beside the owner's: each route says so itself.
 
-What is not listed is the owner's.
+`permit` stands at every route; `Permissions` reads the routes and is what the guard asks, before anything of a request
+is read.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-__all__ = ["Role", "is_permitted"]
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
+__all__ = ["EVERYBODY", "Permissions", "Role", "permit", "permitted_roles"]
+
+T = TypeVar("T")
 
 Role = Literal["owner", "annotator"]
+EVERYBODY: tuple[Role, ...] = ("owner", "annotator")
 
-_V1 = "/api/v1/"
-_SEEN = re.compile(
-    r"studio|jobs|status|settings|table|disagreements|nodes(?:/\d{1,20}(?:/picture|/neighbourhood)?)?|map(?:/colours)?|report|events|updates"
-)
-_DONE = frozenset({"ask", "tell", "bulk", "skip", "undo", "notes", "release", "session/open", "cancel"})
+_MARK = "nodewise_permitted_roles"
 
 
-def is_permitted(role: Role, method: str, path: str) -> bool:
-    """Whether a role may send a request at all; what is in it may still be refused, such as a class that is new.
+def permit(*roles: Role) -> Callable[[T], T]:
+    """Declares who may use a route: put it right above the function that answers, or around a mounted application.
+
+    What is in a request may still be refused, such as a class that is new.
+    """
+
+    def declare(endpoint: T) -> T:
+        setattr(endpoint, _MARK, frozenset(roles))
+        return endpoint
+
+    return declare
+
+
+def permitted_roles(route: BaseRoute) -> frozenset[Role] | None:
+    """Who may use a route; None where it does not say."""
+    endpoint = getattr(route, "endpoint", None) or getattr(route, "app", None)
+    roles: frozenset[Role] | None = getattr(endpoint, _MARK, None)
+    return roles
+
+
+class Permissions:
+    """Whether a role may send a request, as the routes declare it; what no route answers is the owner's.
 
     Args:
-        role: who asks.
-        method: of HTTP; a websocket counts as GET.
-        path: of the request.
+        routes: every route of the studio.
+
+    Raises:
+        TypeError: one does not say who may use it.
     """
-    if role == "owner" or not path.startswith("/api/"):
-        return True
-    if path in ("/api/docs", "/api/openapi.json"):
-        return True
-    called = path.removeprefix(_V1)
-    if not path.startswith(_V1):
+
+    def __init__(self, routes: Iterable[BaseRoute]) -> None:
+        self._roles: list[tuple[BaseRoute, frozenset[Role]]] = []
+        for route in routes:
+            roles = permitted_roles(route)
+            if not roles:
+                raise TypeError(f"the route {route!r} does not say who may use it: put @permit(…) above its function")
+            self._roles.append((route, roles))
+
+    def __call__(self, role: Role, scope: Mapping[str, Any]) -> bool:
+        """Whether a role may send the request of this ASGI scope."""
+        from starlette.routing import Match
+
+        if role == "owner":
+            return True
+        for route, roles in self._roles:
+            if route.matches(dict(scope))[0] is Match.FULL:
+                return role in roles
         return False
-    return called in _DONE if method == "POST" else _SEEN.fullmatch(called) is not None
+
+    def declared(self) -> list[tuple[BaseRoute, frozenset[Role]]]:
+        """Every route with those who may use it."""
+        return list(self._roles)

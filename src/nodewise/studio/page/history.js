@@ -115,7 +115,7 @@ function row(event) {
     ),
     !event.undone &&
       event.kind !== "release" &&
-      (isOwner() || THEIRS.includes(event.kind)) &&
+      (isOwner() || (THEIRS.includes(event.kind) && event.annotator === state.me)) &&
       h(
         "button",
         {

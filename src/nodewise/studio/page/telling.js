@@ -61,6 +61,7 @@ function problem(error) {
     error.again &&
       h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
     overrule &&
+      isOwner() &&
       h(
         "button",
         {

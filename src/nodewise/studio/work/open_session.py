@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nodewise.graph.checks import class_name
 from nodewise.ground.errors import UnknownNameError
-from nodewise.session.asking.query import probable_typo, valid_person
-from nodewise.session.log.changes import undoable
+from nodewise.session.asking.query import valid_person
 from nodewise.studio.settings import ENDING
-from nodewise.studio.work.errors import ConflictError, ForbiddenError, MissingError, TypoError
+from nodewise.studio.work.errors import ConflictError, MissingError, TypoError
 from nodewise.studio.work.pictures import Picture, Pictures
 from nodewise.studio.work.session_page import SessionPage
 
@@ -22,9 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["OpenSession", "file_identity"]
 
 T = TypeVar("T")
-
-_ANNOTATORS = frozenset({"tell", "bulk", "skip", "note"})
-"""The changes that annotators make, and so may take back."""
 
 
 class OpenSession:
@@ -149,40 +144,6 @@ class OpenSession:
         return self._changed(
             lambda session: session.tell_bulk(nodes, names, annotator, new_class=new_class, overrule=overrule)
         )
-
-    def check_known(self, labels: Iterable[str]) -> None:
-        """Refuse labels that would be new classes, which an annotator may not add.
-
-        Raises:
-            TypoError: one looks like a misspelt class.
-            ForbiddenError: one is no class of the session.
-        """
-        known = self.session.class_list
-        for label in map(class_name, dict.fromkeys(labels)):
-            if known.find(label) is None:
-                if typo := probable_typo(label, self.session.classes):
-                    raise TypoError(label, typo.suggestions)
-                raise ForbiddenError(
-                    f"{label!r} is no class of this session, and annotators add none: choose another, or ask its owner"
-                )
-
-    def check_undoable(self, annotator: str | None, event: int | None) -> int:
-        """The number of what an annotator's undo would take back.
-
-        Raises:
-            ForbiddenError: it is a change that annotators may not make themselves.
-        """
-        log = self.session.events
-        target = source = undoable(
-            log, self.session.refresh(), event, None if annotator is None else valid_person(annotator)
-        )
-        while source.kind == "undo":
-            source = log[int(source.body["event"]) - 1]
-        if source.kind not in _ANNOTATORS:
-            raise ForbiddenError(
-                f"event {target.id} changed the session itself ({source.kind}): only its owner takes that back"
-            )
-        return target.id
 
     def disagreements(self, annotator: str | None = None) -> list[dict[str, Any]]:
         """The nodes with differing votes, those that nobody has settled first; each vote with its annotator."""
