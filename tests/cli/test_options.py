@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any, get_args
 
-from nodewise.cli.options import read_names, read_numbers
+import pytest
+import typer
+
+from nodewise.cli.app import app
+from nodewise.cli.options import read_names, read_numbers, read_setting_options, setting_options
 from nodewise.ground.errors import InputError
+from nodewise.session.settings import NewSettings, settings_of
 
 
 def test_lists_are_split_at_commas() -> None:
@@ -24,3 +29,24 @@ def test_a_list_of_numbers_that_is_none_is_refused_with_what_was_received(text: 
 def test_an_empty_name_is_refused() -> None:
     with pytest.raises(InputError, match="--strategies got 'random,,age'"):
         read_names("random,,age", "--strategies")
+
+
+def test_every_setting_of_a_session_is_an_option_with_its_type_default_bounds_and_help() -> None:
+    command: Any = typer.main.get_command(app).commands["session"].commands["new"]  # type: ignore[attr-defined]
+    flags = {flag for option in command.params for flag in [*option.opts, *option.secondary_opts]}
+    assert flags >= {"--use-labels", "--hide-labels", "--release-after", "--classes", "--set", "--data-dir"}
+    declared = {parameter.name: parameter for parameter in setting_options()}
+    types = {"count": int, "duration": float, "name": str, "names": str, "flag": bool}
+    for one in settings_of(NewSettings):
+        if one.kind == "mapping":  # by --set
+            continue
+        kind, option = get_args(declared[one.name].annotation)
+        assert types[one.kind] in (kind, *get_args(kind)) and option.help == one.help, one.name
+        assert declared[one.name].default == (one.default / 60 if one.kind == "duration" else one.default)
+        assert one.kind != "count" or (option.min, option.max) == (one.least, one.most)
+        assert f"--{one.name.replace('_', '-')}" in flags
+
+
+def test_options_are_read_as_a_session_takes_them() -> None:
+    given = {"classes": "a, b", "release_after": 0.5, "budget": None}
+    assert read_setting_options(given) == {"classes": ("a", "b"), "release_after": 30.0, "budget": None}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import inspect
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Concatenate, ParamSpec
 
 import typer
@@ -76,6 +76,7 @@ def add_command(
     *,
     examples: str = "",
     panel: str | None = None,
+    options: Sequence[inspect.Parameter] = (),
 ) -> None:
     """Adds ``function`` to ``app`` as the command ``name``.
 
@@ -87,6 +88,7 @@ def add_command(
             when it cannot.
         examples: command lines, one a line, shown below the help.
         panel: the heading under which the list of commands shows it.
+        options: further ones, which the function takes as keyword arguments; listed after its arguments.
     """
 
     @functools.wraps(function)
@@ -96,15 +98,21 @@ def add_command(
         with exit_codes(context.command_path, debug):
             function(Screen.open(quiet), *args, **kwargs)
 
-    declared = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    declared = [
+        parameter
+        for parameter in list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    required = [parameter for parameter in declared if parameter.default is inspect.Parameter.empty]
+    declared = [*required, *options, *declared[len(required) :]]
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     added = [
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
         for key, kind in _EVERYWHERE
     ]
-    options = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in declared]
-    run.__signature__ = inspect.Signature([context, *options, *added])  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [context, *options, *added]}
+    taken = [context, *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in declared), *added]
+    run.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
     app.command(name, cls=Command, help=_unfolded(function), epilog=_listing(examples), rich_help_panel=panel)(run)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from nodewise.ground.errors import InputError
+from nodewise.session.settings import Kind, NewSettings, settings_of
 
 if TYPE_CHECKING:
     from nodewise.evaluation.compare import Engine
@@ -41,9 +43,56 @@ __all__ = [
     "read_names",
     "read_numbers",
     "read_plugin_settings",
+    "read_setting_options",
     "read_settings_of_each",
+    "setting_option",
+    "setting_options",
     "with_json_value",
 ]
+
+
+_SETTINGS = {one.name: one for one in settings_of(NewSettings)}
+
+
+def setting_option(name: str, help: str | None = None) -> Any:
+    """The option of a session's setting, which other commands share: its flag, bounds and help, unless it is given."""
+    one = _SETTINGS[name]
+    return typer.Option(
+        one.flags or f"--{name.replace('_', '-')}",
+        metavar=one.metavar or {"count": "N", "name": "NAME"}.get(one.kind),
+        min=0.01 if one.kind == "duration" else one.least,
+        max=one.most,
+        help=help or one.help,
+        show_default=one.unset or True,
+    )
+
+
+def setting_options() -> list[inspect.Parameter]:
+    """An option for each setting of a new session; those of its classifier and strategy are given by ``--set``."""
+    types: dict[Kind, Any] = {"count": int, "duration": float, "name": str, "names": str, "flag": bool}
+    return [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=one.default / 60 if one.kind == "duration" else one.default,
+            annotation=Annotated[
+                types[one.kind] if one.default is not None else types[one.kind] | None, setting_option(one.name)
+            ],
+        )
+        for one in _SETTINGS.values()
+        if one.kind in types
+    ]
+
+
+def read_setting_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that `setting_options` were given, as `Session.create` takes them."""
+    settings = dict(given)
+    for name, value in given.items():
+        if _SETTINGS[name].kind == "duration":
+            settings[name] = 60 * value
+        elif _SETTINGS[name].kind == "names" and value is not None:
+            settings[name] = read_names(value, f"--{name.replace('_', '-')}")
+    return settings
 
 
 def complete_dataset(incomplete: str) -> list[str]:
@@ -72,18 +121,8 @@ DataDirOption = Annotated[
         show_default=False,
     ),
 ]
-FeaturesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--features",
-        metavar="F",
-        help="Preprocessing: raw, paper, unit, … or several joined by '+'.",
-        show_default="the graph's own",
-    ),
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, help="Where all randomness comes from: same seed, same result.")
-]
+FeaturesOption = Annotated[str | None, setting_option("features")]
+SeedOption = Annotated[int, setting_option("seed")]
 DeviceOption = Annotated[str, typer.Option("--device", metavar="D", help="auto, cpu, cuda or cuda:N.")]
 EngineOption = Annotated[Literal["local", "ray"], typer.Option("--engine", help="Where the runs are done.")]
 AddressOption = Annotated[
@@ -102,46 +141,10 @@ GpusOption = Annotated[
     ),
 ]
 RunsOption = Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.")]
-BudgetOption = Annotated[
-    int | None,
-    typer.Option(
-        "--budget",
-        metavar="N",
-        min=1,
-        help="Labels to ask for.",
-        show_default="the paper's for its graphs, else five a class",
-    ),
-]
-PolicyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--policy",
-        metavar="NAME|FILE",
-        help="For the strategy 'policy': which one.",
-        show_default="the default shipped one",
-    ),
-]
-ClassifierOption = Annotated[
-    str | None,
-    typer.Option(
-        "--classifier",
-        metavar="NAME",
-        help="What learns from the labels: views, gcn, or your own as package.module:Name.",
-        show_default="the policy's own, else views",
-    ),
-]
-StrategyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--strategy",
-        metavar="NAME",
-        show_default="gain, or the policy where one is given",
-        help=(
-            "gain, random, uncertainty, centrality, coreset, kcenter, age, anrmab, policy, or your own as"
-            " package.module:Name."
-        ),
-    ),
-]
+BudgetOption = Annotated[int | None, setting_option("budget", "Labels to ask for.")]
+PolicyOption = Annotated[str | None, setting_option("policy")]
+ClassifierOption = Annotated[str | None, setting_option("classifier")]
+StrategyOption = Annotated[str | None, setting_option("strategy")]
 SettingsOption = Annotated[
     list[str] | None,
     typer.Option(
