@@ -22,10 +22,11 @@ def test_a_product_is_the_dense_one_also_for_empty_and_long_rows(width: int, dev
     matrix[3] = 0
     matrix[4] = 1
     dense = torch.randn(3, 40, width, generator=torch.Generator().manual_seed(0))
-    got = sparse_product(Sparse(matrix.tocsr(), torch.device(device)), dense.to(device))
+    sparse = Sparse(matrix.tocsr(), torch.device(device))
+    got = sparse_product(sparse.crow, sparse.col, sparse.values, dense.to(device))
     torch.testing.assert_close(got.cpu(), torch.from_numpy(matrix.toarray()) @ dense, rtol=1e-4, atol=1e-5)
     turned = dense.transpose(0, 1).contiguous().transpose(0, 1)  # not laid out row by row
-    assert torch.equal(sparse_product(Sparse(matrix.tocsr(), torch.device(device)), turned.to(device)), got)
+    assert torch.equal(sparse_product(sparse.crow, sparse.col, sparse.values, turned.to(device)), got)
 
 
 def test_uniform_numbers_follow_from_seed_step_and_purpose(device: str) -> None:

@@ -9,7 +9,7 @@ from nodewise.classifiers.gcn.gcn import Gcn
 from nodewise.classifiers.views.views import Views
 from nodewise.contracts import Classifier
 from nodewise.graph import Graph
-from nodewise.graph.features import canonical_features, unscaled
+from nodewise.graph.feature_names import canonical_features, unscaled
 from nodewise.ground.errors import InputError
 from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
 
@@ -82,7 +82,7 @@ def notes_on_features(classifier: Classifier, graph: Graph, asked: str | None = 
         asked: the preprocessing that somebody asked for by name: whoever did so has looked at the scales.
     """
     if graph.has_features:
-        scales = unscaled(graph) if asked is None else None
+        scales = unscaled(graph.x, graph.x_offset, graph.features) if asked is None else None
         return [] if scales is None else [f"{graph.name!r}: {scales}" if graph.name else scales]
     if asked is not None and canonical_features(asked, graph.name) != "raw":
         return []

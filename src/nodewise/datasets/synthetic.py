@@ -119,7 +119,7 @@ def synthetic_graph(
     np.floor_divide(keys, wanted.nodes, out=edge_index[0])
     np.remainder(keys, wanted.nodes, out=edge_index[1])
     del keys
-    x = _features(wanted, y) if wanted.features else None
+    x = _drawn_features(wanted, y) if wanted.features else None
     for array in (edge_index, y, *(() if x is None else (x,))):
         array.flags.writeable = False  # made here and held by nobody else: the graph need not copy them
     return Graph(edge_index, wanted.nodes, x, y, tuple(str(c) for c in range(wanted.classes)), name=name)
@@ -232,7 +232,7 @@ def _blocks(edges: int) -> Iterator[int]:
         yield min(_BLOCK, draws - start)
 
 
-def _features(wanted: SyntheticSettings, y: Ints) -> npt.NDArray[np.float32]:
+def _drawn_features(wanted: SyntheticSettings, y: Ints) -> npt.NDArray[np.float32]:
     """A class's mean plus noise of deviation 1, float32 [node, feature]."""
     means = numpy_generator(wanted.seed, "means").standard_normal((wanted.classes, wanted.features))
     means *= wanted.signal / np.linalg.norm(means, axis=1, keepdims=True)

@@ -83,7 +83,7 @@ def undirected_edges(
             f"edge_index must hold integers, received {given.dtype}: map node names to indices 0 … nodes-1 first"
         )
     if given.size and int(given.min()) < 0:
-        raise GraphError(f"edge {_first(given, given < 0)} has a negative end: nodes are numbered from 0")
+        raise GraphError(f"edge {_first_edge(given, given < 0)} has a negative end: nodes are numbered from 0")
     largest = int(given.max()) if given.size else -1
     size = largest + 1 if num_nodes is None else int(num_nodes)
     if size < 1:
@@ -91,7 +91,7 @@ def undirected_edges(
             "a graph needs at least one node, received no nodes and no edges: check that the source is not empty"
         )
     if largest >= size:
-        bad = _first(given, given >= size)
+        bad = _first_edge(given, given >= size)
         raise GraphError(
             f"edge {bad} leads to a node that does not exist: there are {size} nodes, numbered 0 to {size - 1}; "
             "correct the edge or add the node"
@@ -358,7 +358,7 @@ def check_features(x: Any, x_offset: Any, num_nodes: int) -> tuple[Features | No
     return features, frozen(offset)
 
 
-def _first(edges: npt.NDArray[np.integer], bad: npt.NDArray[np.bool_]) -> str:
+def _first_edge(edges: npt.NDArray[np.integer], bad: npt.NDArray[np.bool_]) -> str:
     column = int(bad.any(axis=0).argmax())
     return f"{column} ({int(edges[0, column])}, {int(edges[1, column])})"
 

@@ -2,95 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.graph.feature_names import FIRST_COLUMNS, PAPER_FEATURES, canonical_features, recorded_steps
+from nodewise.graph.graph import Graph
+from nodewise.ground.errors import InputError
 
-if TYPE_CHECKING:
-    from nodewise.graph.graph import Graph
-
-__all__ = [
-    "PAPER_FEATURES",
-    "PREPROCESSING",
-    "canonical_features",
-    "gcn_features",
-    "prepared",
-    "preprocess",
-    "unscaled",
-]
-
-PAPER_FEATURES = {
-    "cora": "raw",
-    "citeseer": "row+center",
-    "pubmed": "row+center",
-    "coauthor-cs": "binary",
-    "coauthor-physics": "binary+first2000",
-    **{f"reddit{i}": "raw" for i in range(1, 6)},
-    "reddit-case-study": "raw",
-}
-"""What the figures of the paper's ten graphs and of its case study were made with.
-
-For any other graph ``paper`` changes nothing.
-"""
-
-PREPROCESSING = {
-    "raw": "as they are",
-    "paper": "what the paper did with this graph, told by the graph's name",
-    "unit": "every row divided by its L2 length",
-    "row": "every row divided by the sum of its absolute values",
-    "center": "every column's mean subtracted",
-    "binary": "1 for every value that is not 0",
-    "firstN": "the first N columns, such as first2000",
-    "structural": "replaced by structural features, which need only the edges",
-}
-"""The steps there are. Join them with + (or a comma): they are done from left to right."""
+__all__ = ["gcn_features", "prepared", "preprocess"]
 
 DENSE_LIMIT = 2**31
 """Bytes up to which centred sparse features are made dense, where a step after `center` needs it."""
-
-SCALES = 500
-"""How many times larger the values of one column may be than those of another before it is worth a note."""
-
-_FIRST = re.compile(r"first([1-9][0-9]*)")
-
-
-def canonical_features(spec: str, graph_name: str = "") -> str:
-    """One spelling for a preprocessing: what results record.
-
-    Args:
-        spec: steps joined with ``+`` or ``,``, such as ``"row,center"``.
-        graph_name: whose features; ``paper`` stands for what it means for that graph.
-
-    Returns:
-        The steps joined with ``+``, such as ``"row+center"``; ``"raw"`` where nothing is done. What ``structural``
-        replaces is not told.
-
-    Raises:
-        UnknownNameError: if a step is not known.
-        InputError: if it is no text.
-    """
-    if not isinstance(spec, str):
-        raise InputError(
-            f"features must be the name of a preprocessing, such as 'unit' or 'row+center', received {spec!r}"
-        )
-    steps: list[str] = []
-    for part in re.split(r"[+,]", spec):
-        step = part.strip().lower()
-        if step == "paper":
-            step = PAPER_FEATURES.get(graph_name.lower(), "raw")
-        elif step not in PREPROCESSING and not _FIRST.fullmatch(step):
-            raise UnknownNameError(
-                "feature preprocessing", part.strip(), PREPROCESSING, "Join several with +, such as row+center."
-            )
-        steps += step.split("+") if step != "raw" else []
-    return _told(steps)
 
 
 def gcn_features(graph: Graph) -> str:
@@ -163,39 +89,9 @@ def preprocess(graph: Graph, spec: str) -> Graph:
         canonical = f"structural+{canonical}"
     done = graph.features
     for step in canonical.split("+"):
-        first = _FIRST.fullmatch(step)
-        graph = _first(graph, int(first[1])) if first else _STEPS[step](graph)
-    return replace(graph, features=_told(f"{done}+{canonical}".split("+")))
-
-
-def unscaled(graph: Graph) -> str | None:
-    """A note for features whose columns have very different scales, such as years beside shares.
-
-    The largest outweigh all others.
-    """
-    x = graph.x
-    if not isinstance(x, np.ndarray) or graph.x_offset is not None or graph.features != "raw" or x.size == 0:
-        return None
-    largest = np.maximum(x.max(axis=0), -x.min(axis=0)).astype(np.float64)  # so that no product overflows
-    used = np.flatnonzero(largest > 0)
-    if len(used) < 2:
-        return None
-    high, low = used[largest[used].argmax()], used[largest[used].argmin()]
-    if largest[high] < SCALES * largest[low]:
-        return None
-    return (
-        f"the features have very different scales (column {high} goes up to {largest[high]:.4g}, column {low} up to"
-        f" {largest[low]:.4g}): the largest outweigh the others; standardise the columns first if they are measurements"
-    )
-
-
-def _told(steps: list[str]) -> str:
-    """The steps as they are recorded.
-
-    Without those that change nothing, or whose features were replaced by structural ones.
-    """
-    last = max((i for i, step in enumerate(steps) if step == "structural"), default=0)
-    return "+".join(step for step in steps[last:] if step != "raw") or "raw"
+        first = FIRST_COLUMNS.fullmatch(step)
+        graph = _first_columns(graph, int(first[1])) if first else _STEPS[step](graph)
+    return replace(graph, features=recorded_steps(f"{done}+{canonical}".split("+")))
 
 
 def _structural(graph: Graph) -> Graph:
@@ -204,7 +100,7 @@ def _structural(graph: Graph) -> Graph:
     return replace(graph, x=structural_features(graph), x_offset=None)
 
 
-def _first(graph: Graph, columns: int) -> Graph:
+def _first_columns(graph: Graph, columns: int) -> Graph:
     assert graph.x is not None
     return replace(graph, x=graph.x[:, :columns], x_offset=None if graph.x_offset is None else graph.x_offset[:columns])
 
@@ -214,7 +110,7 @@ def _center(graph: Graph) -> Graph:
     if isinstance(x, np.ndarray):
         dense = graph.dense_features()
         dense -= dense.mean(axis=0, dtype=np.float64).astype(np.float32)
-        return replace(graph, x=_given(dense), x_offset=None)
+        return replace(graph, x=_read_only(dense), x_offset=None)
     assert x is not None
     mean = np.asarray(x.sum(axis=0, dtype=np.float64)).ravel() / graph.num_nodes
     return replace(graph, x_offset=mean.astype(np.float32))
@@ -223,7 +119,7 @@ def _center(graph: Graph) -> Graph:
 def _binary(graph: Graph) -> Graph:
     x = _without_offset(graph)
     if isinstance(x, np.ndarray):
-        return replace(graph, x=_given((x != 0).astype(np.float32)), x_offset=None)
+        return replace(graph, x=_read_only((x != 0).astype(np.float32)), x_offset=None)
     return replace(graph, x=sp.csr_matrix((np.ones_like(x.data), x.indices, x.indptr), shape=x.shape), x_offset=None)
 
 
@@ -243,7 +139,7 @@ def _scaled(
     if isinstance(x, np.ndarray):
         size = finish(measure(x.astype(np.float64)).sum(axis=1))
         size[size == 0] = 1
-        return replace(graph, x=_given((x / size[:, None]).astype(np.float32)), x_offset=None)
+        return replace(graph, x=_read_only((x / size[:, None]).astype(np.float32)), x_offset=None)
     rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
     size = finish(np.bincount(rows, weights=measure(x.data.astype(np.float64)), minlength=x.shape[0]))
     size[size == 0] = 1
@@ -263,7 +159,7 @@ def _without_offset(graph: Graph) -> npt.NDArray[np.float32] | sp.csr_matrix[np.
     return graph.dense_features()
 
 
-def _given(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _read_only(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Marks a fresh array read-only, so that the graph takes it over without a copy."""
     array.flags.writeable = False
     return array

@@ -25,7 +25,7 @@ from nodewise.graph.checks import (
     undirected_edges,
     valid_class_names,
 )
-from nodewise.graph.features import canonical_features, unscaled
+from nodewise.graph.feature_names import canonical_features, unscaled
 from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class Graph:
         notes: what construction dropped or changed, in words.
         x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be
             centred and stay sparse. `dense_features` gives them as one array.
-        features: what was done to the features, in the spelling of `nodewise.graph.features.canonical_features`, such
-            as ``"row+center"``; ``"raw"`` where nothing was, where there are none, or where nobody knows.
+        features: what was done to the features, in the spelling of `feature_names.canonical_features`, such as
+            ``"row+center"``; ``"raw"`` where nothing was, where there are none, or where nobody knows.
     """
 
     edge_index: npt.NDArray[np.int64]
@@ -171,7 +171,7 @@ class Graph:
             x_offset=x_offset,
             features=features,
         )
-        scales = unscaled(graph)
+        scales = unscaled(graph.x, graph.x_offset, graph.features)
         return graph if scales is None else replace(graph, notes=(*graph.notes, scales))
 
     @property

@@ -23,7 +23,7 @@ def facts(graph: Graph) -> dict[str, str]:
     lines = {
         "nodes": f"{graph.num_nodes:,}" + (f" ({isolated:,} isolated)" if isolated else ""),
         "edges": f"{graph.num_edges:,} (degree {degree.mean():.1f} on average, {int(degree.max()):,} at most)",
-        "features": _features(graph),
+        "features": _features_in_words(graph),
         "classes": (
             f"{graph.num_classes}: " + ", ".join(graph.class_names[:12]) + (" …" if graph.num_classes > 12 else "")
         ),
@@ -64,7 +64,7 @@ def as_html(graph: Graph) -> str:
     return f"<table><caption>{escape(graph.name)}</caption>{rows}</table>"
 
 
-def _features(graph: Graph) -> str:
+def _features_in_words(graph: Graph) -> str:
     if graph.x is None:
         return "none (views looks at the edges alone; other classifiers are given structural features)"
     size = max(1, graph.num_nodes * graph.num_features)

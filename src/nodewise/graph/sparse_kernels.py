@@ -5,14 +5,9 @@ They need Triton, which comes with CUDA builds of torch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 import triton
 import triton.language as tl
-
-if TYPE_CHECKING:
-    from nodewise.graph.tensors import Sparse
 
 __all__ = ["sparse_product", "uniform"]
 
@@ -50,19 +45,19 @@ def _product(
     tl.store(out + (run * rows + row) * width + offset, total, mask=inside)
 
 
-def sparse_product(matrix: Sparse, dense: torch.Tensor) -> torch.Tensor:
-    """The matrix times every run's dense one: [run, column, width] to [run, row, width]."""
+def sparse_product(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
+    """The matrix, given by its CSR arrays, times every run's dense one: [run, column, width] to [run, row, width]."""
     dense = dense.contiguous()
     runs, columns, width = dense.shape
-    rows = matrix.shape[0]
+    rows = len(crow) - 1
     out = torch.empty(runs, rows, width, device=dense.device, dtype=dense.dtype)
     lanes = triton.next_power_of_2(width)
     together = max(1, min(triton.next_power_of_2(runs), 128 // lanes))
     grid = (rows, triton.cdiv(runs, together))
     _product[grid](
-        matrix.crow,
-        matrix.col,
-        matrix.values,
+        crow,
+        col,
+        values,
         dense,
         out,
         runs,

@@ -27,14 +27,13 @@ spreading evenly
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-if TYPE_CHECKING:
-    from nodewise.graph.graph import Graph
+from nodewise.graph.graph import Graph
 
 __all__ = ["STRUCTURAL_FEATURES", "pagerank", "structural_features"]
 

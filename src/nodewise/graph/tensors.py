@@ -8,15 +8,15 @@ import warnings
 from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 
-if TYPE_CHECKING:
-    from nodewise.graph.graph import Graph
-    from nodewise.ground.events import Reporter
+from nodewise.graph.graph import Graph
+from nodewise.graph.structural import pagerank, structural_features
+from nodewise.ground.events import Reporter
 
 __all__ = ["GraphTensors", "Sparse", "csr_product", "csr_tensor"]
 
@@ -111,7 +111,7 @@ class Sparse:
         if self.device.type == "cuda":
             from nodewise.graph.sparse_kernels import sparse_product
 
-            return sparse_product(self, dense)
+            return sparse_product(self.crow, self.col, self.values, dense)
         flat = None if out is None else out.view(-1, width)
         return csr_product(self.block(runs), dense.reshape(-1, width), flat).view(runs, self.shape[0], width)
 
@@ -154,8 +154,6 @@ class GraphTensors:
         )
         x, offset = graph.x, graph.x_offset
         if x is None or not graph.has_features:
-            from nodewise.graph.structural import structural_features
-
             x, offset = structural_features(graph), None
         self.num_features = int(x.shape[1])
         self.sparse_x: Sparse | None = None
@@ -223,8 +221,6 @@ class GraphTensors:
     @cached_property
     def pagerank(self) -> torch.Tensor:
         """PageRank of every node, damping 0.85, 100 steps; an isolated node's rank is spread over all. [node]."""
-        from nodewise.graph.structural import pagerank
-
         rank: torch.Tensor = pagerank(
             lambda vector: self.adjacency.mm(vector[None, :, None])[0, :, 0], self.degree, 100
         )

@@ -10,7 +10,7 @@ import torch
 from nodewise.classifiers import make_classifier
 from nodewise.contracts import Classifier, Learner
 from nodewise.graph import Graph
-from nodewise.graph.features import canonical_features
+from nodewise.graph.feature_names import canonical_features
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Silent

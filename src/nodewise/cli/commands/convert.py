@@ -100,7 +100,8 @@ def convert(
     What the form of OUT cannot hold is told.
     """
     from nodewise.graph import write_graph
-    from nodewise.graph.features import canonical_features, prepared
+    from nodewise.graph.feature_names import canonical_features
+    from nodewise.graph.features import prepared
 
     spec = features or "raw"
     _check_ending(out)

@@ -99,7 +99,7 @@ class BuildReport:
 
     def as_json(self) -> str:
         """The report as a JSON document."""
-        return json.dumps({"schema": 1, "nodewise_version": self.version, **_plain(self)}, indent=2) + "\n"
+        return json.dumps({"schema": 1, "nodewise_version": self.version, **_as_record(self)}, indent=2) + "\n"
 
     def tables(self) -> tuple[ReportTable, ...]:
         """The report for a person: the steps, the graphs, the classes."""
@@ -198,7 +198,7 @@ def _day(seconds: float) -> str:
         return f"{seconds:g}"
 
 
-def _plain(report: BuildReport) -> dict[str, Any]:
+def _as_record(report: BuildReport) -> dict[str, Any]:
     record = asdict(report)
     record.pop("version")
     record["graphs"] = list(report.graphs)

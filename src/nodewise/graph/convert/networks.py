@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.tables import LABEL
+from nodewise.graph.tables.table import LABEL
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 
@@ -69,7 +69,7 @@ def from_networkx(
     y = None if label is None else np.array([*(row.get(label) for row in rows), None], dtype=object)[:-1]
     if y is None and told.get("labelled"):
         y = np.array([""] * len(nodes), dtype=object)
-    x = _features(rows, features, told.get("columns")) if features is not None or "columns" in told else None
+    x = _node_features(rows, features, told.get("columns")) if features is not None or "columns" in told else None
     used = {label, *([features] if isinstance(features, str) else features or [])}
     texts = [key for key in held if key not in used and all(isinstance(row.get(key, ""), str) for row in rows)]
     dropped = [key for key in held if key not in used and key not in texts]
@@ -135,7 +135,7 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
     return result
 
 
-def _features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] | None, columns: int | None) -> Any:
+def _node_features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] | None, columns: int | None) -> Any:
     if features is None:
         return np.zeros((len(rows), columns or 0), dtype=np.float32)
     if not isinstance(features, str):

@@ -83,7 +83,7 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
     return Graph.build(
         edges.cpu().numpy(),
         fields.get("num_nodes"),
-        x=_features(fields.get("x")),
+        x=_feature_rows(fields.get("x")),
         y=y,
         class_names=fields.get("class_names"),
         node_names=fields.get("node_names"),
@@ -138,7 +138,7 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
     return data
 
 
-def _features(x: Any) -> Any:
+def _feature_rows(x: Any) -> Any:
     import torch
 
     if x is None or not (torch.is_tensor(x) or hasattr(x, "to_scipy")):

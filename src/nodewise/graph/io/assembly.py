@@ -14,9 +14,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.checks import class_labels, natural_order
-from nodewise.graph.features import canonical_features
+from nodewise.graph.feature_names import canonical_features
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.tables import are_indices
+from nodewise.graph.tables.table import are_indices
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 

@@ -8,14 +8,11 @@ whatever it holds.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodewise.graph.graph import Graph
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.files import existing_file
-
-if TYPE_CHECKING:
-    from nodewise.graph.graph import Graph
 
 __all__ = ["FORMS", "MEMORY", "from_foreign", "read_graph", "write_graph"]
 

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from nodewise.graph.checks import natural_order
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
-from nodewise.graph.io.tables import Table, cell, edge_ends, id_column, numbers, read_table, read_tables, write_rows
+from nodewise.graph.io.tables import edge_ends, read_tables
+from nodewise.graph.tables.table import Table, cell, id_column, numbers, read_table, write_rows
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import UNWRITTEN, atomic_file, atomic_folder, check_claim, existing_file

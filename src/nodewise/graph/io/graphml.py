@@ -21,7 +21,7 @@ from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.io.graphml_parser import Document, parse
-from nodewise.graph.io.tables import label_columns, meaning, numbers
+from nodewise.graph.tables.table import label_columns, meaning, numbers
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import atomic_file, existing_file
@@ -198,7 +198,7 @@ def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Gr
     shown = {name: column for name, column in called.items() if name != label and name not in numeric}
     _check_room(path, len(shown), size)
     rest = {name: column.texts(size) for name, column in shown.items()}
-    features = _features(path, list(numeric.values()), size) if numeric else None
+    features = _attribute_features(path, list(numeric.values()), size) if numeric else None
     return assemble(
         document.nodes, edges, likely[label] if label else None, rest, features, None, name=path.stem, notes=notes
     )
@@ -225,7 +225,7 @@ class _Column:
         return None if values is None else {node: value for node, value in zip(texts, values, strict=True) if value}
 
 
-def _features(
+def _attribute_features(
     path: Path, columns: list[dict[int, float]], size: int
 ) -> npt.NDArray[np.float64] | sp.csr_matrix[np.float32]:
     """[node, feature]; sparse where a dense table would be far larger than the file."""

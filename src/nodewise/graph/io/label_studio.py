@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nodewise.graph.io.tables import COLUMNS, Table, meaning
+from nodewise.graph.tables.table import COLUMNS, Table, meaning
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import existing_file

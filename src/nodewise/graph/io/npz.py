@@ -335,7 +335,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
     return Graph.build(
         fields["edge_index"],
         int(fields["num_nodes"]) if "num_nodes" in fields else None,
-        x=_features(fields),
+        x=_stored_features(fields),
         y=fields.get("y"),
         class_names=_texts(fields, "class_names"),
         node_names=names,
@@ -347,7 +347,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
     )
 
 
-def _features(fields: dict[str, npt.NDArray[Any]]) -> Any:
+def _stored_features(fields: dict[str, npt.NDArray[Any]]) -> Any:
     given = [key for key in _CSR if key in fields]
     if "x" in fields:
         if given:

@@ -13,7 +13,10 @@ import scipy.sparse as sp
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.label_studio import read_tasks, shown_column
 from nodewise.graph.io.npz import read_npy
-from nodewise.graph.io.tables import (
+from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
+from nodewise.graph.tables.columns import column_features
+from nodewise.graph.tables.pictures import pictures_in, pixels
+from nodewise.graph.tables.table import (
     ID,
     Table,
     id_column,
@@ -24,10 +27,7 @@ from nodewise.graph.io.tables import (
     numbers,
     read_table,
 )
-from nodewise.graph.knn.columns import column_features
-from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
-from nodewise.graph.knn.pictures import pictures_in, pixels
-from nodewise.graph.knn.text import encoded, text_features
+from nodewise.graph.tables.text import encoded, text_features
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count, listed
 from nodewise.ground.files import existing_file
@@ -139,7 +139,7 @@ def knn_from_texts(
 ) -> Graph:
     """The k-nearest-neighbour graph of texts; each text is kept as the attribute ``text``.
 
-    Features are what the encoder makes of the texts, see `nodewise.graph.knn.text.encoded`; without one TF-IDF.
+    Features are what the encoder makes of the texts, see `nodewise.graph.tables.text.encoded`; without one TF-IDF.
     """
     if isinstance(texts, (str, bytes)):
         raise InputError(
@@ -216,7 +216,7 @@ def knn_from_table(
 
     Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all
     other columns: numbers standardised, categories as one column each. A column ``id``, ``name`` … without repetitions
-    gives the nodes their names. Which column names mean what is told in `nodewise.graph.io.tables`. Columns that a
+    gives the nodes their names. Which column names mean what is told in `nodewise.graph.tables.table`. Columns that a
     person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
 
     Args:
@@ -234,7 +234,7 @@ def knn_from_table(
         reporter: is told the progress.
         name: of the graph; None: that of the file.
     """
-    table = _table(source)
+    table = _as_table(source)
     folder = table.path.parent
     if text is not None and images is not None:
         raise InputError(
@@ -357,7 +357,7 @@ def graph_from_things(
     )
 
 
-def _table(source: str | Path | Table | Mapping[str, Sequence[Any]]) -> Table:
+def _as_table(source: str | Path | Table | Mapping[str, Sequence[Any]]) -> Table:
     if isinstance(source, Table):
         return source
     if isinstance(source, (str, Path)):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from nodewise.graph.io.tables import LINK, TEXT, TITLE
+from nodewise.graph.tables.table import LINK, TEXT, TITLE
 from nodewise.studio.work.pictures import Pictures
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nodewise.graph import Graph
-from nodewise.graph.io.tables import PICTURE
+from nodewise.graph.tables.table import PICTURE
 from nodewise.ground.errors import InputError
 
 __all__ = ["Picture", "Pictures"]

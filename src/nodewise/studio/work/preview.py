@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodewise.graph.io.tables import ID, LABEL, TEXT, TITLE, Table, numbers, read_rows
+from nodewise.graph.tables.table import ID, LABEL, TEXT, TITLE, Table, numbers, read_rows
 from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from nodewise.graph.io.tables import numbers, read_rows
+from nodewise.graph.tables.table import numbers, read_rows
 from nodewise.ground.errors import GraphError, MissingExtraError
 
 __all__ = ["GRAPHS", "NormalisedTable", "guess_encoding", "normalise_table"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from nodewise.graph.io.tables import PICTURE, read_table
+from nodewise.graph.tables.table import PICTURE, read_table
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Warned
 from nodewise.studio.settings import ENDING

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from nodewise.graph.checks import is_missing
-from nodewise.graph.io.tables import numbers
+from nodewise.graph.tables.table import numbers
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import count, listed
 
@@ -45,7 +45,7 @@ def column_features(
     notes: list[str] = []
     for position, (name, cells) in enumerate(columns.items()):
         filled = np.array([not is_missing(cell) for cell in cells])
-        values = _numbers(cells, filled)
+        values = _numbers_of_filled(cells, filled)
         kinds = sorted({cell for cell, there in zip(cells, filled, strict=True) if there})
         if len(kinds) < 2:
             notes.append(f"column {name!r} has the same value everywhere and is left out")
@@ -103,7 +103,7 @@ def _joined(blocks: Sequence[_Block], rows: int) -> npt.NDArray[np.float32] | sp
     return sp.csr_matrix((np.concatenate([block.values for block in blocks]), (row, column)), shape=shape)
 
 
-def _numbers(cells: Sequence[str], filled: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64] | None:
+def _numbers_of_filled(cells: Sequence[str], filled: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64] | None:
     known = numbers([cell for cell, there in zip(cells, filled, strict=True) if there])
     if known is None:
         return None

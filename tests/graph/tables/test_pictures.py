@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from nodewise.graph.knn.pictures import pictures_in, pixels
+from nodewise.graph.tables.pictures import pictures_in, pixels
 from nodewise.ground.errors import GraphError, MissingExtraError
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from nodewise.graph.knn.text import text_features
+from nodewise.graph.tables.text import text_features
 from nodewise.ground.errors import GraphError
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from nodewise.graph.knn.columns import column_features
+from nodewise.graph.tables.columns import column_features
 from nodewise.ground.errors import GraphError
 
 

@@ -1,0 +1,1 @@
+"""Tables: files of rows, what their columns mean, and rows as features."""
