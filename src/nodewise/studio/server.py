@@ -19,8 +19,11 @@ __all__ = ["address", "bind", "make_server", "require_extra"]
 _TRIES = 100
 _NEEDED = {
     "fastapi": "fastapi",
-    "uvicorn": "uvicorn",
+    "h11": "h11",
+    "pydantic": "pydantic",
     "python_multipart": "python-multipart",
+    "starlette": "starlette",
+    "uvicorn": "uvicorn",
     "websockets": "websockets",
 }
 

@@ -224,8 +224,10 @@ class SessionPage:
         about, classes = source.body, self.session.class_list
         node = about.get("node")
         label = about.get("label", about.get("name"))
-        if isinstance(about.get("class"), int) and source.kind in ("tell", "settle", "merge", "describe"):
+        if isinstance(about.get("class"), int) and source.kind in ("tell", "settle", "describe"):
             label = classes.name(about["class"])
+        if source.kind == "merge":  # by its own name, not by that of the class it counts as
+            label = classes.names.get(about["class"], classes.name(about["class"]))
         if source.kind == "bulk":
             label = ", ".join(dict.fromkeys(classes.name(number) for number in about["classes"]))
         return {

@@ -8,11 +8,13 @@ import shutil
 import tempfile
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodewise import __version__
 from nodewise.studio.settings import StudioSettings
+from nodewise.studio.work.faults import Faults
 from nodewise.studio.work.jobs import JobList
 from nodewise.studio.work.session_pool import SessionPool
 from nodewise.studio.work.tickets import Tickets
@@ -47,7 +49,7 @@ class Studio:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news = asyncio.Event()
         self.scratch = Path()
-        self.tickets = Tickets()
+        self.tickets, self._faults = Tickets(), Faults()
         self.worker, self.builder = Worker("nodewise studio"), Worker("nodewise builder", limit=20)
         self.sessions = SessionPool(settings, self._publish, self.worker.give_way)
         self.jobs = JobList(settings.folder)
@@ -124,28 +126,36 @@ class Studio:
             loop.call_soon_threadsafe(self._news.set)
 
     async def _beat(self) -> None:
-        """Every second, and after every change.
+        """Sees every second, and after every change, whether logs have grown and predictions are to be made again.
 
-        Is there anything new in the logs, are the predictions to be made again?
+        What goes wrong with a session is logged, and told to whoever asks for it next.
         """
         renewing: Future[None] | None = None
 
         def look() -> list[OpenSession]:
             watched, due = self.updates.watched, []
             for session in self.sessions.opened():
-                with suppress(Exception):  # what is wrong with the file is told to whoever asks next
+                with self._faults.logged(f"looking at the session {session.name!r}"):
                     if session.look(session.name in watched or None in watched):
                         due.append(session)
             return due
+
+        def renew(session: OpenSession) -> None:
+            with self._faults.logged(f"predicting for the session {session.name!r}"):
+                session.renew()
+
+        def close_unused() -> None:
+            with self._faults.logged("closing sessions that nobody uses"):
+                self.sessions.close_unused(self.updates.watched)
 
         while True:
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._news.wait(), _LOOK)
             self._news.clear()
-            with suppress(Exception):
+            with self._faults.logged("looking at the sessions"):
                 due = await self.worker.run(Priority.READ, look)
                 if due and (renewing is None or renewing.done()):
-                    renewing = self.worker.submit(Priority.PREDICT, due[0].renew)
+                    renewing = self.worker.submit(Priority.PREDICT, partial(renew, due[0]))
                 if self.sessions.too_many:
-                    self.worker.submit(Priority.BACKGROUND, lambda: self.sessions.close_unused(self.updates.watched))
+                    self.worker.submit(Priority.BACKGROUND, close_unused)
             await asyncio.sleep(_REST)

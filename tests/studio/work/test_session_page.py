@@ -1,0 +1,148 @@
+"""What a page sees of a session: nodes, what lies around them, the colours, what has happened; and who sees what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.session import Session
+from nodewise.studio.layout.overview import GraphMap
+from nodewise.studio.work.node_table import TableQuery
+from nodewise.studio.work.pictures import Pictures
+from nodewise.studio.work.session_page import SessionPage
+from tests.session.jobs import small_job
+from tests.studio.jobs import named_graph
+
+TEXTS = [f"a text of number {node}" for node in range(60)]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    graph = named_graph(title=[f"Title {node}" for node in range(60)], text=TEXTS)
+    with small_job(tmp_path / "job.nodewise", graph=graph, redundancy=2, audit=4, classes=["a", "b"]) as session:
+        yield session
+
+
+def page_of(session: Session) -> SessionPage:
+    return SessionPage(session, Pictures(None), lambda: None)
+
+
+def map_of(nodes: list[int]) -> GraphMap:
+    at = np.arange(len(nodes), dtype=np.float32)
+    return GraphMap(np.array(nodes), at, at, total=60, edges=np.zeros((0, 2), np.int64))
+
+
+def test_a_card_tells_all_of_a_node_and_counts_its_votes(session: Session) -> None:
+    page = page_of(session)
+    empty = page.card(7)
+    assert empty["name"] == "Paper 7" and empty["heading"] == "Title 7" and empty["text"] == TEXTS[7]
+    assert empty["label"] is None and empty["votes"] == {} and empty["predicted"] is None and not empty["hidden"]
+    session.tell(7, "a", "ada")
+    session.tell(7, "a", "bob")
+    session.add_note(7, "odd", "ada")
+    session.skip(7, "cyd")
+    card = page.card(7)
+    assert card["label"] == "a" and card["from"] == "told" and card["votes"] == {"ada": "a", "bob": "a"}
+    assert [(note["annotator"], note["text"]) for note in card["notes"]] == [("ada", "odd")]
+    assert card["skipped_by"] == ["cyd"] and card["degree"] == int(session.graph.degree[7])
+    names, shares = zip(*card["predicted"], strict=True)
+    assert (
+        set(names) == {"a", "b"} and sum(shares) == pytest.approx(1, abs=1e-5) and list(shares) == sorted(shares)[::-1]
+    )
+    prediction = session.predict()
+    shares = zip(prediction.classes, prediction.probabilities[7].tolist(), strict=True)
+    assert card["predicted"] == [
+        [name, pytest.approx(share, abs=1e-6)] for name, share in sorted(shares, key=lambda each: -each[1])
+    ]
+
+
+def test_what_others_said_is_seen_nowhere_by_whose_opinion_is_wanted(session: Session) -> None:
+    session.tell([20, 21, 22], ["a", "b", "a"], "ada")
+    session.tell(21, "b", "bob")
+    page = page_of(session)
+    drawn = map_of([20, 21])
+    seen = {
+        "card": lambda who: page.card(20, who)["label"],
+        "votes": lambda who: page.card(20, who)["votes"].get("ada"),
+        "search": lambda who: page.search("Paper 20", 1, who)[0]["label"],
+        "around": lambda who: next(
+            each["label"] for each in page.neighbourhood(20, 1, 50, who)["nodes"] if each["node"] == 20
+        ),
+        "colours": lambda who: [None, "a", "b"][page.colours(drawn, who)["labelled"][0] + 1],
+        "events": lambda who: next(
+            each["label"] for each in page.events(50, None, False, who) if each["node"] == 20 and each["kind"] == "tell"
+        ),
+    }
+    for where, look in seen.items():
+        assert look("cyd") is None, where
+        assert look("ada") == "a", f"{where}: her own"
+        assert look(None) == "a", f"{where}: whoever only looks on"
+    assert page.sight.kept_from("cyd") == {20, 22} and page.sight.kept_from("ada") == set()
+    assert page.sight.kept_from(None) == set()
+    session.settle(20, "b", "eve")
+    assert page.card(20, "cyd")["label"] == "b", "nobody's opinion is wanted any more"
+
+
+def test_no_prediction_is_seen_of_the_audit_nor_of_what_waits_for_an_opinion(session: Session) -> None:
+    session.tell([20, 21], ["a", "b"], "ada")
+    session.tell([20, 21], ["a", "b"], "bob")
+    session.tell(30, "a", "ada")
+    page = page_of(session)
+    audit = sorted(page.sight.audit)
+    assert len(audit) == 4 and page.sight.undecided() == {30, *audit}
+    for node in (30, *audit):
+        card = page.card(node)
+        assert card["hidden"] and card["predicted"] is None
+    around = {each["node"]: each for node in (30, *audit) for each in page.neighbourhood(node, 1, 50)["nodes"]}
+    assert all(around[node]["predicted"] is None and around[node]["sure"] is None for node in (30, *audit))
+    assert any(each["predicted"] is not None for each in around.values())
+    colours = page.colours(map_of([30, *audit, 21]))
+    assert colours["predicted"][:-1] == [-1] * 5 and colours["predicted"][-1] >= 0 and colours["sure"][0] == 0
+    rows = page.table.rows(TableQuery(limit=60))["rows"]
+    assert [row["node"] for row in rows if row["predicted"] is None] == sorted([30, *audit])
+
+
+def test_the_table_filters_searches_and_sorts(session: Session) -> None:
+    for who in ("ada", "bob"):
+        session.tell([20, 21, 22], ["a", "b", "a"], who)
+    session.tell(23, "a", "ada")
+    session.tell(23, "b", "bob")
+    session.skip(24, "ada")
+    table = page_of(session).table
+
+    def nodes(**query: object) -> list[int]:
+        return [row["node"] for row in table.rows(TableQuery(**query))["rows"]]  # type: ignore[arg-type]
+
+    assert nodes(filter="labelled") == [20, 21, 22, 23] and 20 not in nodes(filter="unlabelled")
+    assert nodes(filter="disagreement") == [23] and nodes(filter="skipped") == [24]
+    assert nodes(filter="labelled", sort="label", descending=True)[0] == 21
+    assert nodes(filter="labelled", sort="time", descending=True)[0] == 23
+    assert nodes(text="of number 4") == [4, *range(40, 50)] and nodes(text="Paper 59") == [59]
+    window = table.rows(TableQuery(offset=10, limit=5))
+    assert window["total"] == 60 and [row["node"] for row in window["rows"]] == [10, 11, 12, 13, 14]
+    first = table.rows(TableQuery(filter="labelled", limit=1))["rows"][0]
+    assert first["by"] == "bob" and first["title"] == "Title 20" and not first["bulk"]
+
+
+def test_what_has_happened_is_told_in_the_pages_words_newest_first(session: Session) -> None:
+    page = page_of(session)
+    session.ask(1, "ada")
+    session.tell(20, "a", "ada")
+    session.tell_bulk([30, 31], ["a", "b"], "bob")
+    session.rename_class("b", "c", "eve")
+    session.merge_classes("c", "a", "eve")
+    session.set_budget(9, "eve")
+    session.undo(annotator="eve")
+    told = page.events(50, None, asks=False)
+    assert [event["kind"] for event in told] == ["undo", "budget", "merge", "rename", "bulk", "tell"]
+    assert [event["undone"] for event in told] == [False, True, False, False, False, False]
+    undo, budget, merge, rename, bulk, tell = told
+    assert undo["undoes"] == budget["event"] and budget["budget"] == 9
+    assert (merge["label"], merge["into"]) == ("c", "a")
+    assert rename["label"] == "c" and bulk["nodes"] == 2 and bulk["node"] is None
+    assert (tell["node"], tell["name"], tell["label"], tell["annotator"]) == (20, "Paper 20", "a", "ada")
+    assert [event["kind"] for event in page.events(50, None, asks=True)][-1] == "ask"
+    assert [event["event"] for event in page.events(2, tell["event"] + 2, asks=False)] == [3, 2]
