@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 PAGES: dict[str, list[str]] = {
     "docs/closed-form.md": ["benchmarks/closed_form_page.py"],  # closed-form-search.md and README.md's table, too
     "docs/graphs.md": ["benchmarks/graphs_page.py"],
+    "docs/limits.md": ["benchmarks/limits_page.py"],
     "docs/policies.md": ["benchmarks/policies_page.py"],
     "docs/reproduction/index.md": ["-m", "benchmarks.reproduction_page"],  # its folder, departures.md and figures/, too
     "docs/scale.md": ["benchmarks/scale_page.py"],
