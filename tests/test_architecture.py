@@ -86,13 +86,16 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
     "strategies": {
         "age": {"heuristics"},
         "anrmab": {"heuristics", "scoring"},
+        "badge": {"planned", "scoring"},
         "coreset": {"kmeans"},
         "featprop": {"medoids", "planned", "propagated"},
         "gain": {"gain_kernels", "sampled"},
+        "graphpart": {"medoids", "partition", "planned", "propagated"},
         "heuristics": {"kmeans", "scoring"},
         "kcenter": {"kmeans"},
         "kmeans": {"scoring"},
         "medoids": {"scoring"},
+        "partition": {"propagated"},
         "typiclust": {"medoids", "planned", "propagated"},
     },
     "evaluation": {

@@ -13,10 +13,12 @@ from nodewise.policy import Policy, find_policy
 from nodewise.policy.policy import Learned
 from nodewise.strategies.age import Age
 from nodewise.strategies.anrmab import Anrmab
+from nodewise.strategies.badge import Badge
 from nodewise.strategies.centrality import Centrality
 from nodewise.strategies.coreset import Coreset
 from nodewise.strategies.featprop import FeatProp
 from nodewise.strategies.gain import Gain
+from nodewise.strategies.graphpart import GraphPart
 from nodewise.strategies.kcenter import KCenter
 from nodewise.strategies.least_confidence import LeastConfidence
 from nodewise.strategies.margin import Margin
@@ -29,10 +31,12 @@ __all__ = [
     "STRATEGIES",
     "Age",
     "Anrmab",
+    "Badge",
     "Centrality",
     "Coreset",
     "FeatProp",
     "Gain",
+    "GraphPart",
     "KCenter",
     "Learned",
     "LeastConfidence",
@@ -54,6 +58,10 @@ def _pagerank(measure: Literal["degree", "pagerank"] = "pagerank") -> Strategy:
     return Centrality(measure)
 
 
+def _graphpart_far(far: bool = True) -> Strategy:
+    return GraphPart(far)
+
+
 STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "gain": Gain,
     "random": Random,
@@ -68,6 +76,9 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "least-confidence": LeastConfidence,
     "typiclust": TypiClust,
     "featprop": FeatProp,
+    "badge": Badge,
+    "graphpart": GraphPart,
+    "graphpart-far": _graphpart_far,
     "policy": _learned,
 }
 """Every strategy by the name that the command line uses."""
