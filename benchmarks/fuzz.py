@@ -218,8 +218,8 @@ ODD: list[Any] = [
 
 def forge_event(path: Path, chance: random.Random) -> None:
     """An event with odd values and a right chain, as somebody who knows the form writes it."""
-    from nodewise.session.log.form import KINDS
-    from nodewise.session.log.log import Draft, Log
+    from nodewise.session.answers import KINDS, Draft
+    from nodewise.session.log.log import Log
 
     keys = (
         "node",

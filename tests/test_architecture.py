@@ -115,12 +115,12 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "strategies": {"promises"},
     },
     "session": {
-        "asking": {"files", "learning", "log", "session", "settings"},
-        "files": {"asking", "learning", "log", "session", "settings"},
-        "learning": {"asking", "files", "log", "session", "settings"},
-        "log": {"asking", "settings"},
-        "session": {"asking", "files", "learning", "log", "settings", "status"},
-        "status": {"agreement", "log", "session"},
+        "asking": {"answers", "learning", "meaning"},
+        "files": {"learning", "log", "meaning", "settings"},
+        "learning": {"log", "meaning", "settings"},
+        "log": {"answers", "settings"},
+        "meaning": {"answers", "log"},
+        "session": {"answers", "asking", "files", "learning", "log", "meaning", "settings"},
     },
     "cluster": {
         "connection": {"versions"},
@@ -148,7 +148,6 @@ KNOWN_CYCLES: set[str] = {
     "classifiers",
     "evaluation",
     "training",
-    "session",
     "cli",
 }
 OFFERS_WHAT_LIES_ABOVE = {"nodewise.graph.graph"}  # a record whose methods, such as Graph.from_csv, only hand on

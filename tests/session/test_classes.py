@@ -11,7 +11,8 @@ import pytest
 from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError
 from nodewise.session import Session
-from nodewise.session.log.log import Draft, Log
+from nodewise.session.answers import Draft
+from nodewise.session.log.log import Log
 from tests.session.jobs import small_job
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nodewise.session.log.log import Draft, Log
+from nodewise.session.answers import Draft
+from nodewise.session.log.log import Log
 from tests.session.log.test_log import WRITER, acknowledged
 
 HERE = Path(__file__).parent

@@ -12,8 +12,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from nodewise.ground.errors import AlreadyLabelledError, InputError, SessionError
 from nodewise.session import Session
-from nodewise.session.agreement import cohen_kappa, fleiss_kappa, measure_agreement
-from nodewise.session.log.log import Draft, Log
+from nodewise.session.answers import Draft
+from nodewise.session.log.log import Log
+from nodewise.session.meaning.agreement import cohen_kappa, fleiss_kappa, measure_agreement
 from tests.session.jobs import Clock, small_job
 
 

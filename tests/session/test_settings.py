@@ -13,7 +13,7 @@ import pytest
 from nodewise.classifiers import CLASSIFIERS, DEFAULT_CLASSIFIER
 from nodewise.ground.errors import InputError, SessionFileError, UnknownNameError
 from nodewise.session import Session
-from nodewise.session.log.form import MOST_OPINIONS
+from nodewise.session.answers import MOST_OPINIONS
 from nodewise.session.settings import (
     ABSENT_MEANS,
     NewSettings,

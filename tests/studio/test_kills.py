@@ -20,7 +20,8 @@ pytest.importorskip("fastapi", reason="needs the studio: pip install 'nodewise[s
 import httpx
 
 from nodewise.session import Session
-from nodewise.session.log.log import Event, Log
+from nodewise.session.answers import Event
+from nodewise.session.log.log import Log
 from tests.session.jobs import small_job, unlabelled
 from tests.small_graphs import block_graph
 from tests.studio.browsing import Server

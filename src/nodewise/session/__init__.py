@@ -9,10 +9,10 @@ from nodewise.ground.lazy import lazy_names
 if TYPE_CHECKING:
     from nodewise.session.asking.query import Query
     from nodewise.session.files.export import Prediction
+    from nodewise.session.files.status import Status
     from nodewise.session.learning.stopping import StopReport
     from nodewise.session.session import Session
     from nodewise.session.settings import SessionSettings
-    from nodewise.session.status import Status
 
 __all__ = ["Prediction", "Query", "Session", "SessionSettings", "Status", "StopReport"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -16,17 +16,20 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
 from nodewise.ground.files import as_path
-from nodewise.session.asking.query import Answers, Query, valid_person, valid_text
-from nodewise.session.asking.selection import Rules, draft_queries
+from nodewise.session.answers import Draft, Event, check_event, valid_person
+from nodewise.session.asking.query import Query
+from nodewise.session.asking.selection import draft_queries
 from nodewise.session.files.creation import create_log
-from nodewise.session.files.export import ExportFormat, Prediction, make_prediction, write_export
-from nodewise.session.log import changes
+from nodewise.session.files.export import ExportFormat, Prediction, find_writer, make_prediction, write_export
+from nodewise.session.files.status import Status, make_status
 from nodewise.session.log.contents import EMBED_LIMIT, Contents
-from nodewise.session.log.form import MOST_OPINIONS, check_event, check_output, damaged
-from nodewise.session.log.history import ClassList, History, Label, Note, TrainingLabels, extend_history, read_history
-from nodewise.session.log.log import Draft, Event, Log, MovedOnError
+from nodewise.session.log.database import damaged
+from nodewise.session.log.log import Log, MovedOnError
+from nodewise.session.meaning import changes
+from nodewise.session.meaning.changes import Answers
+from nodewise.session.meaning.history import ClassList, History, Note, TrainingLabels, extend_history, read_history
+from nodewise.session.meaning.rules import Moment, Rules, plan_queries
 from nodewise.session.settings import NewSettings, SettingsByName, takes_settings
-from nodewise.session.status import Status, make_status
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -75,11 +78,10 @@ class Session:
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
         self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
-        self._start = tuple(dict.fromkeys([*contents.settings.classes, *contents.given.values()]))
-        self._history = read_history((), self._start)
+        self._history = read_history((), contents.first_classes)
         self._extend()
         self._own = (classifier, strategy, reporter)
-        self._derived: _Derived | None = None
+        self._training: tuple[Mapping[int, int], ClassList, TrainingLabels] | None = None
         self._prediction: tuple[object, Prediction] | None = None
 
     @classmethod
@@ -176,21 +178,21 @@ class Session:
             raise InputError(f"the number of queries must be a whole number, at least 1, got {k!r}")
         with self._lock:
             for attempt in range(_ATTEMPTS):
-                history = self.refresh()
-                waiting, drafts, lack = draft_queries(self, history, who, count)
-                if not waiting and not drafts:
+                moment = self.moment()
+                history = moment.history
+                plan = plan_queries(history, moment.rules, who, count, moment.now)
+                drafts, lack = draft_queries(moment, plan, who, self.follow(history) if plan.fresh else None)
+                if not plan.open and not drafts:
                     raise SessionError(f"there is nothing to ask {who!r}: {lack}")
                 try:
-                    self._log.append(drafts, seen=history.last, wrong=self._wrong) if drafts else None
+                    written = self._log.append(drafts, seen=history.last, wrong=self._wrong) if drafts else []
                     break
                 except MovedOnError:
                     if attempt == _ATTEMPTS - 1:
                         raise SessionError(
                             f"the session {str(self.path)!r} is being written to without a pause: try again"
                         ) from None
-            events = {query.event for query in waiting} | {
-                event.id for event in self._log.events[len(self._log.events) - len(drafts) :]
-            }
+            events = {query.event for query in plan.open} | {event.id for event in written}
             history = self.refresh()
             queries = [
                 Query.from_log(logged, self.name_of(logged.node), history.classes)
@@ -228,7 +230,8 @@ class Session:
                 Nothing was told.
         """
         many = not isinstance(node, str) and (isinstance(node, Sequence) or np.ndim(node) == 1)
-        answers = Answers.check(self, [node] if not many else node, label, annotator, new_class, overrule)  # type: ignore[list-item, arg-type]
+        nodes: Any = node if many else [node]
+        answers = Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone)
         numbers = [event.id for event in self._change(answers.as_tells)]
         return numbers if many else numbers[0]
 
@@ -253,7 +256,7 @@ class Session:
         Returns:
             The number of the event in the log.
         """
-        answers = Answers.check(self, nodes, label, annotator, new_class, overrule)
+        answers = Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone)
         return self._change(answers.as_bulk)[0].id
 
     def skip(self, node: int | str, annotator: str = ANNOTATOR) -> int:
@@ -262,21 +265,11 @@ class Session:
         Returns the event's number.
         """
         who, index = valid_person(annotator), self.find(node)
-
-        def decide(history: History) -> list[Draft]:
-            if who in history.ballots.get(index, {}):
-                raise InputError(
-                    f"{who!r} has labelled node {self.name_of(index)!r}, so it cannot be skipped: undo that first, or"
-                    " tell another label"
-                )
-            return [Draft("skip", who, {"node": index})]
-
-        return self._change(decide)[0].id
+        return self._change(partial(changes.skip, who, index, self.name_of(index)))[0].id
 
     def add_note(self, node: int | str, text: str, annotator: str = ANNOTATOR) -> int:
         """Write something to a node for everybody to read. Returns the event's number."""
-        draft = Draft("note", valid_person(annotator), {"node": self.find(node), "text": valid_text(text)})
-        return self._change(lambda history: [draft])[0].id
+        return self._change(partial(changes.note, valid_person(annotator), self.find(node), text))[0].id
 
     def settle(self, node: int | str, label: str, annotator: str = ANNOTATOR) -> int:
         """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again.
@@ -287,16 +280,7 @@ class Session:
             InputError: nobody has labelled the node, or there is no such class.
         """
         who, index = valid_person(annotator), self.find(node)
-
-        def decide(history: History) -> list[Draft]:
-            if index not in history.ballots:
-                raise InputError(
-                    f"nobody has labelled node {self.name_of(index)!r}, so there is nothing to settle: tell its label"
-                )
-            number = changes.known_number(history, label)
-            return [Draft("settle", who, {"node": index, "label": history.classes.name(number), "class": number})]
-
-        return self._change(decide)[0].id
+        return self._change(partial(changes.settle, who, index, self.name_of(index), label))[0].id
 
     def add_class(self, name: str, annotator: str = ANNOTATOR, *, new_class: bool = False) -> int:
         """Declare a class that nobody has used yet. The classifier takes it in with its first label.
@@ -338,24 +322,15 @@ class Session:
 
     def set_budget(self, budget: int, annotator: str = ANNOTATOR) -> int:
         """Raise or lower the budget. Returns the event's number."""
-        if isinstance(budget, bool) or not isinstance(budget, int) or not 1 <= budget <= self.graph.num_nodes:
-            raise InputError(
-                f"a budget must be a whole number from 1 to the graph's {self.graph.num_nodes} nodes, got {budget!r}"
-            )
         who = valid_person(annotator)
-        return self._change(lambda history: [Draft("budget", who, {"budget": budget})])[0].id
+        return self._change(partial(changes.change_budget, who, budget, self.graph.num_nodes))[0].id
 
     def set_redundancy(self, redundancy: int, annotator: str = ANNOTATOR) -> int:
         """Change how many are to label each node: raised, further opinions on what is labelled are asked for.
 
         Returns the event's number.
         """
-        if isinstance(redundancy, bool) or not isinstance(redundancy, int) or not 1 <= redundancy <= MOST_OPINIONS:
-            raise InputError(
-                f"labels for each node must be a whole number from 1 to {MOST_OPINIONS}, got {redundancy!r}"
-            )
-        who = valid_person(annotator)
-        return self._change(lambda history: [Draft("redundancy", who, {"redundancy": redundancy})])[0].id
+        return self._change(partial(changes.change_redundancy, valid_person(annotator), redundancy))[0].id
 
     def release(self, annotator: str, by: str | None = None) -> int:
         """Free the queries that an annotator has not answered, since they have left or go by another name now.
@@ -371,7 +346,8 @@ class Session:
 
         def decide(history: History) -> list[Draft]:
             nonlocal freed
-            freed = sum(query.annotator == who for query in history.open_queries(self.rules().redundancy))
+            waiting = history.open_queries(Rules.of(self._contents, history).redundancy)
+            freed = sum(query.annotator == who for query in waiting)
             return [Draft("release", valid_person(by or who), {"annotator": who})] if freed else []
 
         self._change(decide)
@@ -398,7 +374,7 @@ class Session:
             nonlocal target
             target = changes.undoable(self._log.events, history, event, annotator)
             draft = Draft("undo", annotator or target.annotator, {"event": target.id})
-            changes.check_undo(self._log.events, draft, self._start)
+            changes.check_undo(self._log.events, draft, self._contents.first_classes)
             return [draft]
 
         self._change(decide)
@@ -418,30 +394,21 @@ class Session:
             SessionError: nothing has been told yet.
         """
         with self._lock:
-            history = self.refresh()
-            training, given = self.training(history)
-            if not training and not given:
-                raise SessionError("nothing can be predicted before the first label: tell at least one")
-            key = (training, given, history.classes)
-            if self._prediction is None or self._prediction[0] != key:
-                learner = self.follow(history) if reporter is None else self.apart(history, "predict")
-                learner.follow(training, given, reporter)
-                prediction = make_prediction(learner, history.classes, reporter)
-                self._prediction = (key, prediction)
-                return prediction
-            return self._prediction[1]
+            return self._predict(self.refresh(), reporter)
 
     def status(self) -> Status:
         """How far the job is, read off the log alone."""
         with self._lock:
-            return make_status(self, self.refresh())
+            return make_status(self.moment())
 
     def stop_report(self, reporter: Reporter | None = None) -> StopReport:
         """Whether more labels are worth it; see `StopReport`."""
         from nodewise.session.learning.stopping import make_report
 
         with self._lock:
-            return make_report(self, self.refresh(), reporter)
+            moment = self.moment()
+            learner = self.separate_learner(moment.history, "report")
+            return make_report(moment, self.training(moment.history), learner, reporter)
 
     def export(self, path: str | Path, *, keep_formulas: bool = False, format: ExportFormat | None = None) -> list[str]:
         """Write labels and predictions to a file: .csv, .json, .npz or .pt (plain tensors), by its ending.
@@ -452,10 +419,16 @@ class Session:
             path: where to; never over the session's own file or its graph.
             keep_formulas: in a CSV, leave cells that a spreadsheet would run (``=``, ``@``, ``+``, ``-`` …) as they
                 are. By default such a cell gets an apostrophe in front.
-            format: ``"label-studio"`` makes a .json of tasks that Label Studio imports; None: the ending says the form.
+            format: ``"full"`` makes a .csv of the whole job: the graph's own columns and texts, labels, predictions,
+                every vote, the notes. ``"label-studio"`` makes a .json of tasks that Label Studio imports. None: the
+                ending says the form.
         """
+        writer = find_writer(Path(path), format, keep_formulas=keep_formulas)
+        self.check_output(path)
         with self._lock:
-            return write_export(self, Path(path), keep_formulas=keep_formulas, format=format)
+            moment = self.moment()
+            prediction = self._predict(moment.history) if any(self.training(moment.history)) else None
+            return write_export(moment, prediction, Path(path), writer)
 
     def check_output(self, path: str | Path) -> None:
         """Refuse a path that is the session's own file, what lies beside it, or its graph, by whatever name.
@@ -463,7 +436,7 @@ class Session:
         Raises:
             InputError: says what it is.
         """
-        check_output(Path(path), self._log)
+        self._log.check_output(Path(path))
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Copy the session's file safely, also while others are writing to it."""
@@ -487,9 +460,7 @@ class Session:
     def labels(self) -> dict[int, str]:
         """node -> label that counts: the majority's where somebody has told it, else the one given with the graph."""
         with self._lock:
-            history = self.refresh()
-            given = {name: history.classes.name(number) for number, name in enumerate(self._start, 1)}
-            return {**{node: given[name] for node, name in self._contents.given.items()}, **history.labels}
+            return dict(self.moment().labels)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -522,10 +493,7 @@ class Session:
         not skipped a node that another has may still ask for it.
         """
         with self._lock:
-            history = self.refresh()
-            free = self._contents.free.copy()
-            free[list(history.numbers)] = False
-            return self.rules().done(history, np.flatnonzero(free).tolist())
+            return self.moment().done
 
     @property
     def history(self) -> Sequence[tuple[int, str]]:
@@ -545,26 +513,33 @@ class Session:
     def audit_labels(self) -> dict[int, str]:
         """The audit's labels so far: node -> label."""
         with self._lock:
-            history = self.refresh()
-            return {node: history.labels[node] for node in self.rules().audited(history)}
+            return self.moment().audit_labels
 
     def refresh(self) -> History:
         """The log's meaning now, with what other processes have written."""
         self._log.refresh()
         return self._extend()
 
+    def moment(self) -> Moment:
+        """What is known now, with what other processes have written: all that work on the session is given."""
+        with self._lock:
+            return Moment.at(self._contents, self.refresh(), self.now())
+
     def rules(self) -> Rules:
         """Budget, redundancy and audit as they are now."""
-        history, settings = self._history, self.settings
-        budget, redundancy = history.budget or settings.budget, history.redundancy or settings.redundancy
-        return Rules(budget, redundancy, settings.release_after, self._contents.audit, frozenset(self._contents.given))
+        return Rules.of(self._contents, self._history)
 
     def training(self, history: History) -> TrainingLabels:
         """What the classifier learns from.
 
-        The labels told, in order, and those given with the graph as they stand now.
+        The labels told, in order, and those given with the graph as they stand now. Made once for each state of them,
+        since much asks for it and a query changes nothing.
         """
-        return self._derive(history).training
+        kept = self._training
+        if kept is None or kept[0] is not history.numbers or kept[1] is not history.classes:
+            labels = Moment.at(self._contents, history, self.now()).training_labels()
+            kept = self._training = (history.numbers, history.classes, labels)
+        return kept[2]
 
     def follow(self, history: History) -> SessionLearner:
         """The classifier brought to the labels that count."""
@@ -573,8 +548,8 @@ class Session:
         learner.follow(told, given)
         return learner
 
-    def apart(self, history: History, purpose: Literal["predict", "report"]) -> SessionLearner:
-        """Another classifier, as it was left when last used.
+    def separate_learner(self, history: History, purpose: Literal["predict", "report"]) -> SessionLearner:
+        """Another classifier than the one that `follow` gives, as it was left when last used.
 
         For long work that gives its reporter the chance to use the session.
         """
@@ -605,7 +580,7 @@ class Session:
             for event in self._log.events[self._history.last :]:
                 if wrong := self._wrong(event):
                     raise damaged(self.path, f"event {event.id} is not one that nodewise writes: {wrong}")
-            self._history = extend_history(self._history, self._log.events, self._start)
+            self._history = extend_history(self._history, self._log.events, self._contents.first_classes)
         return self._history
 
     def _wrong(self, event: Event) -> str:
@@ -619,27 +594,20 @@ class Session:
             self._extend()
             return events
 
-    def _derive(self, history: History) -> _Derived:
-        """What follows from the labels that count.
+    @property
+    def _alone(self) -> bool:
+        """Whether one label a node is enough."""
+        return self.rules().redundancy == 1
 
-        Made once for each state of them, since much asks for it and a query changes nothing.
-        """
-        kept = self._derived
-        if kept is None or kept.numbers is not history.numbers or kept.classes is not history.classes:
-            classes = history.classes
-            told = tuple(Label(node, classes.key(number)) for node, number in self.rules().trained(history).items())
-            starting = {name: number for number, name in enumerate(self._start, 1)}
-            given = tuple(
-                Label(node, classes.key(history.numbers.get(node, starting[name])))
-                for node, name in self._contents.given.items()
-            )
-            kept = self._derived = _Derived(history.numbers, classes, TrainingLabels(told, given))
-        return kept
-
-
-class _Derived(NamedTuple):
-    """What follows from the labels that count, and from which labels and classes it was made."""
-
-    numbers: Mapping[int, int]
-    classes: ClassList
-    training: TrainingLabels
+    def _predict(self, history: History, reporter: Reporter | None = None) -> Prediction:
+        training, given = self.training(history)
+        if not training and not given:
+            raise SessionError("nothing can be predicted before the first label: tell at least one")
+        key = (training, given, history.classes)
+        if self._prediction is None or self._prediction[0] != key:
+            learner = self.follow(history) if reporter is None else self.separate_learner(history, "predict")
+            learner.follow(training, given, reporter)
+            prediction = make_prediction(learner, history.classes, reporter)
+            self._prediction = (key, prediction)
+            return prediction
+        return self._prediction[1]

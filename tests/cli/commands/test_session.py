@@ -176,6 +176,15 @@ def test_formulas_in_an_export_are_harmless_unless_kept(
         assert next(csv.DictReader(io.StringIO(run(capfd, "predict", job, *flag)[0])))["label"] == cell
 
 
+def test_the_full_export_has_votes_and_notes(job: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run(capfd, "tell", job, "0", "Officer", "--annotator", "ada")
+    run(capfd, "note", job, "0", "hard to say", "--annotator", "bob")
+    run(capfd, "export", job, tmp_path / "all.csv", "--format", "full")
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
+        first = next(csv.DictReader(file))
+    assert (first["label"], first["vote of ada"], first["notes"]) == ("Officer", "Officer", "bob: hard to say")
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -228,7 +228,7 @@ def test_the_text_must_be_known_and_pictures_at_hand(tmp_path: Path) -> None:
 
 def test_the_format_and_the_ending_must_fit(tmp_path: Path) -> None:
     with nw.Session.create(tmp_path / "job.nodewise", nw.Graph.from_texts(TEXTS, k=1), budget=1) as session:
-        with pytest.raises(InputError, match="cannot export label-studio to 'out.csv': Label Studio reads JSON"):
+        with pytest.raises(InputError, match="cannot export label-studio to 'out.csv': it is written as .json"):
             session.export(tmp_path / "out.csv", format="label-studio")
         with pytest.raises(UnknownNameError, match="did you mean 'label-studio'"):
             session.export(tmp_path / "out.json", format="label_studio")  # type: ignore[arg-type]

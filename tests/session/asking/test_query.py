@@ -12,7 +12,7 @@ import pytest
 from nodewise.classifiers.views import construction
 from nodewise.graph import Graph
 from nodewise.session import Session
-from nodewise.session.asking.query import probable_typo
+from nodewise.session.answers import probable_typo
 from nodewise.session.learning import learner as learning
 from nodewise.strategies import gain, sampled
 from tests.session.jobs import small_job, unlabelled

@@ -7,7 +7,8 @@ import pytest
 
 from nodewise.classifiers import Gcn
 from nodewise.ground.errors import SessionError
-from nodewise.session.asking.selection import diverse_batch, stored_classifier
+from nodewise.session.asking.selection import diverse_batch
+from nodewise.session.learning.rebuilding import stored_classifier
 from nodewise.session.settings import SessionSettings
 
 

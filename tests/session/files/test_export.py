@@ -8,7 +8,9 @@ import csv
 import json
 import os
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,21 +72,55 @@ def test_npz_is_a_graph(session: Session, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("ending", ["npz", "pt"])
-def test_a_class_that_somebody_tells_while_predictions_are_made_is_not_in_the_export(
-    session: Session, tmp_path: Path, ending: str
+@pytest.mark.parametrize("ending", ["csv", "npz", "pt"])
+def test_what_somebody_tells_while_predictions_are_made_is_not_in_the_export(
+    session: Session, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = session.predict()
-    session.predict = lambda *_: made  # type: ignore[method-assign]  # as they were a moment ago
-    with Session.open(session.path) as other:
-        other.tell(7, "brand new", new_class=True)
-    session.export(tmp_path / f"out.{ending}")
-    if ending == "npz":
-        y = read_graph(tmp_path / "out.npz").y
-        assert y is not None and y[7] == -1 and y[4] >= 0
+    face = import_module("nodewise.session.session")
+    make = face.make_prediction
+
+    def interrupted(*arguments: Any) -> Any:
+        with Session.open(session.path) as other:
+            other.tell(7, "brand new", new_class=True)
+        return make(*arguments)
+
+    monkeypatch.setattr(face, "make_prediction", interrupted)
+    path = tmp_path / f"out.{ending}"
+    session.export(path)
+    assert session.labels[7] == "brand new"
+    if ending == "csv":
+        assert "brand new" not in path.read_text(encoding="utf-8")
+    elif ending == "npz":
+        graph = read_graph(path)
+        assert graph.y is not None and graph.y[7] == -1 and graph.y[4] >= 0 and "brand new" not in graph.class_names
     else:
-        y = torch.load(tmp_path / "out.pt", weights_only=True)["y"]
-        assert y[7] == -1 and y[4] >= 0
+        tensors = torch.load(path, weights_only=True)
+        assert tensors["y"][7] == -1 and tensors["y"][4] >= 0 and "brand new" not in tensors["class_names"]
+
+
+def test_the_full_export_holds_the_whole_job(tmp_path: Path) -> None:
+    drawn = unlabelled(block_graph(60))
+    texts = {"text": [f"=text {node}" for node in range(drawn.num_nodes)], "label": ["old"] * drawn.num_nodes}
+    with small_job(tmp_path / "job", graph=replace(drawn, attributes=texts), strategy="random", redundancy=2) as job:
+        job.export(tmp_path / "empty.csv", format="full")
+        job.tell(3, "a", "ada")
+        job.tell(3, "b", "bob")
+        job.add_note(3, "hard to say", "ada")
+        said = job.export(tmp_path / "full.csv", format="full")
+        assert said == ["1 label", f"predictions for {drawn.num_nodes} nodes"]
+        with (tmp_path / "full.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == drawn.num_nodes and rows[3]["label"] == "a" and rows[3]["from"] == "told"
+        assert rows[3]["predicted"] == job.predict().names[3] and float(rows[3]["p_a"]) > 0
+        assert rows[3]["text"] == "'=text 3" and rows[3]["original label"] == "old"
+        assert (rows[3]["vote of ada"], rows[3]["vote of bob"], rows[3]["notes"]) == ("a", "b", "ada: hard to say")
+        assert rows[4]["vote of ada"] == rows[4]["notes"] == ""
+        job.export(tmp_path / "raw.csv", format="full", keep_formulas=True)
+        assert "'=text" not in (tmp_path / "raw.csv").read_text(encoding="utf-8")
+        with pytest.raises(InputError, match=r"cannot export full to 'out.json': it is written as .csv"):
+            job.export(tmp_path / "out.json", format="full")
+    empty = (tmp_path / "empty.csv").read_text(encoding="utf-8").splitlines()
+    assert empty[0] == "node,name,label,from,text,original label,notes" and len(empty) == drawn.num_nodes + 1
 
 
 def test_pt_is_plain_tensors_that_pytorch_geometric_takes(session: Session, tmp_path: Path) -> None:

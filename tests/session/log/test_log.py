@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
-from nodewise.session.log.log import Draft, Log, MovedOnError
+from nodewise.session.answers import Draft
+from nodewise.session.log.log import Log, MovedOnError
 
 WRITER = Path(__file__).with_name("writer.py")
 

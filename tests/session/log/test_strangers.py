@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
-from nodewise.session.log import form
-from nodewise.session.log.log import Draft, Log
+from nodewise.session.answers import Draft
+from nodewise.session.log import database
+from nodewise.session.log.log import Log
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")
 
@@ -311,15 +312,15 @@ def test_rows_of_other_types_are_refused_in_words(column: str, value: object, pa
 
 def test_what_a_file_can_make_us_compute_is_limited(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    connection = form.connect(path, 1)
+    connection = database.connect(path, 1)
     with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
         connection.execute(endless)
     connection.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
     with pytest.raises(sqlite3.OperationalError, match="interrupted") as caught:
         connection.execute(endless).fetchone()
-    assert "more steps than a file of its size" in str(form.failure(path, "read", 1, caught.value))
+    assert "more steps than a file of its size" in str(database.failure(path, "read", 1, caught.value))
     connection.close()
-    monkeypatch.setattr(form, "_STEPS", 100_000)
+    monkeypatch.setattr(database, "_STEPS", 100_000)
     with Log.open(path) as log:  # the limit is one for each operation, not for a session's whole life
         for node in range(40):
             log.append([tell(node) for _ in range(50)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from nodewise.ground.errors import NodewiseError
-from nodewise.session.log.log import Draft, Log
+from nodewise.session.answers import Draft
+from nodewise.session.log.log import Log
 
 
 def say(text: str) -> None:

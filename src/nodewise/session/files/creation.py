@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,16 +14,23 @@ from nodewise.graph.checks import class_name
 from nodewise.graph.features import prepared
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, Silent, Warned
+from nodewise.ground.files import scratch_folder
 from nodewise.ground.identity import code_of
-from nodewise.session.asking.selection import choose_strategy
 from nodewise.session.log.contents import store_graph
 from nodewise.session.log.log import Log
 from nodewise.session.settings import NewSettings, SessionSettings
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
+    from nodewise.policy import Policy
 
-__all__ = ["create_log"]
+__all__ = ["Choice", "choose_strategy", "create_log"]
+
+_TOLERANCE = 2.0
+"""A graph is outside a policy's source graphs when its average degree is this many times beyond theirs.
+
+A denser one only if most of its nodes have more neighbours than the policy can tell apart as well (20): up to there the
+policies were measured to win, on graphs of 4.5 to 14.4."""
 
 
 def create_log(
@@ -119,6 +126,62 @@ def create_log(
     return Log.create(path, record, parts, wait=wait, clock=clock), learns, chosen.made
 
 
+class Choice(NamedTuple):
+    """A strategy for a session.
+
+    Attributes:
+        strategy: its name.
+        policy: the policy's name or file, where it is the learned one.
+        weights: the policy's file, to be stored with the session.
+        reason: why, in words.
+        made: the strategy itself, where it is not the learned one.
+        played_with: name and settings of the classifier that the policy brings along.
+    """
+
+    strategy: str
+    policy: str | None
+    weights: bytes | None
+    reason: str
+    made: Strategy | None = None
+    played_with: tuple[str, dict[str, Any]] | None = None
+
+
+def choose_strategy(
+    graph: Graph,
+    strategy: str | Strategy | Policy | None = None,
+    policy: str | Path | Policy | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Choice:
+    """The strategy that is asked for, else the default one.
+
+    Raises:
+        UnknownNameError: there is no such strategy or policy.
+    """
+    from nodewise.policy import DEFAULT_POLICY, Policy, find_policy
+    from nodewise.strategies import DEFAULT_STRATEGY, Learned, make_strategy
+
+    if isinstance(strategy, Learned):
+        strategy = strategy.policy
+    if isinstance(strategy, Policy):
+        strategy, policy = "policy", strategy
+    if isinstance(strategy, str) and strategy.startswith("policy:") and policy is None:
+        strategy, policy = "policy", strategy.partition(":")[2]
+    if strategy is None and policy is None:
+        return Choice(DEFAULT_STRATEGY, None, None, "the default", make_strategy(DEFAULT_STRATEGY, settings=settings))
+    if strategy is not None and strategy != "policy":
+        if policy is not None:
+            raise InputError(
+                f"a policy was given, but the strategy is {strategy!r}: leave one of them out, or use the strategy"
+                " 'policy'"
+            )
+        made = make_strategy(strategy, settings=settings)
+        name = strategy if isinstance(strategy, str) and ":" not in strategy else made.name
+        return Choice(name, None, None, "chosen by hand", made)
+    chosen = policy if isinstance(policy, Policy) else find_policy(policy)
+    name = "given" if isinstance(policy, Policy) else str(policy or DEFAULT_POLICY)
+    return Choice("policy", name, _packed(chosen), _warned(graph, chosen), None, chosen.classifier)
+
+
 def _plain(thing: Classifier | Strategy) -> dict[str, Any]:
     """The settings that differ from nothing, as JSON holds them."""
     settings: dict[str, Any] = json.loads(json.dumps(dict(thing.identity())))
@@ -164,3 +227,35 @@ def _mask(graph: Graph, candidates: Sequence[int] | None) -> np.ndarray[Any, np.
         mask[:] = False
         mask[nodes] = True
     return mask
+
+
+def _packed(policy: Policy) -> bytes:
+    from nodewise.policy import save_policy
+
+    with scratch_folder() as folder:
+        file = folder / "policy.safetensors"
+        save_policy(policy, file)
+        return file.read_bytes()
+
+
+def _warned(graph: Graph, policy: Policy) -> str:
+    """Why this strategy: chosen by hand.
+
+    On a graph unlike those that the policy was trained on, with what that may mean.
+    """
+    degrees = [
+        float(source["average_degree"])
+        for source in policy.origin.get("source_graphs", [])
+        if "average_degree" in source
+    ]
+    here = 2 * graph.num_edges / graph.num_nodes
+    if not degrees or min(degrees) / _TOLERANCE <= here <= max(
+        max(degrees) * _TOLERANCE, policy.settings.state.degree_alpha
+    ):
+        return "chosen by hand"
+    denser = "denser" if here > max(degrees) else "sparser"
+    return (
+        f"chosen by hand; this graph is much {denser} than those that the policy was trained on: its nodes have"
+        f" {here:.1f} neighbours on average, there {min(degrees):.1f} to {max(degrees):.1f}, and on such graphs a"
+        " policy can do worse than chance"
+    )

@@ -1,6 +1,6 @@
 """What the classifier says of every node; labels and predictions as files.
 
-CSV, JSON, npz, PyTorch, Label Studio's JSON.
+CSV, JSON, npz, PyTorch, Label Studio's JSON, and the whole job as one CSV.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,27 +24,28 @@ from nodewise.graph.io.npz import write_npz
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count
 from nodewise.ground.files import atomic_file
+from nodewise.session.meaning.rules import Moment
 
 if TYPE_CHECKING:
     import torch
 
     from nodewise.graph import Graph
     from nodewise.session.learning.learner import SessionLearner
-    from nodewise.session.log.history import ClassList
-    from nodewise.session.session import Session
+    from nodewise.session.meaning.history import ClassList
 
 __all__ = [
     "ExportFormat",
     "Prediction",
-    "class_columns",
+    "csv_text",
+    "find_writer",
+    "full_rows",
     "harmless",
     "make_prediction",
     "prediction_rows",
     "write_export",
-    "write_predictions",
 ]
 
-ExportFormat = Literal["label-studio"]
+ExportFormat = Literal["full", "label-studio"]
 """The forms that a file's ending does not tell."""
 _SPARSE = 0.2
 """Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense one.
@@ -91,122 +92,104 @@ def make_prediction(learner: SessionLearner, classes: ClassList, reporter: Repor
     know yet.
     """
     closed = learner.closed(reporter=reporter).numpy()
-    numbers, table = class_columns(closed, learner.classes, classes)
+    numbers, table = learner.by_class(closed, classes)
     table.flags.writeable = False
     return Prediction(tuple(map(classes.name, numbers)), table, learner.count)
 
 
-def class_columns(
-    table: npt.NDArray[np.float32], keys: Sequence[str], classes: ClassList
-) -> tuple[list[int], npt.NDArray[np.float32]]:
-    """A classifier's columns as the session's classes, by number.
-
-    A class that was merged adds to the one that it counts as.
-
-    Args:
-        table: probabilities, [node, column].
-        keys: what the classifier knows its columns by.
-        classes: the session's classes.
-
-    Returns:
-        The classes' numbers and the probabilities, [node, class].
-    """
-    numbers = list(classes.numbers)
-    result = np.zeros((len(table), len(numbers)), np.float32)
-    for column, key in enumerate(keys):
-        number = classes.number_of_key(key)
-        if number in numbers:
-            result[:, numbers.index(number)] += table[:, column]
-    return numbers, result
+Writer = Callable[[Moment, Prediction | None, Path], object]
+"""Writes what is known at a moment, with predictions where there are any, to a file."""
 
 
-def write_export(
-    session: Session, path: Path, *, keep_formulas: bool = False, format: ExportFormat | None = None
-) -> list[str]:
-    """Write the file that the ending says, or the form that `format` names.
+def find_writer(path: Path, format: ExportFormat | None = None, *, keep_formulas: bool = False) -> Writer:
+    """What writes the form that the file's ending says, or that `format` names.
 
     ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``:
     the graph with the labels that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a
     dictionary of plain tensors, which ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))``
     makes a `Data` of; sparse features, such as those of texts, stay a sparse tensor, which the first layer of most
     networks takes as it is, and ``data.x.to_dense()`` makes a plain one of.
+    ``format="full"``: a ``.csv`` of the whole job, see `full_rows`.
     ``format="label-studio"``: a ``.json`` of tasks for Label Studio, with votes as annotations and predictions.
 
-    Returns:
-        What was written, in words.
-
     Raises:
-        InputError: the ending is not one of these, there is no such folder, or the path is something that the session
-            is made of.
+        InputError: the ending is not one of these, or there is no such folder.
     """
-    if format is not None and format != "label-studio":
-        raise UnknownNameError(
-            "format", str(format), ["label-studio"], "Without one the ending of the file says the form."
-        )
-    csv_writer = partial(write_predictions, keep_formulas=keep_formulas)
-    writers: dict[str, Callable[[Session, Prediction | None, Path], object]] = {
-        ".csv": csv_writer,
-        ".json": _json if format is None else _label_studio,
-        ".npz": _npz,
-        ".pt": _pt,
+    table = partial(_csv, prediction_rows, keep_formulas=keep_formulas)
+    writers: dict[str, Writer] = {".csv": table, ".json": _json, ".npz": _npz, ".pt": _pt}
+    named: dict[str, tuple[str, Writer]] = {
+        "full": (".csv", partial(_csv, full_rows, keep_formulas=keep_formulas)),
+        "label-studio": (".json", _label_studio),
     }
+    if format is not None and format not in named:
+        raise UnknownNameError("format", str(format), list(named), "Without one the ending of the file says the form.")
     ending = path.suffix.lower()
     if ending not in writers:
         raise InputError(f"cannot export to {path.name!r}: the ending must be one of {', '.join(writers)}")
-    if format is not None and ending != ".json":
-        raise InputError(
-            f"cannot export {format} to {path.name!r}: Label Studio reads JSON, give a file that ends in .json"
-        )
+    needed, writer = (ending, writers[ending]) if format is None else named[format]
+    if ending != needed:
+        raise InputError(f"cannot export {format} to {path.name!r}: it is written as {needed}, give such a file")
     if not path.absolute().parent.is_dir():
         raise InputError(f"there is no folder {str(path.absolute().parent)!r} for the export: make it first")
-    session.check_output(path)
-    labels = session.labels
-    prediction = session.predict() if _trains(session) else None
-    writers[ending](session, prediction, path)
-    said = [count(len(labels), "label")]
+    return writer
+
+
+def write_export(moment: Moment, prediction: Prediction | None, path: Path, writer: Writer) -> list[str]:
+    """Write a file; gives what was written, in words."""
+    writer(moment, prediction, path)
+    said = [count(len(moment.labels), "label")]
     return said + (
-        [f"predictions for {session.graph.num_nodes} nodes"]
+        [f"predictions for {moment.contents.graph.num_nodes} nodes"]
         if prediction is not None
         else ["no predictions, since nothing trains them yet"]
     )
 
 
-def prediction_rows(session: Session, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
+def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
     """The table's heading and one row a node.
 
     Names, label and where it comes from, prediction and its probability, every class's probability.
     """
-    labels, sources = session.labels, _sources(session)
+    labels, sources = moment.labels, _sources(moment)
     head = ["node", "name", "label", "from"]
     if prediction is not None:
         head += ["predicted", "probability", *(f"p_{name}" for name in prediction.classes)]
         best, sure = prediction.names, prediction.confidence
     rows = []
-    for node in range(session.graph.num_nodes):
-        row: list[Any] = [node, session.name_of(node), labels.get(node, ""), sources.get(node, "")]
+    for node in range(moment.contents.graph.num_nodes):
+        row: list[Any] = [node, moment.contents.name_of(node), labels.get(node, ""), sources.get(node, "")]
         if prediction is not None:
             row += [best[node], f"{sure[node]:.6g}", *(f"{chance:.6g}" for chance in prediction.probabilities[node])]
         rows.append(row)
     return head, rows
 
 
-def write_predictions(
-    session: Session, prediction: Prediction | None, path: Path | None, *, keep_formulas: bool = False
-) -> str:
-    """The CSV of `prediction_rows` as text; written to the path, whole or not at all, if there is one.
+def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
+    """The whole job: `prediction_rows`, then the graph's own columns and texts, every vote, and the notes."""
+    history = moment.history
+    head, rows = prediction_rows(moment, prediction)
+    people = sorted({who for votes in history.votes.values() for who in votes})
+    columns = {
+        name if name not in head else f"original {name}": cells
+        for name, cells in moment.contents.graph.attributes.items()
+    }
+    for node, row in enumerate(rows):
+        votes = history.votes.get(node, {})
+        row += [str(cells[node]) for cells in columns.values()]
+        row += [votes.get(who, "") for who in people]
+        row.append("\n".join(f"{note.annotator}: {note.text}" for note in history.notes.get(node, ())))
+    return [*head, *columns, *(f"vote of {who}" for who in people), "notes"], rows
+
+
+def csv_text(head: list[str], rows: list[list[Any]], *, keep_formulas: bool = False) -> str:
+    """A table as CSV.
 
     A cell that a spreadsheet would run as a formula gets an apostrophe in front, unless ``keep_formulas``.
     """
-    if path is not None:
-        session.check_output(path)
     stream = io.StringIO()
-    head, rows = prediction_rows(session, prediction)
     writer = csv.writer(stream, lineterminator="\n")
     for row in (head, *rows):
         writer.writerow(row if keep_formulas else [harmless(cell) for cell in row])
-    if path is not None:
-        with atomic_file(path) as handle:
-            handle.write(stream.getvalue().encode("utf-8", "replace"))
     return stream.getvalue()
 
 
@@ -223,51 +206,59 @@ def harmless(cell: object) -> object:
     return cell if _NUMBER.fullmatch(cell) else "'" + cell
 
 
-def _sources(session: Session) -> dict[int, str]:
+def _sources(moment: Moment) -> dict[int, str]:
     """Where the labels come from: node -> audit, told, bulk or given.
 
     A given label that somebody has changed is told.
     """
-    history, audit = session.refresh(), session.audit_labels
+    history, audit = moment.history, moment.audit_labels
     told = {node: "audit" if node in audit else "bulk" if node in history.bulk else "told" for node in history.numbers}
-    return {**dict.fromkeys(session.labels, "given"), **told}
+    return {**dict.fromkeys(moment.labels, "given"), **told}
 
 
-def _trains(session: Session) -> bool:
-    told, given = session.training(session.refresh())
-    return bool(told or given)
+def _csv(
+    table: Callable[[Moment, Prediction | None], tuple[list[str], list[list[Any]]]],
+    moment: Moment,
+    prediction: Prediction | None,
+    path: Path,
+    *,
+    keep_formulas: bool,
+) -> None:
+    text = csv_text(*table(moment, prediction), keep_formulas=keep_formulas)
+    with atomic_file(path) as handle:
+        handle.write(text.encode("utf-8", "replace"))
 
 
-def _json(session: Session, prediction: Prediction | None, path: Path) -> None:
+def _json(moment: Moment, prediction: Prediction | None, path: Path) -> None:
     from nodewise import __version__
 
-    history, sources = session.refresh(), _sources(session)
+    contents, history, sources = moment.contents, moment.history, _sources(moment)
     record: dict[str, Any] = {
         "schema": 1,
         "nodewise_version": __version__,
-        "graph": session.graph.name,
-        "settings": session.settings.as_dict(),
-        "classes": list(prediction.classes if prediction is not None else session.classes),
+        "graph": contents.graph.name,
+        "settings": contents.settings.as_dict(),
+        "classes": list(_class_names(moment, prediction)),
         "guideline": history.guideline,
         "guidelines": {each.name: each.description for each in history.classes if each.description},
         "labels": [
             {
                 "node": node,
-                "name": session.name_of(node),
+                "name": contents.name_of(node),
                 "label": label,
                 "from": sources[node],
                 "audit": sources[node] == "audit",
                 "votes": dict(history.votes.get(node, {})),
                 "notes": [note.text for note in history.notes.get(node, ())],
             }
-            for node, label in session.labels.items()
+            for node, label in moment.labels.items()
         ],
     }
     if prediction is not None:
         record["predictions"] = [
             {
                 "node": node,
-                "name": session.name_of(node),
+                "name": contents.name_of(node),
                 "predicted": name,
                 "probabilities": [round(float(p), 6) for p in row],
             }
@@ -277,17 +268,18 @@ def _json(session: Session, prediction: Prediction | None, path: Path) -> None:
         handle.write(json.dumps(record, indent=1).encode())
 
 
-def _label_studio(session: Session, prediction: Prediction | None, path: Path) -> None:
+def _label_studio(moment: Moment, prediction: Prediction | None, path: Path) -> None:
     """Every node as a task: its attributes as data, votes as annotations, and what is predicted."""
     from nodewise import __version__
 
-    votes, labels, attributes = session.refresh().votes, session.labels, session.graph.attributes
+    contents, votes, labels = moment.contents, moment.history.votes, moment.labels
+    attributes = contents.graph.attributes
     shown, tag = shown_column(attributes) or ("text", "text")
-    version = f"nodewise {__version__}, {session.settings.classifier}"
+    version = f"nodewise {__version__}, {contents.settings.classifier}"
     best = None if prediction is None else list(zip(prediction.names, map(float, prediction.confidence), strict=True))
     tasks = []
-    for node in range(session.graph.num_nodes):
-        name, label = session.name_of(node), labels.get(node, "")
+    for node in range(contents.graph.num_nodes):
+        name, label = contents.name_of(node), labels.get(node, "")
         data = {
             "node": name,
             shown: name,
@@ -300,25 +292,27 @@ def _label_studio(session: Session, prediction: Prediction | None, path: Path) -
         handle.write(json.dumps(tasks, indent=1).encode())
 
 
-def _label_ids(session: Session, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
-    y = np.full(session.graph.num_nodes, -1, dtype=np.int64)
-    for node, label in session.labels.items():
-        if (
-            label in names
-        ):  # a class that another process has told since the predictions were made is not in this export
-            y[node] = names.index(label)
+def _class_names(moment: Moment, prediction: Prediction | None) -> tuple[str, ...]:
+    return prediction.classes if prediction is not None else tuple(each.name for each in moment.history.classes)
+
+
+def _label_ids(moment: Moment, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    y = np.full(moment.contents.graph.num_nodes, -1, dtype=np.int64)
+    for node, label in moment.labels.items():
+        y[node] = names.index(label)
     return y
 
 
-def _npz(session: Session, prediction: Prediction | None, path: Path) -> None:
-    names = prediction.classes if prediction is not None else session.classes
-    extra = dict(session.graph.extra)
+def _npz(moment: Moment, prediction: Prediction | None, path: Path) -> None:
+    names = _class_names(moment, prediction)
+    graph = moment.contents.graph
+    extra = dict(graph.extra)
     if prediction is not None:
         extra |= {"predicted": prediction.best, "probabilities": prediction.probabilities}
-    write_npz(replace(session.graph, y=_label_ids(session, names), class_names=names, extra=extra), path)
+    write_npz(replace(graph, y=_label_ids(moment, names), class_names=names, extra=extra), path)
 
 
-def _features(graph: Graph) -> torch.Tensor:
+def _feature_tensor(graph: Graph) -> torch.Tensor:
     """The features, sparse where that is smaller: of texts, hardly one number in a hundred is not 0."""
     import torch
 
@@ -336,14 +330,14 @@ def _features(graph: Graph) -> torch.Tensor:
     ).coalesce()
 
 
-def _pt(session: Session, prediction: Prediction | None, path: Path) -> None:
+def _pt(moment: Moment, prediction: Prediction | None, path: Path) -> None:
     import torch
 
-    names = prediction.classes if prediction is not None else session.classes
-    graph = session.graph
-    y = _label_ids(session, names)
+    names = _class_names(moment, prediction)
+    graph = moment.contents.graph
+    y = _label_ids(moment, names)
     held = np.zeros(graph.num_nodes, dtype=bool)
-    held[list(session.audit_labels)] = True
+    held[list(moment.audit_labels)] = True
     both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
     tensors: dict[str, Any] = {
         "edge_index": torch.from_numpy(both[:, np.lexsort((both[1], both[0]))].copy()),
@@ -354,7 +348,7 @@ def _pt(session: Session, prediction: Prediction | None, path: Path) -> None:
         "class_names": list(names),
     }
     if graph.x is not None:
-        tensors["x"] = _features(graph)
+        tensors["x"] = _feature_tensor(graph)
     if graph.node_names is not None:
         tensors["node_names"] = list(graph.node_names)
     if prediction is not None:

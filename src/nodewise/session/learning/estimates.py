@@ -17,14 +17,13 @@ import numpy.typing as npt
 
 from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.session.files.export import class_columns
-from nodewise.session.log.history import Label
+from nodewise.session.meaning.history import Label
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier
     from nodewise.graph.tensors import GraphTensors
     from nodewise.session.learning.learner import SessionLearner
-    from nodewise.session.log.history import ClassList
+    from nodewise.session.meaning.history import ClassList
 
 __all__ = ["Accuracy", "Bias", "audit_accuracy", "cross_validated", "left_out_accuracy", "left_out_bias", "wilson"]
 
@@ -107,7 +106,7 @@ def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes:
     told = [(index, node, number) for index, (node, number) in enumerate(learner.environment.told) if node in judged]
     if table is None or len(told) < _FOLDS or len({number for _, _, number in told}) < 2:
         return None
-    numbers, columns = class_columns(table[0].numpy(), learner.classes, classes)
+    numbers, columns = learner.by_class(table[0].numpy(), classes)
     guesses = np.array(numbers)[columns.argmax(1)]
     return wilson(
         sum(int(guesses[index]) == classes.number_of_key(learner.classes[number]) for index, _, number in told),

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
 import torch
 
 from nodewise.contracts import Classifier, Learner, Observation, Queried, Strategy
@@ -22,12 +23,11 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, one_thread
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent, Warned, listening
-from nodewise.session.asking.selection import changed_code, stored_classifier, stored_strategy
-from nodewise.session.log.history import Label
+from nodewise.session.learning.rebuilding import changed_code, stored_classifier, stored_strategy
+from nodewise.session.meaning.history import ClassList, Label
 from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from nodewise.session.log.contents import Contents
@@ -76,7 +76,7 @@ class SessionLearner:
         self._scores: torch.Tensor | None = None
         self._seen: Observation | None = None
         self._all: torch.Tensor | None = None
-        self._snapshots: dict[int, _Moment] = {}
+        self._snapshots: dict[int, _Remembered] = {}
         with one_thread():
             if self._in_order:
                 self._start(tuple(given))
@@ -218,9 +218,34 @@ class SessionLearner:
             return torch.softmax(part.logits()[0], -1)
 
     @property
+    def is_large(self) -> bool:
+        """Whether the graph has so many nodes that shares of all are read off a sample."""
+        return self.tensors.num_nodes >= MANY_NODES
+
+    @property
     def _looks_at_few(self) -> bool:
         """Whether predictions of some nodes are to be had, and worth having, without those of all."""
-        return self.tensors.num_nodes >= MANY_NODES and hasattr(self.learner, "part")
+        return self.is_large and hasattr(self.learner, "part")
+
+    def by_class(self, table: npt.NDArray[np.float32], classes: ClassList) -> tuple[list[int], npt.NDArray[np.float32]]:
+        """The classifier's columns as the session's classes, by number.
+
+        A class that was merged adds to the one that it counts as; one that the classifier does not know yet has 0.
+
+        Args:
+            table: probabilities, [node, column of the classifier].
+            classes: the session's classes.
+
+        Returns:
+            The classes' numbers and the probabilities, [node, class].
+        """
+        numbers = list(classes.numbers)
+        result = np.zeros((len(table), len(numbers)), np.float32)
+        for column, key in enumerate(self._classes):
+            number = classes.number_of_key(key)
+            if number in numbers:
+                result[:, numbers.index(number)] += table[:, column]
+        return numbers, result
 
     def closed(self, reporter: Reporter | None = None) -> torch.Tensor:
         """The final predictions: [node, class].
@@ -317,15 +342,15 @@ class SessionLearner:
 
     def _return_to(self, position: int) -> None:
         """Back to a position of the history, or to the last one before it that is remembered."""
-        nearest = max((kept for kept in self._snapshots if kept <= position), default=None)
+        nearest = max((at for at in self._snapshots if at <= position), default=None)
         if not self._strategy.stateless or nearest is None:
             self._start(self._given)
         else:
-            moment = self._snapshots[nearest]
-            self.learner.restore(moment.learner)
-            self.environment.go_back(self.environment.told[: moment.taken])
-            self._classes, self._history = moment.classes, self._history[:nearest]
-            self._snapshots = {kept: value for kept, value in self._snapshots.items() if kept <= nearest}
+            kept = self._snapshots[nearest]
+            self.learner.restore(kept.learner)
+            self.environment.go_back(self.environment.told[: kept.taken])
+            self._classes, self._history = kept.classes, self._history[:nearest]
+            self._snapshots = {at: value for at, value in self._snapshots.items() if at <= nearest}
             self._moved()
 
     def _keep(self) -> None:
@@ -335,7 +360,7 @@ class SessionLearner:
         snapshot = self.learner.snapshot()
         if snapshot is None:
             return
-        self._snapshots[len(self._history)] = _Moment(snapshot, self.environment.step, self._classes)
+        self._snapshots[len(self._history)] = _Remembered(snapshot, self.environment.step, self._classes)
         most = max(8, self._snapshot_bytes // max(1, _size(snapshot) + 2 * self.tensors.num_nodes))
         if len(self._snapshots) > most:
             positions = sorted(self._snapshots)
@@ -462,7 +487,7 @@ class SessionEnvironment(Environment):
         return derive_seed(self.seed, "classifier")
 
 
-class _Moment(NamedTuple):
+class _Remembered(NamedTuple):
     learner: Any
     taken: int
     classes: tuple[str, ...]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.session.files.export import class_columns
 from nodewise.session.learning.estimates import (
     Accuracy,
     Bias,
@@ -22,8 +21,9 @@ from nodewise.session.learning.estimates import (
 )
 
 if TYPE_CHECKING:
-    from nodewise.session.log.history import History
-    from nodewise.session.session import Session
+    from nodewise.session.learning.learner import SessionLearner
+    from nodewise.session.meaning.history import TrainingLabels
+    from nodewise.session.meaning.rules import Moment
 
 __all__ = ["CurvePoint", "StopReport", "make_report"]
 
@@ -85,47 +85,52 @@ class StopReport:
         return {**asdict(self), "curve": [asdict(point) for point in self.curve], "words": list(self.words)}
 
 
-def make_report(session: Session, history: History, reporter: Reporter | None = None) -> StopReport:
+def make_report(
+    moment: Moment, labels: TrainingLabels, learner: SessionLearner, reporter: Reporter | None = None
+) -> StopReport:
     """The report on a session as it is now.
 
     A classifier that is trained runs its closing epochs at up to eight points of the history, and five folds.
 
-    It works on a classifier of its own: the reporter may ask and tell meanwhile, and the next `ask` need not learn
-    everything again.
+    Args:
+        moment: what is known now.
+        labels: those that train.
+        learner: one that nothing else uses: the reporter may ask and tell meanwhile, and the next `ask` need not learn
+            everything again.
+        reporter: hears of the progress.
     """
     report = reporter or Silent()
-    training, given = session.training(history)
-    classes, rules = history.classes, session.rules()
-    audit = rules.audited(history)
-    learner = session.apart(history, "report")
+    training, given = labels
+    history, classes = moment.history, moment.history.classes
+    audit = moment.rules.audited(history)
     counts = _counts(len(training), bool(given))
     points: list[CurvePoint] = []
     before = None
     for number, count in enumerate(counts):
         learner.follow(training[:count], given, report)
-        numbers, table = class_columns(learner.closed(reporter=report).numpy(), learner.classes, classes)
+        numbers, table = learner.by_class(learner.closed(reporter=report).numpy(), classes)
         best = np.array(numbers)[table.argmax(1)]
         changed = None if before is None else float((best != before).mean())
         audited = audit_accuracy(best, audit)
         points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), audited))
         before = best
         report(Progress("curve", number + 1, len(counts)))
-    labels = [*given, *training]
-    judged = [label for label in labels if label.node not in history.bulk]
+    everything = [*given, *training]
+    judged = [label for label in everything if label.node not in history.bulk]
     beside = [label for label in training if label.node in history.bulk]
     left_out, crossed = None, None
     if judged and learner.learner.leave_one_out() is not None:
         left_out = left_out_accuracy(learner, {label.node for label in judged}, classes)
     elif judged:
         crossed = cross_validated(
-            learner.tensors, judged, learner.classes, learner.classifier, session.settings.seed, report, beside
+            learner.tensors, judged, learner.classes, learner.classifier, moment.contents.settings.seed, report, beside
         )
     rate, change = _outlook(points)
     gain = _gain(points, change)
     last = points[-1].audit if points else None
     words = _words(points, left_out, crossed, rate, change, gain)
     bias = None if left_out is None else left_out_bias()
-    return StopReport(len(labels), rate, left_out, crossed, last, tuple(points), change, gain, words, bias)
+    return StopReport(len(everything), rate, left_out, crossed, last, tuple(points), change, gain, words, bias)
 
 
 def _counts(told: int, given: bool) -> list[int]:

@@ -1,1 +1,1 @@
-"""The session's file and what its events mean."""
+"""The session's file."""

@@ -21,7 +21,7 @@ from nodewise.graph.io.npz import read_npz, write_npz
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import GraphError, InputError, SessionError, SessionFileError
 from nodewise.ground.files import scratch_folder
-from nodewise.session.log.form import damaged, graph_files, graph_path
+from nodewise.session.log.database import damaged, graph_files, graph_path
 from nodewise.session.log.log import Log
 from nodewise.session.settings import SessionSettings
 
@@ -91,6 +91,11 @@ class Contents:
     def name_of(self, node: int) -> str:
         """The node's name where the graph has names, else its index."""
         return self.graph.node_names[node] if self.graph.node_names is not None else str(node)
+
+    @cached_property
+    def first_classes(self) -> tuple[str, ...]:
+        """The classes that there were before the first event, in the order of their numbers."""
+        return tuple(dict.fromkeys([*self.settings.classes, *self.given.values()]))
 
     @cached_property
     def _index(self) -> Mapping[str, int]:
@@ -176,7 +181,7 @@ def fetch_graph(log: Log) -> Graph:
                 return read_npz(file)
             except GraphError as error:
                 raise SessionFileError(f"the graph in the session {str(log.path)!r} cannot be read: {error}") from error
-    path = graph_path(log)
+    path = graph_path(log.path, log.settings)
     if path is None:
         raise SessionFileError(
             f"the graph of the session {str(log.path)!r} is not at {str(stored.get('path'))!r}: put it back there, or"

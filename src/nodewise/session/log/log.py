@@ -28,12 +28,11 @@ from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
 from nodewise.ground.files import part_path, remove_dead_parts
-from nodewise.session.log.form import (
+from nodewise.session.answers import Draft, Event, needs_second_form
+from nodewise.session.log.database import (
     APPLICATION_ID,
     FORM,
     TABLES,
-    Draft,
-    Event,
     check_beside,
     check_content,
     check_header,
@@ -44,11 +43,10 @@ from nodewise.session.log.form import (
     damaged,
     failure,
     limit_steps,
-    needs_second_form,
     replaced,
 )
 
-__all__ = ["Draft", "Event", "Log", "MovedOnError"]
+__all__ = ["Log", "MovedOnError"]
 
 
 _OPEN: weakref.WeakSet[Log] = weakref.WeakSet()
@@ -236,6 +234,14 @@ class Log:
             self._chain = chain
             return events
 
+    def check_output(self, path: Path) -> None:
+        """Refuse a path that is the session's own file, what lies beside it, or its graph, by whatever name.
+
+        Raises:
+            InputError: says what it is.
+        """
+        check_output(path, self.path, self.settings)
+
     def backup(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Copy the file as it is at one moment, also while others write; the copy appears whole or not at all.
 
@@ -245,7 +251,7 @@ class Log:
         path = Path(path)
         if os.path.lexists(path) and (not overwrite or path.is_dir() or (path.exists() and path.samefile(self.path))):
             raise InputError(f"there is a file {str(path)!r} already: give the backup another name, or remove that one")
-        check_output(path, self)
+        self.check_output(path)
         if not path.absolute().parent.is_dir():
             raise InputError(
                 f"there is no folder {str(path.absolute().parent)!r} for the backup {path.name!r}: make it first"

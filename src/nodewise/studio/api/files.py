@@ -16,7 +16,6 @@ from nodewise.studio.api.requests import SessionName, Ticket
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
 from nodewise.studio.guard.roles import permit
 from nodewise.studio.settings import ENDING
-from nodewise.studio.work.full_export import write_full_table
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
@@ -62,10 +61,7 @@ async def export(
 
     def write(opened: OpenSession, path: Path) -> None:
         opened.page.predict(lambda: studio.tickets.check(ticket, "the export"))
-        if form == "full":
-            write_full_table(opened.session, path)
-        else:
-            opened.session.export(path)
+        opened.session.export(path, format="full" if form == "full" else None)
 
     return await _send(studio, session, "csv" if form == "full" else form, _KINDS[form], write)
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nodewise.graph.checks import class_name
-from nodewise.session.asking.query import probable_typo, valid_person
-from nodewise.session.log.changes import undoable
+from nodewise.session.answers import probable_typo, valid_person
+from nodewise.session.meaning.changes import undoable
 from nodewise.studio.work.errors import ForbiddenError, TypoError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.ground.errors import NodewiseError
-from nodewise.session.log.history import read_history
 from nodewise.session.log.log import Log
+from nodewise.session.meaning.history import read_history
 from nodewise.session.settings import SessionSettings
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.errors import ConflictError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.session.log.history import undone
+from nodewise.session.meaning.history import undone
 from nodewise.studio.work.cards import caption
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodewise.ground.errors import UnknownNameError
-from nodewise.session.asking.query import valid_person
+from nodewise.session.answers import valid_person
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.errors import ConflictError, MissingError, TypoError
 from nodewise.studio.work.pictures import Picture, Pictures

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nodewise.ground.events import Reporter
     from nodewise.session import Prediction, Session
-    from nodewise.session.log.history import TrainingLabels
+    from nodewise.session.meaning.history import TrainingLabels
 
 __all__ = ["Predictions"]
 

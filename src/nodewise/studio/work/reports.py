@@ -48,7 +48,7 @@ class Reports:
         # on the report's own classifier: the one that predicts may be wanted meanwhile
         history, told = session.refresh(), session.labels
         training, given = session.training(history)
-        learner = session.apart(history, "report")
+        learner = session.separate_learner(history, "report")
         learner.follow(training, given, reporter)
         names = make_prediction(learner, history.classes, reporter).names
         open_nodes = [node for node in np.flatnonzero(graph.y >= 0).tolist() if node not in told]

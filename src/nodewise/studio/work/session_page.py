@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodewise.ground.events import Event as Told
-from nodewise.session.log.history import undone
+from nodewise.session.meaning.history import undone
 from nodewise.studio.layout.neighbourhood import Neighbours
 from nodewise.studio.work.cards import caption, heading, roles, texts
 from nodewise.studio.work.node_table import NodeTable
@@ -22,7 +22,7 @@ from nodewise.studio.work.visibility import Visibility
 
 if TYPE_CHECKING:
     from nodewise.session import Session
-    from nodewise.session.log.log import Event
+    from nodewise.session.answers import Event
     from nodewise.studio.layout.overview import GraphMap
     from nodewise.studio.work.pictures import Pictures
 

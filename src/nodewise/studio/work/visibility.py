@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from nodewise.session import Session
-    from nodewise.session.log.history import History
+    from nodewise.session.meaning.history import History
 
 __all__ = ["Visibility"]
 

@@ -11,6 +11,7 @@ from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
 from nodewise.ground.events import count
+from nodewise.ground.files import atomic_file
 
 if TYPE_CHECKING:
     from nodewise.session import Status
@@ -22,6 +23,7 @@ KeepFormulasFlag = Annotated[
 
 EXPORT_EXAMPLES = """
 nodewise session export job.nodewise labels.csv
+nodewise session export job.nodewise everything.csv --format full
 nodewise session export job.nodewise tasks.json --format label-studio
 """
 
@@ -69,17 +71,20 @@ def predict(
 ) -> None:
     """Predict every node's class from the labels so far, as CSV with every class's probability."""
     from nodewise.session import Session
-    from nodewise.session.files.export import write_predictions
+    from nodewise.session.files.export import csv_text, prediction_rows
 
     with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
+        prediction = session.predict()
         if out is not None and out.suffix.lower() in (".json", ".npz", ".pt"):
-            session.predict()
             session.export(out)
         else:
-            text = write_predictions(session, session.predict(), out, keep_formulas=keep_formulas)
+            text = csv_text(*prediction_rows(session.moment(), prediction), keep_formulas=keep_formulas)
             if out is None:
                 screen.text(text)
                 return
+            session.check_output(out)
+            with atomic_file(out) as handle:
+                handle.write(text.encode("utf-8", "replace"))
         screen.note(
             f"{out}: predictions for {session.graph.num_nodes} nodes from {count(len(session.labels), 'label')}"
         )
@@ -92,10 +97,11 @@ def export(
         Path, typer.Argument(metavar="OUT", help="The file to write: .csv, .json, .npz or .pt.", show_default=False)
     ],
     format: Annotated[
-        Literal["label-studio"] | None,
+        Literal["full", "label-studio"] | None,
         typer.Option(
             "--format",
-            help="A form that the ending does not tell: tasks for Label Studio, as .json.",
+            help="A form that the ending does not tell: the whole job with every vote and note, as .csv; "
+            "tasks for Label Studio, as .json.",
             show_default="by the ending",
         ),
     ] = None,

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from nodewise.ground.errors import SessionError
-from nodewise.session.log.form import CHANGES, LAST_CLASS, Event
+from nodewise.session.answers import CHANGES, LAST_CLASS, Event
 
 __all__ = [
     "ClassList",

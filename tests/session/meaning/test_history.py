@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.ground.errors import InputError, SessionError
-from nodewise.session.asking.selection import Rules, plan_queries
-from nodewise.session.log.changes import undoable
-from nodewise.session.log.history import History, extend_history, majority, read_history
-from nodewise.session.log.log import Event
+from nodewise.session.answers import Event
+from nodewise.session.meaning.changes import undoable
+from nodewise.session.meaning.history import History, extend_history, majority, read_history
+from nodewise.session.meaning.rules import Rules, plan_queries
 
 
 def log(*entries: tuple[Any, ...]) -> list[Event]:

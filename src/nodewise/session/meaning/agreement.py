@@ -105,10 +105,10 @@ def fleiss_kappa(counts: list[Counter[str]]) -> tuple[float | None, dict[str, fl
     total, pairs = sum(sizes), sum(size * (size - 1) for size in sizes)
     labels = sorted({label for votes in counts for label in votes})
     shares = {label: sum(votes[label] for votes in counts) / total for label in labels}
-    apart = {
+    differing = {
         label: sum(votes[label] * (size - votes[label]) for votes, size in zip(counts, sizes, strict=True))
         for label in labels
     }
     chance = {label: pairs * share * (1 - share) for label, share in shares.items()}
-    each = {label: 1 - apart[label] / chance[label] if chance[label] > 0 else None for label in labels}
-    return (1 - sum(apart.values()) / sum(chance.values()) if sum(chance.values()) > 0 else None), each
+    each = {label: 1 - differing[label] / chance[label] if chance[label] > 0 else None for label in labels}
+    return (1 - sum(differing.values()) / sum(chance.values()) if sum(chance.values()) > 0 else None), each

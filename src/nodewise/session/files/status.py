@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nodewise.session.agreement import Agreement, measure_agreement
-
-if TYPE_CHECKING:
-    from nodewise.session.log.history import History
-    from nodewise.session.session import Session
+from nodewise.session.meaning.agreement import Agreement, measure_agreement
+from nodewise.session.meaning.rules import Moment
 
 __all__ = ["Status", "make_status"]
 
@@ -72,13 +69,14 @@ class Status:
         }
 
 
-def make_status(session: Session, history: History) -> Status:
-    """How far a session is."""
-    rules, settings = session.rules(), session.settings
+def make_status(moment: Moment) -> Status:
+    """How far a job is."""
+    contents, history, rules = moment.contents, moment.history, moment.rules
+    graph, settings, classes = contents.graph, contents.settings, tuple(each.name for each in history.classes)
     waiting: dict[str, list[str]] = {}
     for query in history.open_queries(rules.redundancy):
-        waiting.setdefault(query.annotator, []).append(session.name_of(query.node))
-    balance = Counter(session.labels.values())
+        waiting.setdefault(query.annotator, []).append(contents.name_of(query.node))
+    balance = Counter(moment.labels.values())
     single = {
         node: {who: history.votes[node][who] for who, vote in by.items() if not vote.bulk}
         for node, by in history.ballots.items()
@@ -86,8 +84,8 @@ def make_status(session: Session, history: History) -> Status:
     agreement = measure_agreement(single)
     voters = Counter(who for by in history.ballots.values() for who in by)
     return Status(
-        graph=session.graph.name,
-        nodes=session.graph.num_nodes,
+        graph=graph.name,
+        nodes=graph.num_nodes,
         strategy=settings.strategy,
         reason=settings.reason,
         classifier=settings.classifier,
@@ -97,12 +95,12 @@ def make_status(session: Session, history: History) -> Status:
         audit=(len(rules.audited(history)), len(rules.audit)),
         skipped=len({n for nodes in history.skipped.values() for n in nodes}),
         open=waiting,
-        classes=session.classes,
-        balance={name: balance[name] for name in session.classes},
+        classes=classes,
+        balance={name: balance[name] for name in classes},
         annotators=dict(voters),
         agreement=None if agreement is None else agreement.share,
-        disagreements={session.name_of(node): votes for node, votes in history.disagreements.items()},
-        done=session.done,
+        disagreements={contents.name_of(node): votes for node, votes in history.disagreements.items()},
+        done=moment.done,
         bulk=len(history.bulk),
         kappa=agreement,
         notes=sum(map(len, history.notes.values())),

@@ -1,4 +1,4 @@
-"""The form of a session's file, whether a file has it, and that nothing is written over it.
+"""The SQLite database that a session's file is: whether a file is one, how it is opened, what protects it.
 
 It imports neither torch nor numpy.
 
@@ -7,60 +7,26 @@ super-journal that the journal names, goes over to a write-ahead log that lies t
 the header is read as any file is; what lies beside is looked at; the connection is fettered; the schema must be, to the
 letter, the one that nodewise writes; only then is content read.
 
-What may stand in the log:
-
-    ask        node and all that the query said
-    tell       node, label, class [, overrule]      one answer; overrule: it counts whatever others said
-    bulk       nodes, labels, classes [, overrule]  many answers given in one go, taken back as one
-    skip       node
-    settle     node, label, class                   what a disagreement comes to: it counts whatever the votes say,
-    until it is settled again
-    class      name, class                          a class declared before it is used
-    rename     class, name
-    merge      class, into                          the labels of one class count as another's
-    describe   class or null, text                  a class's guideline, or the whole job's
-    order      classes                              the order of the classes on a screen; their numbers stay
-    note       node, text
-    budget     budget
-    redundancy redundancy                           how many are to label each node from now on
-    release    annotator                            what they have not answered is free for others
-    undo       event
-
-A class is known by its number, which is given once and never again. Events written before there were numbers have the
-name alone.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
 
-if TYPE_CHECKING:
-    from nodewise.session.log.log import Log
-
 __all__ = [
     "APPLICATION_ID",
-    "CHANGES",
-    "FIRST_FORM",
     "FORM",
-    "KINDS",
-    "LAST_CLASS",
-    "MOST_OPINIONS",
     "TABLES",
-    "Draft",
-    "Event",
     "check_beside",
     "check_content",
-    "check_event",
     "check_header",
     "check_new_name",
     "check_output",
@@ -70,9 +36,7 @@ __all__ = [
     "failure",
     "graph_files",
     "graph_path",
-    "is_text",
     "limit_steps",
-    "needs_second_form",
     "replaced",
 ]
 
@@ -108,19 +72,6 @@ _PRAGMAS = {
     "shrink_memory",
 }
 _READABLE = {"session", "parts", "events", "sqlite_master"}
-FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
-"""The kinds of the file's first form."""
-CHANGES = frozenset(
-    {"tell", "bulk", "skip", "settle", "class", "rename", "merge", "describe", "order", "note", "budget", "redundancy"}
-)
-"""The kinds that an undo can take back."""
-KINDS = CHANGES | {"ask", "undo", "release"}
-"""What an event may be."""
-MOST_OPINIONS = 100
-"""How many may be asked to label each node."""
-LAST_CLASS = 10**9
-"""The last number that a class may have."""
-_LONGEST_TEXT = 20_000
 _FOLDER_FILES = ("nodes.csv", "edges.csv", "features.csv", "graph.json")
 
 
@@ -340,92 +291,16 @@ def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) 
     )
 
 
-@dataclass(frozen=True)
-class Draft:
-    """An event before it is in the log."""
-
-    kind: str
-    annotator: str
-    body: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing that happened.
-
-    Attributes:
-        id: 1, 2, 3 … in the order of the log.
-        at: seconds since 1970.
-    """
-
-    id: int
-    at: float
-    annotator: str
-    kind: str
-    body: Mapping[str, Any]
-
-
-def needs_second_form(draft: Draft) -> bool:
-    """Whether a nodewise that knows the first form alone would misread the event."""
-    return draft.kind not in FIRST_FORM or "overrule" in draft.body
-
-
-def check_event(event: Event, nodes: int) -> str:
-    """What is wrong with an event that nodewise would not have written; empty where nothing is.
-
-    Args:
-        event: from a file that may come from anywhere.
-        nodes: how many nodes the graph has.
-    """
-    if event.kind not in KINDS:
-        return f"it is of the kind {event.kind[:40]!r}, which this version does not know"
-
-    def is_node(value: object) -> bool:
-        return _is_int(value, 0, nodes - 1)
-
-    checks: dict[str, dict[str, Callable[[Any], bool]]] = {
-        "ask": {"node": is_node},
-        "tell": {"node": is_node, "label": _is_name},
-        "bulk": {
-            "nodes": lambda value: _is_list(value, is_node),
-            "labels": lambda value: _is_list(value, _is_name),
-            "classes": lambda value: _is_list(value, _is_class),
-        },
-        "skip": {"node": is_node},
-        "settle": {"node": is_node, "label": _is_name, "class": _is_class},
-        "class": {"name": _is_name},
-        "rename": {"class": _is_class, "name": _is_name},
-        "merge": {"class": _is_class, "into": _is_class},
-        "describe": {"class": lambda value: value is None or _is_class(value), "text": is_text},
-        "order": {"classes": lambda value: _is_list(value, _is_class)},
-        "note": {"node": is_node, "text": is_text},
-        "budget": {"budget": lambda value: _is_int(value, 1, nodes)},
-        "redundancy": {"redundancy": lambda value: _is_int(value, 1, MOST_OPINIONS)},
-        "release": {"annotator": _is_name},
-        "undo": {"event": lambda value: _is_int(value, 1, event.id - 1)},
-    }
-    wrong = [key for key, holds in checks[event.kind].items() if key not in event.body or not holds(event.body[key])]
-    wrong += [
-        key
-        for key, holds in _OPTIONAL.items()
-        if key in event.body and key not in checks[event.kind] and not holds(event.body[key])
-    ]
-    if event.kind == "bulk" and not wrong and len({len(event.body[key]) for key in ("nodes", "labels", "classes")}) > 1:
-        wrong.append("nodes")
-    return f"its {wrong[0]} is {str(event.body.get(wrong[0]))[:40]!r}" if wrong else ""
-
-
-def is_text(value: object) -> bool:
-    """Whether something is a text of a bearable length."""
-    return isinstance(value, str) and len(value) <= _LONGEST_TEXT
-
-
-def graph_path(log: Log) -> Path | None:
+def graph_path(session: Path, settings: Mapping[str, Any]) -> Path | None:
     """Where the graph of a session lies that is not inside its file: where it was, else beside the session.
 
     None where it is in neither.
+
+    Args:
+        session: the session's file.
+        settings: what it was made with.
     """
-    stored = log.settings.get("graph")
+    stored = settings.get("graph")
     if (
         not isinstance(stored, dict)
         or stored.get("where") == "inside"
@@ -434,7 +309,7 @@ def graph_path(log: Log) -> Path | None:
     ):
         return None
     path = Path(stored["path"])
-    beside = log.path.with_name(os.path.basename(stored["path"]) or "graph")  # noqa: PTH119 (the path may come from another system)
+    beside = session.with_name(os.path.basename(stored["path"]) or "graph")  # noqa: PTH119 (the path may come from another system)
     try:
         return next((candidate for candidate in (path, beside) if candidate.exists()), None)
     except OSError:
@@ -451,20 +326,25 @@ def graph_files(path: Path) -> list[Path]:
     return tables if path.is_dir() or is_table else [path]
 
 
-def check_output(path: Path, log: Log) -> None:
+def check_output(path: Path, session: Path, settings: Mapping[str, Any]) -> None:
     """Refuse to write over what the session is made of, by whatever path, link or spelling.
+
+    Args:
+        path: where something is to be written.
+        session: the session's file.
+        settings: what it was made with.
 
     Raises:
         InputError: the path is the session's file, a file that SQLite keeps beside it, or its graph.
     """
-    session = log.path.resolve()
+    graph = graph_path(session, settings)
+    session = session.resolve()
     if _is_same(path, session):
         raise InputError(f"{str(path)!r} is the session itself: export to another file")
     for ending in ("-journal", "-wal", "-shm"):
         beside = session.with_name(session.name + ending)
         if _is_same(path, beside) or _is_same_name(path, beside):
             raise InputError(f"{str(path)!r} is the place of the session's journal: export to another file")
-    graph = graph_path(log)
     if graph is not None and any(_is_same(path, file) for file in (graph, *graph_files(graph))):
         raise InputError(
             f"{str(path)!r} is the session's graph, without which it cannot be opened: export to another file"
@@ -497,49 +377,6 @@ def _authorize(action: int, first: str | None, second: str | None, database: str
         or (action == sqlite3.SQLITE_INSERT and first == "events")
     )
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-
-def _is_int(value: object, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def _is_number(value: object) -> bool:
-    return (
-        isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300 and math.isfinite(value)
-    )
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and len(value) <= _LONGEST_TEXT
-
-
-def _is_class(value: object) -> bool:
-    return _is_int(value, 1, LAST_CLASS)
-
-
-def _is_list(value: object, holds: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and all(map(holds, value))
-
-
-def _is_predicted(value: object) -> bool:
-    return _is_list(
-        value,
-        lambda pair: isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and _is_number(pair[1]),
-    )
-
-
-_OPTIONAL: dict[str, Callable[[Any], bool]] = {
-    "class": _is_class,
-    "overrule": lambda value: value is True,
-    "audit": lambda value: isinstance(value, bool),
-    "why": lambda value: _is_list(value, is_text),
-    "rank": lambda value: _is_int(value, 0, 2**53),
-    "candidates": lambda value: _is_int(value, 0, 2**53),
-    "score": lambda value: value is None or _is_number(value),
-    "features": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
-    "predicted": _is_predicted,
-}
-"""What an event may say beside what it must."""
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -1,0 +1,114 @@
+"""A session's classifier and strategy, made again from what its file says of them. No code is imported for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nodewise.ground.errors import InputError, SessionError
+from nodewise.ground.files import scratch_folder
+from nodewise.ground.identity import code_changed, code_of
+from nodewise.session.settings import SessionSettings
+
+if TYPE_CHECKING:
+    from nodewise.contracts import Classifier, Strategy
+
+__all__ = ["changed_code", "stored_classifier", "stored_strategy"]
+
+Plugged = TypeVar("Plugged", "Classifier", "Strategy")
+
+
+def stored_strategy(settings: SessionSettings, weights: bytes | None, given: str | Strategy | None = None) -> Strategy:
+    """The strategy of a session from what its file holds; nothing is imported for it.
+
+    Args:
+        weights: the policy's file.
+        given: the caller's own, which must be the one that the session was begun with.
+    """
+    from nodewise.policy import load_policy
+    from nodewise.strategies import Learned, make_strategy
+
+    if given is not None:
+        return _same(
+            "strategy",
+            make_strategy(given, settings=_kept(given, settings.strategy_settings)),
+            settings.strategy,
+            settings.strategy_settings,
+            isinstance(given, str),
+        )
+    if settings.strategy != "policy" or weights is None:
+        return _resolved(
+            "strategy", lambda: make_strategy(settings.strategy, settings=settings.strategy_settings, imports=False)
+        )
+    with scratch_folder() as folder:
+        file = folder / "policy.safetensors"
+        file.write_bytes(weights)
+        return Learned(load_policy(file))
+
+
+def stored_classifier(settings: SessionSettings, given: str | Classifier | None = None) -> Classifier:
+    """The classifier of a session from what its file holds; nothing is imported for it."""
+    from nodewise.classifiers import make_classifier
+
+    if given is not None:
+        return _same(
+            "classifier",
+            make_classifier(given, _kept(given, settings.classifier_settings)),
+            settings.classifier,
+            settings.classifier_settings,
+            isinstance(given, str),
+        )
+    return _resolved(
+        "classifier", lambda: make_classifier(settings.classifier, settings.classifier_settings, imports=False)
+    )
+
+
+def changed_code(settings: SessionSettings, classifier: Classifier, strategy: Strategy) -> list[str]:
+    """What a user should know where the code of a session's classifier or strategy is not what it was begun with.
+
+    Nothing where neither a version nor a digest tells it.
+    """
+    said = []
+    for kind, thing, begun in (
+        ("classifier", classifier, settings.classifier_digest),
+        ("strategy", strategy, settings.strategy_digest),
+    ):
+        now = code_of(thing)
+        if code_changed(begun, now):
+            said.append(
+                f"the code of the {kind} {thing.name!r} has changed since the session was begun ({begun}, now {now}):"
+                " what is asked and predicted may differ from before; the labels are not touched. To go on exactly as"
+                " begun, install the version that it was begun with"
+            )
+    return said
+
+
+def _resolved(kind: str, make: Callable[[], Plugged]) -> Plugged:
+    try:
+        return make()
+    except InputError as error:
+        raise SessionError(
+            f"the session's {kind} is not to be had here: {error} Session.open(…, {kind}=…) takes your own, as does"
+            f" --{kind} package.module:Name."
+        ) from None
+
+
+def _kept(given: object, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The settings that the session was begun with, for what is given by name."""
+    return settings if isinstance(given, str) else None
+
+
+def _same(kind: str, thing: Plugged, name: str, settings: Mapping[str, Any], named: bool) -> Plugged:
+    """The thing, if it is the one that the session was begun with.
+
+    What is ``named`` has a setting that came after that at its default.
+    """
+    own = json.loads(json.dumps(dict(thing.identity())))
+    seen = {key: value for key, value in own.items() if key in settings} if named else own
+    if thing.name != name or (seen != dict(settings) and settings):
+        raise SessionError(
+            f"the session was begun with the {kind} {name!r} and the settings {dict(settings)}, not with {thing.name!r}"
+            f" and {own}: give that one"
+        )
+    return thing

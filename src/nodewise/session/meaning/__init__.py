@@ -1,0 +1,1 @@
+"""What the log means: labels, classes, rules, and what may be changed."""
