@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := cluster,dev,docs,images,reddit,studio,tensorboard
+EXTRAS := cluster,dev,docs,reddit,studio,tensorboard
 READY := $(VENV)/.ready
 ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
 # two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
@@ -68,7 +68,7 @@ clean:
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 10) <= v <= (3, 13) else "nodewise needs Python 3.10 to 3.13, $(PYTHON) is %d.%d: name another one, as in make PYTHON=python3.12" % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 14) else "nodewise needs Python 3.11 to 3.14, $(PYTHON) is %d.%d: name another one, as in make PYTHON=python3.12" % v)'
 	@echo "setting up $(VENV): a few minutes the first time"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -qq --prefer-binary -c constraints.txt -e '.[$(EXTRAS)]'

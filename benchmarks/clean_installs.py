@@ -2,7 +2,7 @@
 
 Writes a table into docs/installs.md.
 
-    python benchmarks/clean_installs.py [--only plain,studio] [--others 3.10=/path/to/python3.10 …] [--install-others]
+    python benchmarks/clean_installs.py [--only plain,studio] [--others 3.12=/path/to/python3.12 3.14 …] [--install-others]
     [--page]
 
 Every environment is made anew from an interpreter alone (nothing is taken from the system or this checkout) and deleted
@@ -44,7 +44,7 @@ finally:
     server.terminate()
     server.wait(30)
 """
-IMAGES = """
+PICTURES = """
 from PIL import Image
 from pathlib import Path
 Path("photos").mkdir()
@@ -71,7 +71,14 @@ from nodewise.datasets.reddit import build_reddit
 
 # What is run for each extra, beside the short command: what it says in the table, and the commands themselves.
 TRIED: dict[str, tuple[str, list[list[str]]]] = {
-    "plain": ("`nodewise demo`", [["nodewise", "demo"]]),
+    "plain": (
+        "`nodewise demo`, `convert --knn` of a folder of pictures",
+        [
+            ["nodewise", "demo"],
+            ["python", "-c", PICTURES],
+            ["nodewise", "convert", "photos", "photos.npz", "--knn", "2"],
+        ],
+    ),
     "studio": ("`nodewise studio` answers with its page", [["python", "-c", STUDIO]]),
     "cluster": (
         "`compare --engine ray`",
@@ -82,10 +89,6 @@ TRIED: dict[str, tuple[str, list[list[str]]]] = {
         [["python", "-c", REDDIT], ["nodewise", "reddit", "build", "--help"]],
     ),
     "ogb": ("ogb's reader is imported", [["python", "-c", "from ogb.nodeproppred import NodePropPredDataset"]]),
-    "images": (
-        "`convert --knn` of a folder of pictures",
-        [["python", "-c", IMAGES], ["nodewise", "convert", "photos", "photos.npz", "--knn", "2"]],
-    ),
     "parquet": ("a Parquet table is read", [["python", "-c", PARQUET]]),
     "tensorboard": (
         "`train --tensorboard`",
@@ -193,9 +196,12 @@ def install(python: str, extra: str, wheel: Path, folder: Path) -> dict[str, Any
 
 
 def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]:
-    """A dry run of a Python's resolver over wheels alone, with every extra at once."""
+    """A dry run of a Python's resolver over wheels alone, with every extra at once.
+
+    Without a program this Python's resolver looks for the other's wheels.
+    """
     command = [
-        python,
+        python or sys.executable,
         "-m",
         "pip",
         "--no-input",
@@ -207,6 +213,7 @@ def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]
         "--report",
         "report.json",
     ]
+    command += [] if python else ["--python-version", name, "--target", "nowhere"]
     failed = run([*command, "-c", str(ROOT / "constraints.txt"), f"{wheel}[all,docs]"], folder)
     report = folder / "report.json"
     found = (
@@ -265,7 +272,7 @@ def page(record: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(TRIED), help="which extras, by comma")
-    parser.add_argument("--others", nargs="*", default=[], metavar="3.X=PROGRAM", help="further Pythons")
+    parser.add_argument("--others", nargs="*", default=[], metavar="3.X[=PROGRAM]", help="further Pythons")
     parser.add_argument(
         "--install-others", action="store_true", help="install into them, too, instead of a dry run alone"
     )
@@ -280,7 +287,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             wheel = distributions(folder)
-            others = dict(other.split("=", 1) for other in given.others)
+            others = {name: program for name, _, program in (other.partition("=") for other in given.others)}
             jobs: list[Any] = [lambda name=name: resolve(name, others[name], wheel, folder) for name in others]
             jobs += [
                 lambda extra=extra: install(given.python, extra, wheel, folder)
@@ -289,8 +296,8 @@ def main() -> None:
             ]
             jobs += [
                 lambda name=name: install(others[name], "plain", wheel, folder)
-                for name in others
-                if given.install_others
+                for name, program in others.items()
+                if given.install_others and program
             ]
             for job in jobs:
                 row = {**job(), "commit": commit()}

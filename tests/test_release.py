@@ -50,7 +50,7 @@ def test_every_pin_can_be_had_on_the_oldest_python_or_says_that_it_cannot() -> N
     everything else.
     """
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    oldest = {"python_version": "3.10", "python_full_version": "3.10.13"}
+    oldest = {"python_version": "3.11", "python_full_version": "3.11.0"}
     wrong = []
     for pin in (Requirement(line) for line in lines if not line.startswith("#")):
         try:
@@ -58,7 +58,7 @@ def test_every_pin_can_be_had_on_the_oldest_python_or_says_that_it_cannot() -> N
         except PackageNotFoundError:
             continue
         needs, applies = installed["Requires-Python"] or "", pin.marker is None or pin.marker.evaluate(oldest)
-        if applies and pin.specifier.contains(installed["Version"]) and not SpecifierSet(needs).contains("3.10.13"):
+        if applies and pin.specifier.contains(installed["Version"]) and not SpecifierSet(needs).contains("3.11.0"):
             wrong.append(f"{pin} needs Python {needs}")
     assert wrong == []
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nodewise.session import Session
     from nodewise.training import train_policy
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Classifier",

@@ -139,7 +139,7 @@ def test_the_hint_to_install_an_extra_works_from_a_checkout_and_from_elsewhere(
 ) -> None:
     root = Path(__file__).parents[2]
     assert install_command("studio") == f"pip install '.[studio]' in {root}"
-    assert "pip install '.[images]'" in str(MissingExtraError("Pillow", "images"))
+    assert "pip install '.[reddit]'" in str(MissingExtraError("duckdb", "reddit"))
     monkeypatch.setattr(
         "nodewise.ground.errors.__file__", str(tmp_path / "lib" / "site-packages" / "nodewise" / "ground" / "errors.py")
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import typer
 
-from nodewise.cli.screen import printable
+from nodewise.cli.reporting import printable
 from nodewise.ground.errors import InputError, NodewiseError
 
 __all__ = ["complain", "debugging", "exit_codes", "make_folder"]

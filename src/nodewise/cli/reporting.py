@@ -8,14 +8,13 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from nodewise.cli.screen import printable
 from nodewise.ground.events import Event, Note, Progress, Warned
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
 
-__all__ = ["BarReporter", "LineReporter"]
+__all__ = ["BarReporter", "LineReporter", "printable"]
 
 
 class BarReporter:
@@ -85,6 +84,11 @@ class LineReporter:
         with suppress(OSError):  # nobody reads any more: no reason to lose the work
             self._console.file.write(printable(text) + "\n")
             self._console.file.flush()
+
+
+def printable(text: str) -> str:
+    """The text on one line, control characters gone, so that a name in a file cannot steer the terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _sentence(event: Event) -> tuple[str, str]:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nodewise.cli.reporting import printable
 from nodewise.ground.events import Event, Reporter
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Cell", "Screen", "printable"]
+__all__ = ["Cell", "Screen"]
 
 Cell = str | int | float | None
 """What a table may hold; None is shown as a dash."""
@@ -136,8 +137,3 @@ class Screen:
 
 def _shown(cell: Cell) -> str:
     return "–" if cell is None else printable(str(cell))
-
-
-def printable(text: str) -> str:
-    """The text on one line, control characters gone, so that a name in a file cannot steer the terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -1,6 +1,12 @@
 """A lock between processes that need the same thing: one makes it, the others wait for it.
 
 Where there are no locks, each makes its own.
+
+torch brings `filelock` along, which takes the same lock of the operating system, but does not keep what is promised
+here. It leaves the lock's file in place, so that those who waited go on one after the other; where nothing could be
+kept, each would make its own in turn. Its older versions, which fit the same torch, empty the file at every look, and
+with it the maker's name that waiters are told. Where there are no locks it takes a file's presence for one, which a
+killed maker leaves behind. It would replace no more than the four short functions at the end of this file.
 """
 
 from __future__ import annotations

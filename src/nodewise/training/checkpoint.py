@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -21,9 +21,6 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.files import whole_file
 from nodewise.policy import Policy, load_policy, save_policy
-
-if TYPE_CHECKING:
-    from nodewise.training.reinforce import RunningScale
 
 __all__ = ["DEAD_AFTER", "Checkpoint", "describe_sources"]
 
@@ -54,6 +51,13 @@ def describe_sources(graphs: Sequence[Graph], settings: Any) -> dict[str, Any]:
     return {"source_graphs": sources, "training": settings.as_dict(), "nodewise_version": __version__}
 
 
+class Running(Protocol):
+    """What is known of a source graph's returns so far, as `nodewise.training.reinforce.RunningScale` keeps it."""
+
+    mean: torch.Tensor | None
+    square: torch.Tensor | None
+
+
 class _Moment(NamedTuple):
     """All that a training goes on from: a copy, made between two episodes."""
 
@@ -74,7 +78,7 @@ class Checkpoint:
         out: str | Path | None,
         policy: Policy,
         adam: torch.optim.Adam,
-        scales: Sequence[RunningScale],
+        scales: Sequence[Running],
         settings: Mapping[str, Any],
         keep_every: int = 0,
     ) -> None:

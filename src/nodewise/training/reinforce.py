@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, Unpack
 
 import torch
 
@@ -27,9 +27,6 @@ from nodewise.ground.events import Progress, Reporter, Warned, listening
 from nodewise.policy import Policy, PolicySettings
 from nodewise.policy.policy import state
 from nodewise.training.checkpoint import DEAD_AFTER, Checkpoint, describe_sources
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = [
     "Explorer",

@@ -1,12 +1,9 @@
-import sys
-
 import numpy as np
 import pytest
+from PIL import Image
 
 from nodewise.graph.tables.pictures import pictures_in, pixels
-from nodewise.ground.errors import GraphError, MissingExtraError
-
-Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+from nodewise.ground.errors import GraphError
 
 
 def save(path, colour, mode="RGB", size=(8, 8), **options):
@@ -64,9 +61,3 @@ def test_what_is_wrong_is_told(tmp_path):
     (tmp_path / "half.png").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(GraphError, match=r"half\.png cannot be read as a picture"):
         pixels([tmp_path / "half.png"])
-
-
-def test_without_pillow_the_extra_is_told(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingExtraError, match=r"needs Pillow.*\[images\]"):
-        pixels([tmp_path / "a.png"])

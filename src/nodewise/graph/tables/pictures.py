@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodewise.ground.errors import GraphError, InputError, MissingExtraError
+from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Progress, Reporter, Silent
 
 if TYPE_CHECKING:
@@ -48,14 +48,11 @@ def pixels(paths: Sequence[Path], size: int = 32, reporter: Reporter | None = No
 
     Raises:
         GraphError: if a file is missing or no picture; it is named.
-        MissingExtraError: if Pillow is not installed.
     """
     if size < 1:
         raise InputError(f"the size of the pictures must be 1 pixel or more, received {size}")
-    try:
-        from PIL import Image, ImageOps
-    except ImportError as error:
-        raise MissingExtraError("Pillow", "images") from error
+    from PIL import Image, ImageOps
+
     report = reporter or Silent()
     values = np.empty((len(paths), size, size, 3), dtype=np.uint8)
     grey = True
