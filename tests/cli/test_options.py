@@ -41,7 +41,7 @@ def test_every_setting_of_a_session_is_an_option_with_its_type_default_bounds_an
         if one.kind == "mapping":  # by --set
             continue
         kind, option = get_args(declared[one.name].annotation)
-        assert types[one.kind] in (kind, *get_args(kind)) and option.help == one.help, one.name
+        assert types[one.kind] in (kind, *get_args(kind)) and option.help == one.help_with_names, one.name
         assert declared[one.name].default == (one.default / 60 if one.kind == "duration" else one.default)
         assert one.kind != "count" or (option.min, option.max) == (one.least, one.most)
         assert f"--{one.name.replace('_', '-')}" in flags

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import inspect
+import os
+import shutil
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,9 @@ from nodewise.session.settings import (
     settings_of,
 )
 from nodewise.strategies import DEFAULT_STRATEGY, STRATEGIES
+from tests.session import imagined_setting
+
+ROOT = Path(__file__).parents[2]
 
 ROWS = {one.name: one for one in settings_of(NewSettings)}
 
@@ -37,7 +44,7 @@ def test_create_shows_every_setting_with_its_type_default_and_help() -> None:
     parameters = inspect.signature(Session.create).parameters
     for one in ROWS.values():
         assert (parameters[one.name].annotation, parameters[one.name].default) == (one.type, one.default)
-        assert f"{one.name}: {one.help}" in (inspect.getdoc(Session.create) or "")
+        assert f"{one.name}: {one.help_with_names}" in (inspect.getdoc(Session.create) or "")
     others = {"path", "graph", "candidates", "source", "embed_limit", "reporter", "wait", "clock"}
     assert set(parameters) - set(ROWS) == others
 
@@ -52,7 +59,7 @@ def test_every_setting_has_a_help_and_what_is_left_open_is_said() -> None:
 def test_names_that_the_help_tells_are_there_and_all_can_be_chosen() -> None:
     for name, registered in (("strategy", STRATEGIES), ("classifier", CLASSIFIERS)):
         assert set(ROWS[name].words) <= set(registered) <= set(ROWS[name].choices())
-        assert all(known in ROWS[name].help for known in ROWS[name].words)
+        assert all(known in ROWS[name].help_with_names for known in ROWS[name].words)
     check_choices({"strategy": "age", "classifier": None, "budget": 3})
     for wrong in ("os:abort", "policy:somewhere.safetensors", "luck"):
         with pytest.raises(UnknownNameError, match="unknown strategy"):
@@ -124,3 +131,22 @@ def test_settings_that_no_session_has_are_refused(record: Any, said: str) -> Non
 
 def test_a_file_with_more_annotators_than_may_be_asked_for_today_is_read() -> None:
     assert SessionSettings.from_dict({"budget": 5, "redundancy": 500}).redundancy == 500
+
+
+@pytest.mark.slow
+def test_a_setting_that_is_added_to_the_record_is_everywhere(tmp_path: Path) -> None:
+    """Three lines in one file of a copy of the package: Python, command line, HTTP, the form and the file have it."""
+    pytest.importorskip("fastapi", reason="needs the studio: pip install 'nodewise[studio]'")
+    shutil.copytree(ROOT / "src" / "nodewise", tmp_path / "nodewise", ignore=shutil.ignore_patterns("__pycache__"))
+    imagined_setting.add(tmp_path / "nodewise")
+    jobs = tmp_path / "jobs"
+    jobs.mkdir()
+    done = subprocess.run(
+        [sys.executable, imagined_setting.__file__, str(jobs)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=jobs,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -31,7 +31,10 @@ refused with a sentence.
 EXAMPLES = 25
 """Random requests of each kind for each operation."""
 NODES = 60
-PLAIN = ("/studio", "/jobs", "/status", "/settings", "/map", "/map/colours", "/report", "/backup", "/disagreements")
+PLAIN = (
+    *("/studio", "/session/settings", "/jobs", "/status", "/settings"),
+    *("/map", "/map/colours", "/report", "/backup", "/disagreements"),
+)
 """What takes no input, so that none can be wrong."""
 RARE = (
     "/preview",

@@ -62,7 +62,7 @@ def setting_option(name: str, help: str | None = None) -> Any:
         metavar=one.metavar or {"count": "N", "name": "NAME"}.get(one.kind),
         min=0.01 if one.kind == "duration" else one.least,
         max=one.most,
-        help=help or one.help,
+        help=help or one.help_with_names,
         show_default=one.unset or True,
     )
 

@@ -98,15 +98,26 @@ class Setting:
             raise InputError(f"a session's {self.name} must be {said}, got {str(value)[:40]!r}")
 
     @property
-    def help_with_default(self) -> str:
-        """The help, with its unit and what is decided where nobody gives a value."""
+    def help_with_names(self) -> str:
+        """The help for who works on this machine: with the names to choose from, and how one's own is named."""
+        if not self.words:
+            return self.help
+        return f"{self.help.removesuffix('.')}: {', '.join(self.words)}, or your own as package.module:Name."
+
+    def with_default(self, help: str) -> str:
+        """A help, with the unit and what is decided where nobody gives a value."""
         unit = " In seconds." if self.kind == "duration" else ""
-        return f"{self.help}{unit} By default {self.unset}." if self.unset else f"{self.help}{unit}"
+        return f"{help}{unit} By default {self.unset}." if self.unset else f"{help}{unit}"
 
     def choices(self) -> dict[str, str]:
         """Every name that may be chosen, and what it means as far as anybody has said."""
         names = self.words if self.more is None else self.more()
         return {name: self.words.get(name, "") for name in names}
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a form needs to ask for it, as JSON can hold it."""
+        shown = ("name", "kind", "default", "help", "unset", "least", "most", "title", "front")
+        return {**{key: getattr(self, key) for key in shown}, "choices": self.choices()}
 
 
 def _no_count(one: Setting, value: object) -> str:
@@ -153,10 +164,13 @@ _STRATEGIES = {
     "kcenter": "spread evenly",
     "age": "uncertain, central and typical",
     "anrmab": "a bandit over three of these",
+    "margin": "where the two likeliest classes are closest",
+    "least-confidence": "where the likeliest class is least sure",
+    "typiclust": "a typical node of each cluster",
+    "featprop": "spread evenly over what neighbours have",
     "policy": "learned on other graphs",
 }
 _CLASSIFIERS = {"views": "in closed form, nothing is trained", "gcn": "the paper's graph network, which is trained"}
-_OWN = "or your own as package.module:Name."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +195,7 @@ class NewSettings:
     )
     strategy: str | Strategy | Policy | None = setting(
         kind="name",
-        help=f"How nodes are chosen: {', '.join(_STRATEGIES)}, {_OWN}",
+        help="How nodes are chosen.",
         unset="gain, or the policy where one is given",
         title="Which rows are asked",
         words=_STRATEGIES,
@@ -195,7 +209,7 @@ class NewSettings:
     )
     classifier: str | Classifier | None = setting(
         kind="name",
-        help=f"What learns from the labels: {', '.join(_CLASSIFIERS)}, {_OWN}",
+        help="What learns from the labels, and predicts the others.",
         unset="the policy's own, else views",
         title="What learns from the labels",
         words=_CLASSIFIERS,
@@ -402,7 +416,7 @@ def takes_settings(function: Function) -> Function:
     for line in (function.__doc__ or "").splitlines():
         indent = line[: len(line) - len(line.lstrip())]
         if line.lstrip().startswith("settings:"):
-            lines += [f"{indent}{one.name}: {one.help_with_default}" for one in rows]
+            lines += [f"{indent}{one.name}: {one.with_default(one.help_with_names)}" for one in rows]
         else:
             lines.append(line)
     function.__doc__ = "\n".join(lines)

@@ -16,6 +16,7 @@ PATHS = {
     "/api/v1/preview": {"post"},
     "/api/v1/session": {"post"},
     "/api/v1/session/open": {"post"},
+    "/api/v1/session/settings": {"get"},
     "/api/v1/cancel": {"post"},
     "/api/v1/jobs": {"get"},
     "/api/v1/jobs/duplicate": {"post"},

@@ -13,7 +13,9 @@ import pytest
 from websockets.sync.client import connect
 
 from nodewise.session import Session
-from nodewise.studio.api.studio_responses import NameResponse, PreviewResponse, StudioResponse
+from nodewise.session.settings import NewSettings, settings_of
+from nodewise.strategies import list_strategies
+from nodewise.studio.api.studio_responses import NameResponse, PreviewResponse, SettingsFormResponse, StudioResponse
 from tests.studio.jobs import EVIL, job
 from tests.studio.serving import API, Client, running
 
@@ -176,6 +178,31 @@ def test_a_session_is_made_from_a_table_of_texts(tmp_path: Path) -> None:
         assert session.settings.redundancy == 2 and session.settings.seed == 7
 
 
+def test_a_session_takes_every_setting_that_the_form_is_told_of(tmp_path: Path) -> None:
+    with running(tmp_path) as client:
+        described = client.look("/session/settings", SettingsFormResponse)["settings"]
+        offered = [one for one in settings_of(NewSettings) if one.title]
+        assert [one["name"] for one in described] == [one.name for one in offered]
+        for told, one in zip(described, offered, strict=True):
+            assert (told["title"], told["help"], told["default"], told["kind"], told["least"]) == (
+                one.title,
+                one.help,
+                one.default,
+                one.kind,
+                one.least,
+            )
+        by_name = {one["name"]: one for one in described}
+        assert set(by_name["strategy"]["choices"]) == set(list_strategies()) and by_name["budget"]["choices"] == {}
+        body = client.get("/api/openapi.json").json()["components"]["schemas"]["Body_new_session_api_v1_session_post"]
+        assert {one.name for one in offered} < set(body["properties"])
+        assert body["properties"]["redundancy"]["maximum"] == 100 and body["properties"]["seed"]["default"] == 0
+        given = {"classifier": "gcn", "strategy": "age", "release_after": 90, "redundancy": 3, "seed": 4, "audit": 1}
+        assert make(client, classes="a;b", **given).status_code == 201
+    with Session.open(tmp_path / "made.nodewise") as session:
+        assert {name: getattr(session.settings, name) for name in given} == given
+        assert session.settings.classes == ("a", "b")
+
+
 def test_a_column_that_nobody_calls_labels_is_shown_and_trains_nothing(tmp_path: Path) -> None:
     table = TABLE.replace("key,body,kind", "key,body,label")
     with running(tmp_path) as client:
@@ -218,6 +245,11 @@ def test_a_session_is_made_from_numbers(tmp_path: Path) -> None:
         ({"budget": 25}, 400, "a budget of 25 is more than the 24 nodes"),
         ({"budget": ""}, 400, "no budget and no classes are given"),
         ({"strategy": "luck"}, 400, "unknown strategy 'luck'"),
+        ({"strategy": "os:abort"}, 400, "unknown strategy 'os:abort'"),
+        ({"strategy": "policy:mine.safetensors"}, 400, "unknown strategy 'policy:mine.safetensors'"),
+        ({"classifier": "os:abort"}, 400, "unknown classifier 'os:abort'"),
+        ({"release_after": 0}, 400, "'release_after'"),
+        ({"redundancy": 101}, 400, "'redundancy'"),
         ({"name": "../made"}, 400, "a session's name has"),
         ({"name": "a/b"}, 400, "a session's name has"),
         ({"name": ".made"}, 400, "a session's name has"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+import re
+from typing import Annotated, Any
 
-from fastapi import Path, Query
+from fastapi import Depends, Form, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
+
+from nodewise.session.settings import NewSettings, Setting, settings_of
 
 __all__ = [
     "Annotator",
@@ -27,6 +31,7 @@ __all__ = [
     "ReleaseRequest",
     "RenameRequest",
     "SessionName",
+    "SettingsForm",
     "SettleRequest",
     "SkipRequest",
     "TellRequest",
@@ -211,3 +216,46 @@ class BudgetRequest(Change):
 
     budget: Annotated[int, Field(ge=1, le=_LARGEST)]
     annotator: Name = "me"
+
+
+_Names = Annotated[str, Field(max_length=20_000)]
+
+
+def _parameter(one: Setting) -> inspect.Parameter:
+    """The part of a form that gives a setting."""
+    kinds: dict[str, Any] = {"count": int, "duration": float, "name": str, "flag": bool, "names": list[_Names]}
+    bounds: dict[str, Any] = {}
+    if one.kind == "count":
+        bounds = {"ge": one.least, "le": one.most or _LARGEST}
+    elif one.kind == "duration":
+        bounds = {"gt": one.least or 0, "le": _LARGEST}
+    elif one.kind == "name":
+        bounds = {"max_length": 100}
+    elif one.kind == "names":
+        bounds = {"max_length": 500}
+    kind = kinds[one.kind] if one.default is not None or one.kind == "names" else kinds[one.kind] | None
+    how = " Repeated, or joined by commas, semicolons or line breaks." if one.kind == "names" else ""
+    return inspect.Parameter(
+        one.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=[] if one.kind == "names" else one.default,
+        annotation=Annotated[kind, Form(description=one.with_default(one.help) + how, **bounds)],
+    )
+
+
+_OFFERED = {one.name: one for one in settings_of(NewSettings) if one.title}
+
+
+async def _settings(**given: Any) -> dict[str, Any]:
+    """The settings of a new session, as `Session.create` takes them."""
+    for name, value in given.items():
+        if _OFFERED[name].kind == "names":
+            parts = [part.strip() for listed in value for part in re.split(r"[,;\n]", listed)]
+            given[name] = [part for part in parts if part] or None
+    return given
+
+
+_settings.__signature__ = inspect.Signature([_parameter(one) for one in _OFFERED.values()])  # type: ignore[attr-defined]
+
+SettingsForm = Annotated[dict[str, Any], Depends(_settings)]
+"""The settings of a new session that the form of a request gives; which there are is `NewSettings`' to say."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,13 +11,15 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from pydantic import Field
 
+from nodewise.session.settings import NewSettings, settings_of
 from nodewise.studio.api.failures import Json
-from nodewise.studio.api.requests import CancelRequest, DuplicateRequest, OpenRequest
+from nodewise.studio.api.requests import CancelRequest, DuplicateRequest, OpenRequest, SettingsForm
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
 from nodewise.studio.api.studio_responses import (
     JobsResponse,
     NameResponse,
     PreviewResponse,
+    SettingsFormResponse,
     StudioResponse,
     TicketResponse,
 )
@@ -60,7 +61,6 @@ _Column = Annotated[str | None, Form(max_length=500)]
 _Encoding = Annotated[str | None, Form(max_length=40, description="how the table is encoded; guessed by default")]
 _Header = Annotated[bool | None, Form(description="whether the first line names the columns; guessed by default")]
 _Text = Annotated[str, Field(max_length=500)]
-_Names = Annotated[str, Field(max_length=20_000)]
 
 
 @router.get("/studio", response_model=StudioResponse, responses=refusals())
@@ -143,10 +143,19 @@ async def preview_upload(
     return Json(await studio.builder.run(Priority.READ, lambda: preview(upload, studio.scratch, encoding, header)))
 
 
+@router.get("/session/settings", response_model=SettingsFormResponse, responses=refusals())
+@permit("owner")
+async def describe_settings(studio: CurrentStudio) -> Json:
+    """Which settings POST /session takes, for a form: each with its title, help, default, bounds and choices."""
+    offered = [one for one in settings_of(NewSettings) if one.title]
+    return Json({"settings": await studio.builder.run(Priority.READ, lambda: [one.as_dict() for one in offered])})
+
+
 @forms.post("/session", status_code=201, response_model=NameResponse, responses=refusals(409, 415, 507))
 @permit("owner")
 async def new_session(
     studio: CurrentStudio,
+    settings: SettingsForm,
     nodes: Annotated[UploadFile, File(description="a CSV file, a row for each node")],
     name: Annotated[str, Form(min_length=1, max_length=100, description="what the session is to be called")],
     edges: Annotated[
@@ -168,16 +177,6 @@ async def new_session(
     id: _Column = None,
     knn: Annotated[int, Form(ge=1, le=1000, description="how many similar rows each row is joined to")] = 10,
     metric: Annotated[Literal["cosine", "euclidean"], Form()] = "cosine",
-    budget: Annotated[
-        int | None, Form(ge=1, le=2**53 - 1, description="labels to ask for; five a class by default")
-    ] = None,
-    classes: Annotated[
-        list[_Names], Form(max_length=500, description="names, repeated or joined by commas, semicolons or line breaks")
-    ] = [],  # noqa: B006
-    audit: Annotated[int, Form(ge=0, le=2**53 - 1)] = 0,
-    strategy: Annotated[str | None, Form(max_length=100)] = None,
-    seed: Annotated[int, Form(ge=0, le=2**53 - 1)] = 0,
-    redundancy: Annotated[int, Form(ge=1, le=100)] = 1,
     encoding: _Encoding = None,
     header: _Header = None,
     ticket: Annotated[
@@ -191,19 +190,12 @@ async def new_session(
 
     How far it is goes over the websocket meanwhile.
     """
-    named = [part.strip() for listed in classes for part in re.split(r"[,;\n]", listed) if part.strip()]
-    options = {
-        "budget": budget,
-        "classes": named or None,
-        "audit": audit,
-        "strategy": strategy,
-        "seed": seed,
-        "redundancy": redundancy,
-    }
     if label:
-        options["use_labels"] = None if labels_as is None else labels_as == "given"
+        settings["use_labels"] = None if labels_as is None else labels_as == "given"
     columns = tuple(column for column in text if column)
-    new = NewSession(name.strip(), columns, label, id, knn, metric, encoding, header, studio.settings.pictures, options)
+    new = NewSession(
+        name.strip(), columns, label, id, knn, metric, encoding, header, studio.settings.pictures, settings
+    )
     table = Upload(nodes.filename or "", nodes.file)
     # A browser sends an empty file of no name for a field that was left empty.
     ends = (

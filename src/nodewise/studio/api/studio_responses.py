@@ -6,9 +6,18 @@ from typing import Literal
 
 from pydantic import Field
 
+from nodewise.session.settings import Kind
 from nodewise.studio.api.responses import Response
 
-__all__ = ["JobsResponse", "NameResponse", "PreviewResponse", "SettingsResponse", "StudioResponse", "TicketResponse"]
+__all__ = [
+    "JobsResponse",
+    "NameResponse",
+    "PreviewResponse",
+    "SettingsFormResponse",
+    "SettingsResponse",
+    "StudioResponse",
+    "TicketResponse",
+]
 
 
 class OpenSession(Response):
@@ -86,6 +95,27 @@ class PreviewResponse(Response):
     encoding: str = Field(description="what it was read as: an encoding, parquet, or graph")
     header: bool = Field(description="whether the first line was taken for the columns' names")
     form: Literal["table", "graph"]
+
+
+class SettingDescription(Response):
+    """A setting that a new session may be given."""
+
+    name: str
+    kind: Kind = Field(description="a duration is in seconds")
+    default: bool | int | float | str | None = Field(description="null: it is left open")
+    help: str
+    unset: str = Field(description="what is decided where it is left open, in words")
+    least: float | None
+    most: int | None
+    title: str
+    front: bool = Field(description="whether a form shows it at once")
+    choices: dict[str, str] = Field(description="names, and what they mean as far as anybody has said")
+
+
+class SettingsFormResponse(Response):
+    """What a form for a new session asks for, in order."""
+
+    settings: list[SettingDescription]
 
 
 class NameResponse(Response):

@@ -2,30 +2,20 @@
 
 import { h, icon, show } from "./dom.js";
 
-const STRATEGIES = [
-  ["", "automatic: the shipped policy, or AGE on very dense or sparse graphs"],
-  ["policy", "policy: learned on other graphs"],
-  ["age", "age: uncertain, central and typical"],
-  ["uncertainty", "uncertainty: where the classifier is least sure"],
-  ["centrality", "centrality: the best connected"],
-  ["coreset", "coreset: far from what is known"],
-  ["kcenter", "kcenter: spread evenly"],
-  ["anrmab", "anrmab: a bandit over three of these"],
-  ["random", "random: by chance"],
-];
-
 /**
  * @param {File} file the table.
  * @param {object} table the answer of /preview.
+ * @param {object[]} settings what a new session may be given: the answer of /session/settings.
  * @param {string[]} taken names of sessions that there are.
  * @param {(form: FormData, name: string) => void} create called with what to send.
  * @param {{encoding?: string, header?: string}} reading how the table is to be read, where that was chosen.
  */
-export function creationForm(file, table, taken, create, reading = {}) {
+export function creationForm(file, table, settings, taken, create, reading = {}) {
   const names = table.columns.map((column) => column.name);
   let edges = null;
   const graphs = table.form === "graph";
   const likely = table.guess.label ? null : (table.columns.find((column) => column.kind === "label")?.name ?? null);
+  /** @type {Record<string, any>} */
   const fields = {
     name: input("name", "text", freeName(file.name, taken), { maxlength: "80", required: true }),
     text: manyOf(
@@ -47,20 +37,6 @@ export function creationForm(file, table, taken, create, reading = {}) {
       ],
       labelledShare(table, table.guess.label) === 1 ? "key" : "given",
     ),
-    classes: h("textarea", {
-      id: "classes",
-      name: "classes",
-      rows: "2",
-      placeholder: "for example: spam, fine",
-      autocomplete: "off",
-    }),
-    budget: input("budget", "number", Math.max(1, Math.min(50, Math.floor(table.rows / 4))), {
-      min: "1",
-      max: table.rows,
-      required: true,
-    }),
-    audit: input("audit", "number", table.rows >= 200 ? 20 : 0, { min: "0", max: table.rows, required: true }),
-    strategy: select("strategy", STRATEGIES, ""),
     knn: input("knn", "number", Math.max(1, Math.min(10, table.rows - 1)), { min: "1", max: "200" }),
     metric: select(
       "metric",
@@ -70,8 +46,24 @@ export function creationForm(file, table, taken, create, reading = {}) {
       ],
       "cosine",
     ),
-    redundancy: input("redundancy", "number", 1, { min: "1", max: "50" }),
-    seed: input("seed", "number", 0, { min: "0" }),
+  };
+  const suggested = {
+    budget: { value: Math.max(1, Math.min(50, Math.floor(table.rows / 4))), max: table.rows, required: true },
+    audit: { value: table.rows >= 200 ? 20 : 0, max: table.rows },
+  };
+  for (const one of settings) fields[one.name] = settingField(one, suggested[one.name]);
+  /** Rows for some of the settings: numbers two by two, everything else alone. */
+  const rows = (some) => {
+    const [numbers, others] = [some.filter(isNumber), some.filter((one) => !isNumber(one))];
+    return [
+      others.map((one) => [row(fields[one.name], one.title, hintOf(one)), one.name === "classes" && twice]),
+      numbers.length > 0 &&
+        h(
+          "div",
+          { class: "pair" },
+          numbers.map((one) => row(fields[one.name], one.title, hintOf(one))),
+        ),
+    ];
   };
   const near = h(
     "div",
@@ -137,22 +129,7 @@ export function creationForm(file, table, taken, create, reading = {}) {
       ),
     ),
     keyRow,
-    row(
-      fields.classes,
-      "Classes",
-      "Separated by commas, semicolons or line breaks. More can be added at any time, so this may stay empty.",
-    ),
-    twice,
-    h(
-      "div",
-      { class: "pair" },
-      row(fields.budget, "Budget: labels to spend", "How many rows you are willing to label; it can be raised later."),
-      row(
-        fields.audit,
-        "Audit: rows drawn at random, on top",
-        "Their labels train nothing, so they tell how accurate the predictions are, without bias. 0 for none.",
-      ),
-    ),
+    rows(settings.filter((one) => one.front)),
     row(fields.name, "Name of the session", "Its file gets this name."),
     h(
       "details",
@@ -161,20 +138,10 @@ export function creationForm(file, table, taken, create, reading = {}) {
       h(
         "div",
         { class: "more-body" },
-        row(fields.strategy, "Which rows are asked", ""),
         zone,
         near,
-        h(
-          "div",
-          { class: "pair" },
-          row(fields.id, "Column that names a row", "Needed if edges are given."),
-          row(
-            fields.redundancy,
-            "Labels for each node",
-            "Above 1: each row is asked of several people, and disagreements are shown.",
-          ),
-        ),
-        row(fields.seed, "Seed", "The same seed asks the same nodes for the same answers."),
+        row(fields.id, "Column that names a row", "Needed if edges are given."),
+        rows(settings.filter((one) => !one.front)),
       ),
     ),
     h("div", { class: "buttons" }, h("button", { class: "primary big", id: "create" }, "Make the session")),
@@ -193,7 +160,8 @@ function packed(file, edges, fields, reading) {
   for (const [name, value] of Object.entries(reading)) if (value !== undefined) form.append(name, value);
   for (const box of fields.text.querySelectorAll("input:checked")) form.append("text", box.value);
   for (const [name, field] of Object.entries(fields)) {
-    const value = name === "text" ? "" : field.value.trim();
+    let value = name === "text" ? "" : field.value.trim();
+    if (value !== "" && field.dataset.factor) value = String(Number(value) * Number(field.dataset.factor));
     if (
       value === "" ||
       (edges && (name === "knn" || name === "metric")) ||
@@ -203,6 +171,50 @@ function packed(file, edges, fields, reading) {
     form.append(name, value);
   }
   return form;
+}
+
+const isNumber = (one) => one.kind === "count" || one.kind === "duration";
+
+const hintOf = (one) =>
+  one.kind === "names" ? `${one.help} Separated by commas, semicolons or line breaks.` : one.help;
+
+/**
+ * What a setting is given in.
+ * @param {object} one the setting, as the studio describes it.
+ * @param {object} [suggested] what suits this table: a value, the most that it can be.
+ */
+function settingField(one, suggested = {}) {
+  if (one.kind === "names")
+    return h("textarea", {
+      id: one.name,
+      name: one.name,
+      rows: "2",
+      placeholder: "for example: spam, fine",
+      autocomplete: "off",
+    });
+  const open = ["", `automatic: ${one.unset}`];
+  if (one.kind === "flag")
+    return select(one.name, [open, ["true", "yes"], ["false", "no"]], one.default === null ? "" : String(one.default));
+  const choices = Object.entries(one.choices);
+  if (choices.length > 0)
+    return select(
+      one.name,
+      [
+        ...(one.default === null ? [open] : []),
+        ...choices.map(([name, words]) => [name, words ? `${name}: ${words}` : name]),
+      ],
+      one.default ?? "",
+    );
+  if (!isNumber(one)) return input(one.name, "text", one.default ?? "", {});
+  const factor = one.kind === "duration" ? 60 : 1; // people give minutes
+  const value = suggested.value ?? (one.default === null ? "" : one.default / factor);
+  const limits = {
+    ...(one.kind === "duration" ? { min: "0.1", step: "any" } : one.least !== null && { min: String(one.least) }),
+    ...(one.most !== null && { max: String(one.most) }),
+  };
+  const field = input(one.name, "number", value, { ...limits, required: one.default !== null, ...suggested, value });
+  if (factor !== 1) field.dataset.factor = String(factor);
+  return field;
 }
 
 /** The first two names that differ by a slip of the finger, or null; other numbers are other names. */

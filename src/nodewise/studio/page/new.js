@@ -94,7 +94,7 @@ async function preview(file, reading = {}) {
   form.append("nodes", file);
   for (const [name, value] of Object.entries(reading)) if (value !== undefined) form.append(name, value);
   try {
-    const table = await upload("/preview", form);
+    const [table, { settings }] = await Promise.all([upload("/preview", form), get("/session/settings")]);
     show(
       parts.chosen,
       h(
@@ -107,7 +107,7 @@ async function preview(file, reading = {}) {
       table.form === "table" && howRead(file, table, reading),
       columns(table),
     );
-    show(parts.form, creationForm(file, table, studio.sessions, create, reading));
+    show(parts.form, creationForm(file, table, settings, studio.sessions, create, reading));
     announce(`${file.name}: ${count(table.rows, "row")}, ${count(table.columns.length, "column")}`);
   } catch (error) {
     show(parts.chosen);

@@ -125,7 +125,9 @@ def create_session(
         InputError: the tables, or what is to be made of them, are wrong; says what to do.
     """
     from nodewise.session import Session
+    from nodewise.session.settings import check_choices
 
+    check_choices(new.options or {})
     path = folder / f"{new.name}{ENDING}"
     if path.exists() or path.is_symlink():
         raise ConflictError(f"there is a session {new.name!r} already: give the new one another name, or open that one")
