@@ -13,6 +13,7 @@ are imported does not count, and then once more, watched.
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import re
 import sys
@@ -33,7 +34,7 @@ from nodewise.policy import load_policy
 
 PACKAGE = Path(nw.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
-LIMIT = 25
+LIMIT = 30
 
 
 def write_csv(folder: Path) -> None:
@@ -121,11 +122,10 @@ def passages() -> dict[str, list[str]]:
     return lists
 
 
-def first_line(file: str) -> str:
-    """What a module says it is."""
-    text = (PACKAGE / file).read_text(encoding="utf-8")
-    match = re.match(r'r?"""(.*?)(?:\n|""")', text)
-    return match[1].rstrip(".") if match else ""
+def summary(file: str) -> str:
+    """What a module says it is: the first paragraph of its docstring, on one line."""
+    text = ast.get_docstring(ast.parse((PACKAGE / file).read_text(encoding="utf-8"))) or ""
+    return " ".join(text.partition("\n\n")[0].split()).rstrip(".")
 
 
 def main() -> None:
@@ -137,7 +137,7 @@ def main() -> None:
     for name, files in lists.items():
         ground = sum(file.startswith("ground/") for file in files)
         print(f"{name}: {len(files)} files, {ground} of them the ground's (at most {LIMIT} is the goal)")
-        rows = [f"{number}. `{file}`: {first_line(file)}" for number, file in enumerate(files, start=1)]
+        rows = [f"{number}. `{file}`: {summary(file)}" for number, file in enumerate(files, start=1)]
         print(*rows, sep="\n", end="\n\n")
         block = f"<!-- {name} -->\n" + "\n".join(rows) + f"\n<!-- /{name} -->"
         text = re.sub(rf"<!-- {name} -->.*?<!-- /{name} -->", lambda _, block=block: block, text, flags=re.DOTALL)  # type: ignore[misc]

@@ -29,7 +29,6 @@ add_module_names = False
 html_math_renderer = "drawn"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
 napoleon_numpy_docstring = False
 napoleon_attr_annotations = False
 copybutton_exclude = ".linenos, .gp, .go"

@@ -239,6 +239,12 @@ def test_the_package_holds_nothing_but_the_rooms() -> None:
     assert parts >= DOORS | {"ground", "graph", "datasets", "cli"}
 
 
+def test_every_room_has_a_row_on_the_page() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", text, flags=re.MULTILINE)
+    assert sorted(rows) == sorted(EDGES)
+
+
 def test_a_room_imports_only_the_rooms_it_may() -> None:
     wrong = []
     for path in SOURCES:

@@ -108,7 +108,9 @@ class Session:
             candidates: the nodes that may be asked; all by default.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
-            reporter: told what was decided. wait, clock: as for `open`.
+            reporter: told what was decided.
+            wait: as for `open`.
+            clock: as for `open`.
 
         Raises:
             InputError: something given is wrong; says what to do.
@@ -140,9 +142,10 @@ class Session:
         """Go on with a session.
 
         Args:
-            path: its file. classifier, strategy: those that it was begun with, where they are your own: opening a file
-            imports no code. A name, such as
-                ``package.module:Name``, is made with the settings that the session was begun with.
+            path: its file.
+            classifier: the one that it was begun with, where it is your own: opening a file imports no code. A name,
+                such as ``package.module:Name``, is made with the settings that the session was begun with.
+            strategy: the same for the strategy.
             wait: seconds to wait for another process that is writing to it.
             clock: tells the time.
             reporter: told, when the classifier is first needed, where its code or the strategy's has changed since the
@@ -251,7 +254,10 @@ class Session:
 
         Args:
             nodes: indices or names.
-            label: a class's name for all, or one for each. annotator, new_class, overrule: as for `tell`.
+            label: a class's name for all, or one for each.
+            annotator: as for `tell`.
+            new_class: as for `tell`.
+            overrule: as for `tell`.
 
         Returns:
             The number of the event in the log.
