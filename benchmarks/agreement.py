@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodewise.evaluation.comparison import Entry, ResultTable
+from nodewise.evaluation.results.tables import Entry, ResultTable
 
 __all__ = ["Cell", "agreement_table", "compared_cells", "far_table", "lead_counts"]
 

@@ -21,8 +21,8 @@ import numpy as np
 from nodewise.classifiers import Views
 from nodewise.classifiers.views import construction, posterior
 from nodewise.datasets import load_graph
-from nodewise.evaluation.plots import new_figure, save_figure
-from nodewise.evaluation.statistics import rank_strategies
+from nodewise.evaluation.results.plots import new_figure, save_figure
+from nodewise.evaluation.results.statistics import rank_strategies
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.files import write_json
 from nodewise.strategies import gain

@@ -32,10 +32,13 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.evaluation.task import Chunk, ChunkKey, ChunkStore, Identity
+from nodewise.classifiers import Gcn
+from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import Chunk, GraphReference, Task
 from nodewise.graph import Graph, read_graph, write_graph
 from nodewise.ground.errors import NodewiseError
 from nodewise.session import Session
+from nodewise.strategies import Random
 
 __all__ = ["KINDS", "Case", "Originals", "play"]
 
@@ -79,23 +82,11 @@ class Originals:
 
     def _keep_chunk(self) -> None:
         """A chunk of a comparison, as the store keeps it."""
-        who = Identity("random", "{}", "0123", True)
-        self.key = ChunkKey(
-            "g",
-            "0123",
-            "raw",
-            who,
-            Identity("gcn", "{}", "4567", True),
-            budget=5,
-            seed=0,
-            device="cpu",
-            first=0,
-            runs=4,
-        )
+        self.task = Task(GraphReference("g", "0123"), Gcn(), Random(), (5,), seed=0, first=0, runs=4)
         chance = np.random.default_rng(1)
         queries = np.stack([chance.permutation(60)[:5] for _ in range(4)])
         self.chunk = Chunk(100 * chance.random(4), 100 * chance.random(4), queries, 0.5)
-        ChunkStore(self.folder / "chunks").save(self.key, self.chunk)
+        ChunkStore(self.folder / "chunks").save(self.task, 5, self.chunk)
 
     def _keep_journal(self) -> None:
         """A session in the middle of a write, with the journal that takes it back."""
@@ -357,10 +348,10 @@ class Case:
 
     def _read_chunk(self, folder: Path) -> str:
         """A damaged chunk, or one that was edited: given back as it was, or not at all, which has it computed anew."""
-        key, chunk, chance = self._originals.key, self._originals.chunk, self._chance
-        path = folder / key.path
+        task, chunk, chance = self._originals.task, self._originals.chunk, self._chance
+        path = folder / task.path(5)
         path.parent.mkdir(parents=True)
-        content = bytearray((self._originals.folder / "chunks" / key.path).read_bytes())
+        content = bytearray((self._originals.folder / "chunks" / task.path(5)).read_bytes())
         if chance.random() < 0.3:
             record = json.loads(content)
             place = chance.choice([record, record["key"]])
@@ -371,7 +362,7 @@ class Case:
         else:
             chance.choice((bits, byte_runs, cut, cells))(content, chance)
         path.write_bytes(content)
-        found = ChunkStore(folder).load(key)
+        found = ChunkStore(folder).load(task, 5)
         if found is None:
             return "refused"
         same = all(

@@ -28,7 +28,8 @@ import numpy as np
 
 import nodewise as nw
 from nodewise.datasets import synthetic_graph
-from nodewise.evaluation.comparison import score_table, to_markdown
+from nodewise.evaluation.results.comparison import score_table
+from nodewise.evaluation.results.tables import to_markdown
 from nodewise.graph import write_graph
 from nodewise.policy import load_policy
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.evaluation.plots import colour_of, new_figure, save_figure
+from nodewise.evaluation.results.plots import colour_of, new_figure, save_figure
 from nodewise.policy import load_policy, shipped_policies
 
 HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.agreement import agreement_table, compared_cells, far_table, lead_counts
 from benchmarks.readings import fill_reading
-from nodewise.evaluation.comparison import to_markdown
+from nodewise.evaluation.results.tables import to_markdown
 from nodewise.experiments.gpa.experiments import EXPERIMENTS
 from nodewise.experiments.gpa.figures import draw_figure
 from nodewise.experiments.gpa.numbers import paper_statement

@@ -17,9 +17,7 @@ import pytest
 from nodewise.classifiers.views import views
 from nodewise.datasets import synthetic_graph
 from nodewise.environment import SplitSizes
-from nodewise.evaluation import evaluate
-from nodewise.evaluation.compare import Contest, Method, compare
-from nodewise.evaluation.task import ChunkStore
+from nodewise.evaluation import ChunkStore, Contest, Method, compare, evaluate
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Note, Progress
@@ -113,7 +111,7 @@ def test_a_damaged_file_is_played_again(tmp_path: Path) -> None:
 def test_a_kill_loses_at_most_the_chunk_in_progress(tmp_path: Path) -> None:
     code = (
         "from tests.evaluation.test_compare import contest\n"
-        "from nodewise.evaluation.compare import compare\nfrom nodewise.evaluation.task import ChunkStore\n"
+        "from nodewise.evaluation import ChunkStore, compare\n"
         f"compare([contest('random', runs=2000, budgets=(4,))], device='cpu', store=ChunkStore({str(tmp_path)!r}))\n"
     )
     root = Path(__file__).parents[2]
@@ -213,7 +211,7 @@ def test_methods_as_the_command_line_writes_them(
 ) -> None:
     method = Method.of(text)
     assert method.name == name
-    assert (method.make().name, dict(method.make().identity())) == (strategy, identity)
+    assert (method.resolved.name, dict(method.resolved.identity())) == (strategy, identity)
 
 
 @pytest.mark.parametrize("text", ["age:1/2", "age:a/b/c", "random:3", "policy:"])

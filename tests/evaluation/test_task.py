@@ -4,7 +4,6 @@ are not believed.
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,23 +17,14 @@ from nodewise.classifiers import Gcn, make_classifier
 from nodewise.contracts import Classifier, Learner, Observation, Strategy
 from nodewise.datasets import synthetic_graph
 from nodewise.environment import Environment, SplitSizes, TestNodes, draw_splits, rollout
-from nodewise.evaluation.task import (
-    Chunk,
-    ChunkKey,
-    ChunkStore,
-    GraphReference,
-    Player,
-    Task,
-    default_splits,
-    play,
-)
+from nodewise.evaluation.engine import LocalEngine
+from nodewise.evaluation.task import Chunk, GraphReference, Task
 from nodewise.graph import Graph, preprocess, write_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
-from nodewise.ground.identity import identity_of
 from nodewise.policy import Policy
-from nodewise.strategies import STRATEGIES, Learned, Random, make_strategy
+from nodewise.strategies import STRATEGIES, Learned, make_strategy
 from tests.learners import learner
 
 RUNS = 3
@@ -63,9 +53,9 @@ def task(graph: Graph, strategy: Strategy, *budgets: int, **more: Any) -> Task:
 
 
 def played(graph: Graph, one: Task) -> dict[int, Chunk]:
-    player = Player()
-    player.hold(graph, one.graph)
-    return player.play(one)
+    engine = LocalEngine()
+    engine.prepare(graph, one.graph, one.device)
+    return engine.play_one(one)
 
 
 def by_hand(
@@ -183,44 +173,24 @@ def test_budgets_below_one_are_refused(wrong: tuple[int, ...]) -> None:
         task(small(), make_strategy("random"), *wrong)
 
 
-def test_a_player_gives_the_same_however_often_and_in_whatever_order_it_plays() -> None:
-    graph = small()
-    player, tasks = (
-        Player(),
-        [
-            task(graph, make_strategy(name), 4, first=first)
-            for name in ("random", "age", "coreset")
-            for first in (0, RUNS)
-        ],
-    )
-    player.hold(graph, tasks[0].graph)
-    alone = [played(graph, one)[4] for one in tasks]
-    for order in (range(6), reversed(range(6))):
-        for number in order:
-            chunk = player.play(tasks[number])[4]
-            assert np.array_equal(chunk.micro_f1, alone[number].micro_f1) and np.array_equal(
-                chunk.queries, alone[number].queries
-            )
-
-
 def test_a_task_can_be_pickled_and_finds_its_graph_by_itself(tmp_path: Path) -> None:
     write_graph(small(), tmp_path / "small.npz")
     graph = preprocess(small(), "unit")
     for name in ("random", "policy", "age"):
         one = Task(GraphReference.of(graph, tmp_path / "small.npz"), Gcn(), strategy_named(name), (4,), 7, 0, RUNS)
         again = pickle.loads(pickle.dumps(one))
-        assert again.key(4) == one.key(4)
-        assert np.array_equal(play(again)[4].micro_f1, played(graph, one)[4].micro_f1)
+        assert again.key(4) == one.key(4) and again.path(4) == one.path(4)
+        assert np.array_equal(LocalEngine().play_one(again)[4].micro_f1, played(graph, one)[4].micro_f1)
 
 
 def test_a_graph_that_is_not_to_be_had_or_has_changed_is_told(tmp_path: Path) -> None:
     one = task(small(), make_strategy("random"), 4)
     with pytest.raises(InputError, match="lies in another process's memory: write it to a file"):
-        Player().play(one)
+        LocalEngine().play_one(one)
     write_graph(synthetic_graph(nodes=90, classes=3, mean_degree=6, features=8, seed=4), tmp_path / "small.npz")
     moved = Task(GraphReference.of(small(), tmp_path / "small.npz"), Gcn(), make_strategy("random"), (4,), 7, 0, RUNS)
     with pytest.raises(InputError, match="has changed since the work began"):
-        Player().play(moved)
+        LocalEngine().play_one(moved)
 
 
 def test_the_key_holds_all_that_the_numbers_depend_on() -> None:
@@ -240,18 +210,9 @@ def test_the_key_holds_all_that_the_numbers_depend_on() -> None:
         Task(GraphReference.of(graph), Gcn(), make_strategy("random"), (4,), 8, 0, RUNS),
         Task(GraphReference.of(graph), Gcn(), make_strategy("random"), (4,), 7, 0, RUNS + 1),
     ]
-    paths = [base.key(4).path, base.key(5).path, *(one.key(4).path for one in others)]
+    paths = [base.path(4), base.path(5), *(one.path(4) for one in others)]
     assert len(set(paths)) == len(paths)
-    assert task(graph, make_strategy("random"), 4, classifier=make_classifier("gcn")).key(4).path == base.key(4).path
-
-
-def test_a_graph_of_the_protocol_has_its_own_split_sizes() -> None:
-    edges = [[0, 1], [1, 2]]
-    assert default_splits(Graph.build(edges, 85, y=np.arange(85) % 3, name="reddit-case-study")) == SplitSizes(20, 20)
-    assert default_splits(Graph.build(edges, 86, y=np.arange(86) % 3, name="reddit-case-study")) is None, (
-        "another graph of that name"
-    )
-    assert default_splits(Graph.build(edges, 85, y=np.arange(85) % 3, name="mine")) is None
+    assert task(graph, make_strategy("random"), 4, classifier=make_classifier("gcn")).path(4) == base.path(4)
 
 
 @pytest.mark.gpu
@@ -278,41 +239,3 @@ def test_a_snapshot_on_a_gpu_leaves_buffers_in_place() -> None:
     assert not torch.allclose(before, runs.logits())
     runs.restore(kept)
     assert torch.allclose(before, runs.logits(), atol=1e-5) and runs.w0.data_ptr() == place
-
-
-def key() -> ChunkKey:
-    return ChunkKey(
-        "g", "f", "raw", identity_of(Random()), identity_of(Gcn()), budget=2, seed=0, device="cpu", first=0, runs=2
-    )
-
-
-def kept(folder: Path) -> Path:
-    ChunkStore(folder).save(
-        key(), Chunk(np.array([50.0, 60.0]), np.array([40.0, 50.0]), np.array([[3, 1], [0, 2]]), 0.1)
-    )
-    return folder / key().path
-
-
-def test_a_chunk_is_read_as_it_was_kept(tmp_path: Path) -> None:
-    kept(tmp_path)
-    chunk = ChunkStore(tmp_path).load(key())
-    assert chunk is not None and chunk.micro_f1.tolist() == [50, 60] and chunk.queries.tolist() == [[3, 1], [0, 2]]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("micro_f1", [1e9, 60.0]),
-        ("micro_f1", [float("nan"), 60.0]),
-        ("macro_f1", [-1.0, 60.0]),
-        ("micro_f1", [50.0]),
-        ("queries", [[3, 3], [0, 2]]),
-        ("queries", [[3], [0]]),
-        ("queries", [[-1, 1], [0, 2]]),
-        ("seconds", -1),
-    ],
-)
-def test_an_edited_chunk_is_played_again(tmp_path: Path, name: str, value: object) -> None:
-    path = kept(tmp_path)
-    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
-    assert ChunkStore(tmp_path).load(key()) is None

@@ -20,7 +20,7 @@ import pytest
 import nodewise as nw
 from nodewise.classifiers import Gcn, list_classifiers, make_classifier
 from nodewise.cli import main
-from nodewise.evaluation.task import Player
+from nodewise.evaluation.engine import LocalEngine
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Event, Warned
@@ -187,8 +187,13 @@ def test_evaluate(mine: ModuleType) -> None:
 
 def test_a_corrected_strategy_gives_no_stale_score(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[str] = []
-    play = Player.play
-    monkeypatch.setattr(Player, "play", lambda player, task: (played.append(task.strategy.name), play(player, task))[1])
+    play = LocalEngine.play_one
+
+    def count(engine: LocalEngine, task: Any, report: Any) -> Any:
+        played.append(task.strategy.name)
+        return play(engine, task, report)
+
+    monkeypatch.setattr(LocalEngine, "play_one", count)
 
     def scores(module: ModuleType) -> np.ndarray:
         played.clear()
@@ -242,15 +247,15 @@ def test_a_comparison_goes_on_where_it_was_stopped(
         "device": "cpu",
         "store": tmp_path / "kept",
     }
-    play, count = Player.play, [0]
+    play, count = LocalEngine.play_one, [0]
 
-    def stop_at_the_third(player: Player, task: Any) -> Any:
+    def stop_at_the_third(engine: LocalEngine, task: Any, report: Any) -> Any:
         count[0] += 1
         if count[0] == 3:
             raise Stopped
-        return play(player, task)
+        return play(engine, task, report)
 
-    monkeypatch.setattr(Player, "play", stop_at_the_third)
+    monkeypatch.setattr(LocalEngine, "play_one", stop_at_the_third)
     with pytest.raises(Stopped):
         nw.compare(graph(), [mine.Margin()], **how)
     assert len(list((tmp_path / "kept").rglob("*.json"))) == 2

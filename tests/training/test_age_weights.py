@@ -9,8 +9,9 @@ import pytest
 from nodewise.classifiers import Gcn
 from nodewise.datasets import default_budget
 from nodewise.environment import draw_splits
-from nodewise.evaluation import GraphReference, Player, Task
-from nodewise.evaluation.task import _digest
+from nodewise.evaluation import GraphReference, Task
+from nodewise.evaluation.engine import LocalEngine
+from nodewise.evaluation.store import chunk_digest
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
@@ -64,10 +65,10 @@ def test_a_grids_scores_are_those_of_age_with_these_parameters() -> None:
     found = search_age_weights(
         graph, **{**SMALL, "basefs": (0.8,), "runs": 1, "basef_runs": 2, "parts": 1}, features="raw"
     )
-    player, reference = Player(), GraphReference.of(graph)
-    player.hold(graph, reference)
+    engine = LocalEngine()
+    reference, _ = engine.prepare(graph, GraphReference.of(graph), "cpu")
     task = Task(reference, Gcn(), Age(basef=[0.8, 0.8]), (4,), 0, 0, 2, score_on="validation")
-    assert found.basef_scores == (round(float(player.play(task)[4].micro_f1.mean()), 4),)
+    assert found.basef_scores == (round(float(engine.play_one(task)[4].micro_f1.mean()), 4),)
 
 
 def test_several_budgets_are_searched_in_one_go() -> None:
@@ -109,7 +110,7 @@ def test_a_killed_search_goes_on_with_nothing_done_twice(tmp_path: Path) -> None
     for path in kept():  # what the files hold is taken, not played again
         record = json.loads(path.read_text())
         record["micro_f1"] = [0.0] * len(record["micro_f1"])
-        path.write_text(json.dumps({**record, "digest": _digest(record)}))
+        path.write_text(json.dumps({**record, "digest": chunk_digest(record)}))
     assert max(search_age_weights(block_graph(), **SMALL, store=tmp_path).scores) == 0
     first.write_text(first.read_text()[:100])  # torn
     assert max(search_age_weights(block_graph(), **SMALL, store=tmp_path).scores) > 0

@@ -14,8 +14,7 @@ from nodewise.ground.errors import InputError
 from nodewise.session.settings import Kind, NewSettings, settings_of
 
 if TYPE_CHECKING:
-    from nodewise.evaluation.compare import Engine
-    from nodewise.ground.events import Reporter
+    from nodewise.evaluation.engine import Engine
 
 __all__ = [
     "AddressOption",
@@ -218,20 +217,18 @@ def with_json_value(arguments: Sequence[str]) -> list[str]:
     return given
 
 
-def open_engine(
-    engine: str, address: str | None, gpus_per_task: float, reporter: Reporter
-) -> AbstractContextManager[Engine]:
+def open_engine(engine: str, address: str | None, gpus_per_task: float) -> AbstractContextManager[Engine]:
     """The engine that the options choose; the connection that it makes is closed with it.
 
     Raises:
         InputError: options of one engine were given for another, or Ray is not installed.
     """
-    from nodewise.evaluation.compare import LocalEngine
+    from nodewise.evaluation.engine import LocalEngine
 
     if engine == "ray":
         from nodewise.cluster import RayEngine
 
-        return RayEngine(address, gpus_per_task, reporter)
+        return RayEngine(address, gpus_per_task)
     for option, given in (("--address", address), ("--gpus-per-task", gpus_per_task or None)):
         if given is not None:
             raise InputError(f"{option} {given} is for --engine ray: add that, or leave {option} out")

@@ -1,7 +1,7 @@
 """Tasks on a Ray cluster: many chunks at a time, on many machines."""
 
 from nodewise.cluster.engine import RayEngine
-from nodewise.evaluation.compare import ENGINES
+from nodewise.evaluation.engine import ENGINES
 
 __all__ = ["RayEngine"]
 

@@ -20,8 +20,9 @@ from nodewise.datasets import data_folder
 from nodewise.datasets.load import find_info
 from nodewise.evaluation.task import Chunk, GraphReference, Task
 from nodewise.graph import Graph, write_graph
+from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import ClusterError, InputError, NodewiseError
-from nodewise.ground.events import Reporter, Silent, Warned
+from nodewise.ground.events import Reporter, Warned
 
 __all__ = ["RayEngine"]
 
@@ -46,15 +47,14 @@ class RayEngine:
         address: ``HOST:PORT``, ``ray://HOST:PORT`` or ``"auto"``; None: ``RAY_ADDRESS``, else a cluster of this machine
             alone.
         gpus_per_task: share of a GPU for each task, such as 0.5; 0: tasks run on the CPU.
-        reporter: told what a user should know.
     """
 
     address: str | None = None
     gpus_per_task: float = 0.0
-    reporter: Reporter = field(default_factory=Silent)
     _graphs: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
     _open: ExitStack | None = field(default=None, init=False, repr=False)
     _alone: bool = field(default=False, init=False, repr=False)
+    _sized: tuple[str, GraphTensors] | None = field(default=None, init=False, repr=False)
     _heard: SimpleQueue[str] = field(default_factory=SimpleQueue, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -90,11 +90,16 @@ class RayEngine:
             f"unknown device {name!r} for a cluster: use auto, cpu or cuda, with --gpus-per-task for the GPU"
         )
 
-    def share(self, graph: Graph, reference: GraphReference, folder: Path | None) -> GraphReference:
-        """A reference that workers can load: by name or absolute path.
+    def prepare(
+        self, graph: Graph, reference: GraphReference, device: str, folder: Path | None
+    ) -> tuple[GraphReference, GraphTensors]:
+        """A reference that workers can load, and the graph's tensors, on this machine's CPU."""
+        if self._sized is None or self._sized[0] != graph.fingerprint:
+            self._sized = (graph.fingerprint, GraphTensors(graph, "cpu"))
+        return self._shared(graph, reference, folder), self._sized[1]
 
-        A graph that lies in memory is written to a file beside the chunks.
-        """
+    def _shared(self, graph: Graph, reference: GraphReference, folder: Path | None) -> GraphReference:
+        """The graph by name or absolute path; one that lies in memory is written to a file beside the chunks."""
         if reference.source is None:
             return replace(reference, source=str(self._written(graph, folder)))
         path = Path(reference.source).expanduser()
@@ -113,7 +118,7 @@ class RayEngine:
             write_graph(graph, path)
         return path
 
-    def play(self, tasks: Iterable[Task]) -> Generator[tuple[Task, dict[int, Chunk]], None, None]:
+    def play(self, tasks: Iterable[Task], report: Reporter) -> Generator[tuple[Task, dict[int, Chunk]], None, None]:
         """Each task's chunks, as they are done."""
         waiting = iter(tasks)
         first = next(waiting, None)
@@ -126,7 +131,7 @@ class RayEngine:
             self._open.enter_context(connected(self.address, self._heard.put))
         with connected(self.address, self._heard.put) as ray:
             check_machines(ray)
-            room = self._room(ray)
+            room = self._room(ray, report)
             remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_task, max_retries=RETRIES, retry_exceptions=False)(
                 play_packed
             )
@@ -140,7 +145,7 @@ class RayEngine:
                     if not pending:
                         return
                     ready, _ = ray.wait(list(pending), num_returns=1, timeout=1.0)
-                    self._tell_heard()
+                    self._tell_heard(report)
                     for answer in ready:
                         task = pending.pop(answer)
                         yield task, _chunks(ray, answer, task)
@@ -151,20 +156,20 @@ class RayEngine:
                     for answer in pending:
                         ray.cancel(answer, force=True)
 
-    def _tell_heard(self) -> None:
+    def _tell_heard(self, report: Reporter) -> None:
         """Reports the first sentence of what the cluster told; the rest stands in Ray's own logs."""
         while not self._heard.empty():
             first = self._heard.get().strip().split("\n")[0].split(". ")[0].rstrip(".")
             if not first.startswith("Task "):  # that it is begun again, beside what happened
                 lost = any(word in first for word in ("died", "dead", "killed"))
-                self.reporter(
+                report(
                     Warned(
                         f"Ray tells: {first}"
                         + f"; the chunks it was at are begun again, {RETRIES} times at most" * lost
                     )
                 )
 
-    def _room(self, ray: Any) -> int:
+    def _room(self, ray: Any, report: Reporter) -> int:
         """How many tasks Ray is given at a time: enough for every core or GPU to have its next one."""
         there = ray.cluster_resources()
         if self.gpus_per_task and (gpus := there.get("GPU", 0)) < self.gpus_per_task:
@@ -174,7 +179,7 @@ class RayEngine:
                     f"this machine has {lacking}, and is the whole cluster: leave it out to use cores, or name a"
                     " cluster with --address"
                 )
-            self.reporter(Warned(f"the cluster has {lacking}: the work waits until a machine with more joins"))
+            report(Warned(f"the cluster has {lacking}: the work waits until a machine with more joins"))
         slots: float = there.get("GPU", 0) / self.gpus_per_task if self.gpus_per_task else there.get("CPU", 0)
         return max(_LEAST_AHEAD, 4 * math.ceil(slots))
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodewise.cluster.versions import Versions
-from nodewise.evaluation.task import Chunk, Player, Task
+from nodewise.evaluation.engine import LocalEngine
+from nodewise.evaluation.task import Chunk, Task
 from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import ClusterError, GraphError, InputError
 
 __all__ = ["play_packed"]
 
-_PLAYER = Player()
+_ENGINE = LocalEngine()
 """One for each worker process: what it loaded and prepared serves every task on the same graph."""
 
 
@@ -46,7 +47,7 @@ def play_packed(driver: Versions, packed: bytes) -> dict[int, Chunk]:
         task = replace(task, graph=replace(task.graph, data_dir=None))
     try:
         with one_thread():
-            return _PLAYER.play(task)
+            return _ENGINE.play_one(task)
     except GraphError as error:
         raise ClusterError(
             f"the worker on {here} cannot read the graph {task.graph.name!r} from {task.graph.source!r} ({error}): put"

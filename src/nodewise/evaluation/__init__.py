@@ -1,9 +1,13 @@
-"""The protocol, its scores and their statistics; comparisons of strategies; the paper's tables and figures."""
+"""Strategies on labelled graphs: the protocol, its scores and their statistics, comparisons."""
 
-from nodewise.evaluation.compare import Contest, Method, compare
-from nodewise.evaluation.comparison import Comparison, Outcome, Setting
-from nodewise.evaluation.evaluate import Evaluation, evaluate
-from nodewise.evaluation.statistics import (
+from nodewise.evaluation.compare import compare
+from nodewise.evaluation.contest import Contest
+from nodewise.evaluation.copies import graph_copies
+from nodewise.evaluation.evaluate import evaluate
+from nodewise.evaluation.method import Method
+from nodewise.evaluation.results.comparison import Comparison, Setting
+from nodewise.evaluation.results.evaluation import Evaluation
+from nodewise.evaluation.results.statistics import (
     Interval,
     PairedComparison,
     Ranking,
@@ -16,7 +20,8 @@ from nodewise.evaluation.statistics import (
     win_rate,
     win_rates,
 )
-from nodewise.evaluation.task import ChunkStore, GraphReference, Player, Task, play, runs_at_once
+from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import GraphReference, Task, runs_at_once
 from nodewise.ground.files import write_json
 
 __all__ = [
@@ -27,9 +32,7 @@ __all__ = [
     "GraphReference",
     "Interval",
     "Method",
-    "Outcome",
     "PairedComparison",
-    "Player",
     "Ranking",
     "Setting",
     "Task",
@@ -37,9 +40,9 @@ __all__ = [
     "compare_pairs",
     "confidence_interval",
     "evaluate",
+    "graph_copies",
     "holm",
     "paired_comparison",
-    "play",
     "rank_strategies",
     "runs_at_once",
     "sign_flip_test",

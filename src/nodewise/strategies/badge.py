@@ -70,6 +70,7 @@ class Badge(Strategy):
     """
 
     name = "badge"
+    version = 1
     recordable = False  # a round is drawn in some steps and not in others
     reads_budget = False
 

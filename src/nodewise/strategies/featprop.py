@@ -27,6 +27,7 @@ class FeatProp(Planned):
     """
 
     name = "featprop"
+    version = 1
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """Distances to all centres."""

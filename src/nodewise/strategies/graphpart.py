@@ -36,6 +36,7 @@ class GraphPart(Planned):
     """
 
     name = "graphpart"
+    version = 1
 
     def __init__(self, far: bool = False) -> None:
         self.far = far

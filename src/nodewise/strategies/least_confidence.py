@@ -18,6 +18,7 @@ class LeastConfidence(Strategy):
     """
 
     name = "least-confidence"
+    version = 1
     recordable = True
     reads_budget = False
     stateless = True

@@ -18,6 +18,7 @@ class Margin(Strategy):
     """
 
     name = "margin"
+    version = 1
     recordable = True
     reads_budget = False
     stateless = True

@@ -56,6 +56,7 @@ class TypiClust(Planned):
     """
 
     name = "typiclust"
+    version = 1
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """Distances to all centres."""

@@ -20,8 +20,10 @@ import numpy.typing as npt
 from nodewise.classifiers import make_classifier
 from nodewise.contracts import Classifier
 from nodewise.datasets import as_graph
-from nodewise.evaluation.evaluate import check_counts, simulated_budget
-from nodewise.evaluation.task import RUNS_MEMORY, ChunkStore, GraphReference, Player, Task, default_splits
+from nodewise.evaluation.engine import LocalEngine
+from nodewise.evaluation.protocol import check_counts, default_splits, simulated_budget
+from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import RUNS_MEMORY, GraphReference, Task
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
@@ -188,9 +190,8 @@ class _Games:
             seed,
             device,
         )
-        self._player, self._reference = Player(), GraphReference.of(graph)
-        self._player.hold(graph, self._reference)
-        self._store = store if isinstance(store, ChunkStore) else ChunkStore(store)
+        self._engine, self._store = LocalEngine(), ChunkStore.of(store)
+        self._reference, self._tensors = self._engine.prepare(graph, GraphReference.of(graph), device)
         self._report = reporter or Silent()
 
     def scores(
@@ -205,9 +206,7 @@ class _Games:
             at_once: games in a batch; as many as there are settings by default.
         """
         total = count * runs
-        size = _batch_size(
-            self._player.tensors(self._reference, self._device), self._classifier, max(self._budgets), at_once or count
-        )
+        size = _batch_size(self._tensors, self._classifier, max(self._budgets), at_once or count)
         scores: dict[int, list[npt.NDArray[np.float64]]] = {budget: [] for budget in self._budgets}
         for first in range(0, total, size):
             games = range(first, min(first + size, total))
@@ -224,10 +223,10 @@ class _Games:
                 score_on="validation",
                 device=self._device,
             )
-            chunks = {budget: self._store.load(task.key(budget)) for budget in self._budgets}
+            chunks = {budget: self._store.load(task, budget) for budget in self._budgets}
             if any(chunk is None for chunk in chunks.values()):
-                for budget, chunk in self._player.play(task).items():
-                    self._store.save(task.key(budget), chunk)
+                for budget, chunk in self._engine.play_one(task).items():
+                    self._store.save(task, budget, chunk)
                     chunks[budget] = chunk
             for budget, kept in chunks.items():
                 assert kept is not None

@@ -102,8 +102,9 @@ def compare(
     from nodewise.classifiers import make_classifier
     from nodewise.evaluation import ChunkStore, Method
     from nodewise.evaluation import compare as run
-    from nodewise.evaluation.comparison import lead_table, score_table, to_rows
-    from nodewise.evaluation.comparison_files import write_comparison
+    from nodewise.evaluation.results.comparison import lead_table, score_table
+    from nodewise.evaluation.results.files import write_comparison
+    from nodewise.evaluation.results.tables import to_rows
     from nodewise.ground.errors import InputError
     from nodewise.strategies import DEFAULT_STRATEGY
 
@@ -113,7 +114,7 @@ def compare(
     learn_with, ask_with = read_settings_of_each(settings, names, asked)
     methods = tuple(Method(name, settings=own) for name, own in zip(asked, ask_with, strict=True))
     for method in methods:
-        method.make()
+        method.resolved  # noqa: B018 what is misspelt is told before any graph is read
     if closing is not None and not (names or ("gcn",)) == ("gcn",):
         raise InputError(f"--closing-epochs is the GCN's: use it with --classifiers gcn alone, got {', '.join(names)}")
     learners: tuple[Classifier | None, ...] = tuple(
@@ -124,7 +125,7 @@ def compare(
     wanted = read_numbers(budgets, "--budgets") if budgets else ()
     if out is not None:
         make_folder(out, "--out")
-    with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task, reporter) as used:
+    with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task) as used:
         used.device(device)  # what is misspelt or missing is told before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         try:

@@ -110,7 +110,7 @@ def _show(screen: Screen, results: dict[str, Comparison]) -> None:
 
 
 def _draw(results: dict[str, Comparison], out: Path) -> None:
-    from nodewise.evaluation.plots import draw_curves, new_figure, save_figure
+    from nodewise.evaluation.results.plots import draw_curves, new_figure, save_figure
 
     curves = {
         f"{name} with {classifier}": {

@@ -26,7 +26,6 @@ from nodewise.cli.options import (
 )
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Event, Warned
 
 if TYPE_CHECKING:
     from nodewise.experiments.gpa import TrainingOutcome
@@ -137,11 +136,7 @@ def reproduce(
     settings["classifier"] = {**read_closing(closing), **read_classifier_settings(sets)}
     make_classifier("gcn", settings["classifier"])  # what is misspelt is told before anything is played
 
-    def warn(event: Event, /) -> None:
-        if isinstance(event, Warned):
-            screen.note(f"warning: {event.message}", style="yellow")
-
-    with open_engine(engine, address, gpus_per_task, warn) as used:
+    with open_engine(engine, address, gpus_per_task) as used:
         used.device(device)
         for name in names:
             try:
@@ -162,7 +157,7 @@ def reproduce(
 
 def _run(screen: Screen, name: str, out: Path, shown: bool, tables: bool, settings: dict[str, Any]) -> dict[str, Any]:
     """Plays one experiment, tells of it if it is to be shown, and returns its record."""
-    from nodewise.evaluation.comparison import to_rows
+    from nodewise.evaluation.results.tables import to_rows
     from nodewise.experiments.gpa import EXPERIMENTS
     from nodewise.experiments.gpa import reproduce as run
     from nodewise.experiments.gpa.rendering import record_tables

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.comparison import Setting
+from nodewise.evaluation.results.comparison import Setting
 from nodewise.experiments.gpa.numbers import paper_statement
 from nodewise.graph import Graph
 

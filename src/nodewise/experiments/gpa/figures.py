@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodewise.evaluation.plots import colour_of, draw_curves, draw_legend, new_figure, save_figure
-from nodewise.evaluation.statistics import Interval
+from nodewise.evaluation.results.plots import colour_of, draw_curves, draw_legend, new_figure, save_figure
+from nodewise.evaluation.results.statistics import Interval
 from nodewise.experiments.gpa.rendering import graph_title
 
 if TYPE_CHECKING:

@@ -10,10 +10,14 @@ from typing import Any
 
 from nodewise.classifiers import Gcn
 from nodewise.datasets import data_folder, default_budget, default_features, load_graph
-from nodewise.evaluation.compare import Contest, Engine, Method, compare
-from nodewise.evaluation.comparison import Outcome, Setting
-from nodewise.evaluation.statistics import PairedComparison, holm, paired_comparison
-from nodewise.evaluation.task import ChunkStore
+from nodewise.evaluation.compare import compare
+from nodewise.evaluation.contest import Contest
+from nodewise.evaluation.engine import Engine
+from nodewise.evaluation.method import Method
+from nodewise.evaluation.results.comparison import Setting
+from nodewise.evaluation.results.evaluation import Evaluation
+from nodewise.evaluation.results.statistics import PairedComparison, holm, paired_comparison
+from nodewise.evaluation.store import ChunkStore
 from nodewise.experiments.gpa.experiments import Part, Row
 from nodewise.experiments.gpa.numbers import paper_table
 from nodewise.experiments.gpa.trainings import (
@@ -239,9 +243,9 @@ def _leads(part: Part, settings: Sequence[Setting]) -> list[list[PairedCompariso
     return [[replace(test, corrected_p=next(corrected)) for test in some] for some in tests]
 
 
-def _scores(outcome: Outcome, name: str) -> dict[str, Any]:
+def _scores(outcome: Evaluation, name: str) -> dict[str, Any]:
     """A method's record without the single runs' scores: these are in the chunks."""
-    record = outcome.as_dict(name)
+    record = outcome.as_row(name)
     return {
         **record,
         **{metric: {key: record[metric][key] for key in ("mean", "ci95")} for metric in ("micro_f1", "macro_f1")},

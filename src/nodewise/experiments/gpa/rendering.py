@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from nodewise.classifiers import unusual_settings
-from nodewise.evaluation.comparison import Entry, ResultTable, to_markdown
+from nodewise.evaluation.results.tables import Entry, ResultTable, to_markdown
 from nodewise.ground.events import count
 
 __all__ = ["graph_title", "lead_table", "p_value", "part_table", "record_tables", "render"]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.statistics import Interval, Ranking
+from nodewise.evaluation.results.statistics import Interval, Ranking
+from nodewise.ground.errors import InputError
 from nodewise.ground.files import whole_file
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ __all__ = [
     "draw_win_rates",
     "new_figure",
     "save_figure",
+    "save_picture",
+    "tidy_axes",
 ]
 
 # Told apart by people who see few colours (Okabe and Ito), the first for whatever is named first.
@@ -42,6 +45,7 @@ _COLOURS = (
     "#4D9221",
 )
 _MARKERS = "osD^vPX*<>ph"
+_ENDINGS = (".png", ".svg", ".pdf")
 
 
 def colour_of(index: int) -> str:
@@ -182,3 +186,28 @@ def draw_critical_difference(axes: Axes, ranking: Ranking) -> None:
     axes.set_xlim(low - 6 * margin, high + 6 * margin)
     axes.set_ylim(-(depth + 0.6 * half), 2.2)
     axes.axis("off")
+
+
+def save_picture(figure: Figure, path: str | Path | None) -> Figure:
+    """The figure, written where a caller wants it; None: nowhere.
+
+    Raises:
+        InputError: nothing can be written there.
+    """
+    if path is not None:
+        where = Path(path)
+        if where.suffix.lower() not in _ENDINGS or not where.absolute().parent.is_dir():
+            raise InputError(
+                f"no picture can be written to {str(path)!r}: name a .png, .svg or .pdf file in a folder that is there"
+            )
+        save_figure(figure, where)
+    return figure
+
+
+def tidy_axes(axes: Axes, title: str) -> None:
+    """Axes of scores: a title, percent, a faint grid and no frame."""
+    axes.set_title(title)
+    axes.set_ylabel("percent")
+    axes.grid(axis="y", alpha=0.25, linewidth=0.6)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

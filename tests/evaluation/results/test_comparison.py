@@ -9,22 +9,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.evaluation import Comparison, Outcome, Setting, paired_comparison
-from nodewise.evaluation.comparison import (
-    Entry,
-    ResultTable,
-    lead_table,
-    long_form,
-    score_table,
-    to_csv,
-    to_latex,
-    to_markdown,
-    to_rows,
-)
-from nodewise.evaluation.comparison_files import write_comparison
-from nodewise.evaluation.statistics import rank_strategies
+import nodewise as nw
+from nodewise.evaluation import Comparison, Evaluation, Setting, paired_comparison
+from nodewise.evaluation.results.comparison import lead_table, long_form, score_table
+from nodewise.evaluation.results.files import write_comparison
+from nodewise.evaluation.results.statistics import rank_strategies
+from nodewise.evaluation.results.tables import Entry, to_rows
+from tests.small_graphs import random_graph
 
 RUNS = 30
+
+
+def outcome(
+    name: str, micro: np.ndarray, macro: np.ndarray, graph: str = "g", budget: int = 2, seconds: float = 1.5
+) -> Evaluation:
+    queries = np.zeros((len(micro), budget), dtype=np.int64)
+    return Evaluation(graph, "raw", name, None, "gcn", budget, len(micro), 0, "cpu", seconds, micro, macro, queries)
 
 
 def setting(graph: str = "g", budget: int = 5, **shifts: float) -> Setting:
@@ -32,9 +32,7 @@ def setting(graph: str = "g", budget: int = 5, **shifts: float) -> Setting:
     outcomes = {}
     for place, (name, shift) in enumerate(shifts.items()):
         noise = np.random.default_rng([len(graph), budget, place]).normal(0, 1, RUNS)
-        outcomes[name] = Outcome(
-            name, None, base + shift + noise, base - 5 + shift + noise, np.zeros((RUNS, budget), dtype=np.int64), 1.5
-        )
+        outcomes[name] = outcome(name, base + shift + noise, base - 5 + shift + noise, graph, budget)
     return Setting(graph, "raw", "gcn", budget, outcomes)
 
 
@@ -148,10 +146,7 @@ def test_critical_differences_are_drawn_for_three_graphs(tmp_path: Path) -> None
 
 
 def test_one_run_has_no_interval_and_nothing_is_near(tmp_path: Path) -> None:
-    outcomes = {
-        name: Outcome(name, None, np.array([v]), np.array([v]), np.zeros((1, 2), dtype=np.int64), 1.0)
-        for name, v in (("a", 1.0), ("b", 2.0))
-    }
+    outcomes = {name: outcome(name, np.array([v]), np.array([v])) for name, v in (("a", 1.0), ("b", 2.0))}
     one = Comparison((Setting("g", "raw", "gcn", 2, outcomes),), 0, "cpu")
     assert to_rows(score_table(one)) == [("a", "1.00"), ("b", "2.00 *")]
     assert to_rows(lead_table(one))[0][3:] == ("+1.00", "100 %", "–", "–")
@@ -163,10 +158,7 @@ def test_one_run_has_no_interval_and_nothing_is_near(tmp_path: Path) -> None:
 
 
 def test_no_lead_is_called_significant_from_two_runs() -> None:
-    outcomes = {
-        name: Outcome(name, None, np.array(v), np.array(v), np.zeros((2, 2), dtype=np.int64), 1.0)
-        for name, v in (("a", [50.0, 60.0]), ("b", [70.0, 80.0]))
-    }
+    outcomes = {name: outcome(name, np.array(v), np.array(v)) for name, v in (("a", [50.0, 60.0]), ("b", [70.0, 80.0]))}
     one = Comparison((Setting("g", "raw", "gcn", 2, outcomes),), 0, "cpu")
     assert to_rows(score_table(one)) == [("a", "55.00"), ("b", "75.00 *")]
     assert to_rows(lead_table(one))[0][3:] == ("+20.00", "100 %", "–", "–")
@@ -174,30 +166,56 @@ def test_no_lead_is_called_significant_from_two_runs() -> None:
     assert "6 runs or more can tell whether its lead is chance" in score_table(one).notes[0]
 
 
-TABLE = ResultTable(
-    "Title",
-    ("name", "a|b", "c_d"),
-    (("x & y", Entry("1 ± 2", "best"), Entry("3", "near")), ("50 %", None, "−4")),
-    ("A note.",),
-)
+@pytest.fixture(scope="module")
+def table() -> Comparison:
+    graphs = [random_graph(), random_graph(classes=4, seed=1)]  # both are called the same
+    return nw.compare(graphs, ["random", "centrality"], budgets=[2, 4], runs=7)
 
 
-def test_tables_as_markdown() -> None:
-    assert (
-        to_markdown(TABLE)
-        == "**Title**\n\n| name | a\\|b | c_d |\n| --- | ---: | ---: |\n| x & y | **1 ± 2** | *3* |\n| 50 % |  | −4"
-        " |\n\nA note.\n"
-    )
+def test_a_comparison_shows_its_table_and_what_it_rests_on(table: Comparison) -> None:
+    shown = repr(table)
+    assert "random" in shown and "centrality" in shown and "7 runs" in shown and "*" in shown
+    assert all(len(line) <= 120 for line in shown.splitlines())
+    html = table._repr_html_()
+    assert html.count("<tr>") == 3 and "<b>" in html
 
 
-def test_tables_as_latex() -> None:
-    text = to_latex(TABLE)
-    assert r"x \& y & \textbf{1 $\pm$ 2} & \underline{3} \\" in text
-    assert r"50 \% &  & $-$4 \\" in text
-    assert r"\begin{tabular}{lrr}" in text and r"name & a|b & c\_d \\" in text and r"\caption{Title. A note.}" in text
-    assert text.count("{") == text.count("}")
+def test_graphs_of_one_name_stay_apart(table: Comparison) -> None:
+    assert table.graphs == ["random sparse", "random sparse 2"]
 
 
-def test_tables_as_text_and_csv() -> None:
-    assert to_rows(TABLE) == [("x & y", "1 ± 2 *", "3 ="), ("50 %", None, "−4")]
-    assert to_csv(["a", "b"], [["x,y", None], [1, 'say "so"']]) == 'a,b\n"x,y",\n1,"say ""so"""\n'
+def test_html_escapes_what_comes_from_the_caller() -> None:
+    import dataclasses
+
+    graph = dataclasses.replace(random_graph(), name="<script>alert(1)</script>")
+    for shown in (
+        nw.evaluate(graph, "random", budget=2, runs=1)._repr_html_(),
+        nw.compare(graph, "random", budgets=2, runs=1)._repr_html_(),
+    ):
+        assert "<script>" not in shown and "&lt;script&gt;" in shown
+
+
+def test_a_comparison_as_a_frame(table: Comparison) -> None:
+    means, runs = table.to_dataframe(), table.to_dataframe(runs=True)
+    assert len(means) == 2 * 2 * 2 and len(runs) == 7 * len(means)
+    first = table.settings[0]
+    row = means[(means["graph"] == first.graph) & (means["budget"] == first.budget) & (means["name"] == "random")].iloc[
+        0
+    ]
+    assert row["micro_f1"] == pytest.approx(first.outcomes["random"].micro_f1.mean(), abs=1e-4)
+    assert means["best"].dtype == bool and means.groupby(["graph", "budget"])["best"].sum().eq(1).all()
+    again = runs.groupby(["graph", "budget", "name"])["micro_f1"].mean()
+    assert again[first.graph, first.budget, "random"] == pytest.approx(row["micro_f1"], abs=1e-4)
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg"])
+def test_pictures_are_written_and_hold_every_method(table: Comparison, ending: str, tmp_path: Path) -> None:
+    figure = table.plot(tmp_path / f"curves{ending}")
+    assert (tmp_path / f"curves{ending}").stat().st_size > 1000
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["random", "centrality"]
+    assert len(figure.axes) == 2
+
+
+def test_one_budget_is_drawn_as_means() -> None:
+    figure = nw.compare(random_graph(), ["random", "centrality"], budgets=3, runs=3).plot()
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["random", "centrality"]

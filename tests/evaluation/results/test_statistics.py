@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from nodewise.evaluation import confidence_interval
-from nodewise.evaluation.statistics import (
+from nodewise.evaluation.results.statistics import (
     Ranking,
     compare_pairs,
     holm,

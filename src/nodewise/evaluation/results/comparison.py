@@ -1,101 +1,44 @@
 """What a comparison found: scores by setting and method with paired tests and ranks, and its tables for people.
 
-A `ResultTable` is one record, written for the terminal, Markdown, LaTeX and CSV; `score_table` and `lead_table` make
-those of a comparison, `long_form` its rows for other programs.
+`score_table` and `lead_table` are its tables, `long_form` its rows for other programs.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.statistics import (
+from nodewise.evaluation.results.evaluation import Evaluation, Metric, import_pandas
+from nodewise.evaluation.results.plots import colour_of, draw_curves, new_figure, save_picture, tidy_axes
+from nodewise.evaluation.results.statistics import (
     FEWEST_FOR_INTERVAL,
     FEWEST_FOR_TEST,
     Interval,
     PairedComparison,
     Ranking,
     compare_pairs,
-    confidence_interval,
     rank_strategies,
 )
+from nodewise.evaluation.results.tables import Entry, ResultTable, to_rows
 from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Comparison",
-    "Entry",
-    "Metric",
-    "Outcome",
-    "ResultTable",
-    "Setting",
-    "lead_table",
-    "learning_curves",
-    "long_form",
-    "score_table",
-    "to_csv",
-    "to_latex",
-    "to_markdown",
-    "to_rows",
-]
+__all__ = ["Comparison", "Setting", "lead_table", "learning_curves", "long_form", "score_table"]
 
-
-Metric = Literal["micro_f1", "macro_f1"]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one method reached in one setting.
-
-    Attributes:
-        micro_f1, macro_f1: percent: [run].
-        queries: the nodes in the order asked: int64 [run, step].
-    """
-
-    strategy: str
-    policy: str | None
-    micro_f1: npt.NDArray[np.float64]
-    macro_f1: npt.NDArray[np.float64]
-    queries: npt.NDArray[np.int64]
-    seconds: float
-
-    def interval(self, metric: Metric = "micro_f1") -> Interval:
-        """Mean and 95 % interval."""
-        return confidence_interval(getattr(self, metric))
-
-    def as_dict(self, name: str) -> dict[str, Any]:
-        """As a result file holds it."""
-        scores = {
-            metric: {
-                "mean": mean,
-                "ci95": None if math.isnan(width) else width,
-                "values": [round(v, 4) for v in getattr(self, metric).tolist()],
-            }
-            for metric, (mean, width) in (
-                ("micro_f1", self.interval("micro_f1")),
-                ("macro_f1", self.interval("macro_f1")),
-            )
-        }
-        return {
-            "name": name,
-            "strategy": self.strategy,
-            "policy": self.policy,
-            "runs": len(self.micro_f1),
-            "seconds": round(self.seconds, 3),
-            **scores,
-        }
+_COLUMNS = 100  # of what is said below a table
 
 
 @dataclass(frozen=True)
@@ -106,7 +49,7 @@ class Setting:
     features: str
     classifier: str
     budget: int
-    outcomes: dict[str, Outcome]
+    outcomes: dict[str, Evaluation]
 
     def scores(self, metric: Metric = "micro_f1") -> dict[str, npt.NDArray[np.float64]]:
         """By method: [run] each."""
@@ -143,7 +86,7 @@ class Setting:
             "budget": self.budget,
             "best": self.best(),
             "not_significantly_worse": sorted(self.near_best()),
-            "results": [outcome.as_dict(name) for name, outcome in self.outcomes.items()],
+            "results": [outcome.as_row(name) for name, outcome in self.outcomes.items()],
             "tests": [test.as_dict() for test in self.tests],
         }
 
@@ -203,9 +146,30 @@ class Comparison:
         Args:
             runs: whether every run is a row of its own.
         """
-        from nodewise.evaluation.showing import comparison_frame
-
-        return comparison_frame(self, runs)
+        pandas = import_pandas()
+        if not runs:
+            columns, rows = long_form(self)
+            frame = pandas.DataFrame(rows, columns=columns)
+            return frame.astype(dict.fromkeys(("best", "not_significantly_worse"), bool))
+        records = [
+            {
+                "graph": setting.graph,
+                "features": setting.features,
+                "classifier": setting.classifier,
+                "budget": setting.budget,
+                "name": name,
+                "strategy": outcome.strategy,
+                "policy": outcome.policy,
+                "seed": self.seed,
+                "run": run,
+                "micro_f1": float(outcome.micro_f1[run]),
+                "macro_f1": float(outcome.macro_f1[run]),
+            }
+            for setting in self.settings
+            for name, outcome in setting.outcomes.items()
+            for run in range(len(outcome.micro_f1))
+        ]
+        return pandas.DataFrame.from_records(records)
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Learning curves where a graph has several budgets, else means with their intervals.
@@ -215,19 +179,42 @@ class Comparison:
         Args:
             path: where to write it, by its ending .png, .svg or .pdf; None: nowhere.
         """
-        from nodewise.evaluation.showing import plot_comparison
-
-        return plot_comparison(self, path)
+        panels: dict[tuple[str, str], list[Setting]] = {}
+        for setting in self.settings:
+            panels.setdefault((setting.graph, setting.classifier), []).append(setting)
+        several = len({classifier for _, classifier in panels}) > 1
+        columns = min(3, len(panels))
+        rows = -(-len(panels) // columns)
+        figure = new_figure(1 + 4.2 * columns, 3.6 * rows)
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, ((graph, classifier), settings) in zip(grid, panels.items(), strict=False):
+            title = f"{graph}, {classifier}" if several else graph
+            if len(settings) > 1:
+                methods = list(dict.fromkeys(name for setting in settings for name in setting.outcomes))
+                draw_curves(axes, learning_curves(settings, methods), title=title, legend=axes is grid[0])
+            else:
+                _draw_means(axes, settings[0], self.methods)
+                tidy_axes(axes, f"{title}, {count(settings[0].budget, 'label')}")
+        for axes in grid[len(panels) :]:
+            axes.set_axis_off()
+        return save_picture(figure, path)
 
     def __repr__(self) -> str:
-        from nodewise.evaluation.showing import comparison_text
-
-        return comparison_text(self)
+        """The table of Micro-F1 as plain text, with what it rests on below it."""
+        table = score_table(self)
+        rows = [tuple(cell or "–" for cell in row) for row in (table.columns, *to_rows(table))]
+        widths = [max(len(row[index]) for row in rows) for index in range(len(table.columns))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        notes = [line for note in table.notes for line in wrap(note, _COLUMNS)]
+        return "\n".join([*lines, *notes, "* the best, = what is not significantly worse"])
 
     def _repr_html_(self) -> str:
-        from nodewise.evaluation.showing import comparison_html
-
-        return comparison_html(self)
+        """The table of Micro-F1: the best in bold, what is not significantly worse in italics."""
+        table = score_table(self)
+        head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in table.columns)
+        body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in table.rows)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in _spoken(table))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
     def as_dict(self) -> dict[str, Any]:
         """The result file's record, scores in percent."""
@@ -374,134 +361,22 @@ def _p(value: float) -> str:
     return "–" if math.isnan(value) else "< 0.0001" if value < 1e-4 else f"{value:.4f}"
 
 
-Mark = Literal["", "best", "near"]
+def _draw_means(axes: Axes, setting: Setting, methods: list[str]) -> None:
+    names = [name for name in methods if name in setting.outcomes]
+    for index, name in enumerate(names):
+        mean, width = setting.outcomes[name].interval()
+        axes.errorbar(index, mean, np.nan_to_num(width), fmt="o", color=colour_of(methods.index(name)), capsize=3)
+    axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 3 else 0)
+    axes.margins(x=0.2)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A cell.
-
-    Attributes:
-        text: what it says.
-        mark: ``"best"`` of its column, or ``"near"``: not significantly worse than the best.
-    """
-
-    text: str
-    mark: Mark = ""
-
-
-@dataclass(frozen=True)
-class ResultTable:
-    """Columns, rows and what has to be said below them.
-
-    Attributes:
-        rows: texts, or entries where a cell has a mark; None is an empty cell.
-        notes: sentences for below the table.
-        text_columns: how many of the first columns are text; the rest are numbers, set flush right.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Entry | str | None, ...], ...]
-    notes: tuple[str, ...] = ()
-    text_columns: int = 1
-
-    def __post_init__(self) -> None:
-        assert all(len(row) == len(self.columns) for row in self.rows), "every row has a cell for each column"
-
-
-def to_rows(table: ResultTable) -> list[tuple[str | None, ...]]:
-    """Rows of plain text, as a terminal or a pipe shows them: ``*`` is the best, ``=`` is not significantly worse."""
-    signs = {"": "", "best": " *", "near": " ="}
+def _spoken(table: ResultTable) -> list[str]:
     return [
-        tuple(None if cell is None else cell if isinstance(cell, str) else cell.text + signs[cell.mark] for cell in row)
-        for row in table.rows
+        note.replace("Marked: the best mean of a setting", "Bold: the best mean of a setting") for note in table.notes
     ]
 
 
-def to_markdown(table: ResultTable) -> str:
-    """A Markdown table: the best in bold, what is not significantly worse in italics."""
-    frames = {"": "{}", "best": "**{}**", "near": "*{}*"}
-    lines = [f"**{table.title}**", ""] if table.title else []
-    lines.append(_piped(table.columns))
-    lines.append(_piped(["---" if i < table.text_columns else "---:" for i in range(len(table.columns))], escape=False))
-    for row in table.rows:
-        lines.append(
-            _piped(
-                [
-                    frames[cell.mark].format(_bar(cell.text)) if isinstance(cell, Entry) else _bar(cell or "")
-                    for cell in row
-                ],
-                escape=False,
-            )
-        )
-    for note in table.notes:
-        lines += ["", note]
-    return "\n".join(lines) + "\n"
-
-
-def to_latex(table: ResultTable) -> str:
-    """A LaTeX table for the package booktabs: the best in bold, what is not significantly worse underlined."""
-    frames = {"": "{}", "best": r"\textbf{{{}}}", "near": r"\underline{{{}}}"}
-    body = [" & ".join(map(_tex, table.columns)) + r" \\", r"\midrule"]
-    for row in table.rows:
-        cells = [
-            frames[cell.mark].format(_tex(cell.text)) if isinstance(cell, Entry) else _tex(cell or "") for cell in row
-        ]
-        body.append(" & ".join(cells) + r" \\")
-    shape = "l" * table.text_columns + "r" * (len(table.columns) - table.text_columns)
-    caption = _tex(" ".join([f"{table.title}.", *table.notes]) if table.title else " ".join(table.notes))
-    lines = [
-        r"\begin{table}",
-        rf"\caption{{{caption}}}",
-        r"\centering",
-        rf"\begin{{tabular}}{{{shape}}}",
-        r"\toprule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def to_csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Comma-separated values, one row a line; None is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
-    return text.getvalue()
-
-
-def _piped(cells: Sequence[str], escape: bool = True) -> str:
-    return "| " + " | ".join(_bar(cell) if escape else cell for cell in cells) + " |"
-
-
-def _bar(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "−": "$-$",
-    "×": r"$\times$",
-    "–": "--",
-    "≤": r"$\leq$",
-    "→": r"$\to$",
-    "…": r"\ldots{}",
-}
-
-
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(letter, letter) for letter in text)
+def _cell(cell: Entry | str | None) -> str:
+    mark = {"best": "<b>{}</b>", "near": "<i>{}</i>"}.get(cell.mark, "{}") if isinstance(cell, Entry) else "{}"
+    text = cell.text if isinstance(cell, Entry) else cell or "–"
+    return f"<td style='text-align:left'>{mark.format(escape(text))}</td>"

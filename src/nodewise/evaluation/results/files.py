@@ -5,17 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nodewise.evaluation.comparison import (
-    Comparison,
-    lead_table,
-    learning_curves,
-    long_form,
-    score_table,
-    to_csv,
-    to_latex,
-    to_markdown,
-)
-from nodewise.evaluation.statistics import win_rates
+from nodewise.evaluation.results.comparison import Comparison, lead_table, learning_curves, long_form, score_table
+from nodewise.evaluation.results.statistics import win_rates
+from nodewise.evaluation.results.tables import to_csv, to_latex, to_markdown
 from nodewise.ground.files import write_json
 
 __all__ = ["write_comparison"]
@@ -48,7 +40,13 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
 
 
 def _pictures(comparison: Comparison, folder: Path) -> list[Path]:
-    from nodewise.evaluation.plots import draw_critical_difference, draw_curves, draw_win_rates, new_figure, save_figure
+    from nodewise.evaluation.results.plots import (
+        draw_critical_difference,
+        draw_curves,
+        draw_win_rates,
+        new_figure,
+        save_figure,
+    )
 
     files: list[Path] = []
     classifiers = list(dict.fromkeys(setting.classifier for setting in comparison.settings))

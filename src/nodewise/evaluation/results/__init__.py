@@ -1,0 +1,1 @@
+"""What was reached: scores, their statistics, tables and pictures."""

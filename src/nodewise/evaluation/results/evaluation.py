@@ -1,0 +1,177 @@
+"""What a strategy reached on a graph, and how it shows itself: a line, HTML, a data frame, a picture."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.evaluation.results.plots import colour_of, new_figure, save_picture, tidy_axes
+from nodewise.evaluation.results.statistics import Interval, confidence_interval
+from nodewise.ground.errors import MissingExtraError
+from nodewise.ground.events import count
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["Evaluation", "Metric", "import_pandas"]
+
+Metric = Literal["micro_f1", "macro_f1"]
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """What a strategy reached on a graph, with one classifier and budget.
+
+    Attributes:
+        graph: the graph's name.
+        features: what was done to the features.
+        policy: the policy's name where the strategy is the learned one, else None.
+        micro_f1: percent, one value a run: [run].
+        macro_f1: percent, one value a run: [run].
+        queries: the nodes in the order asked: int64 [run, step].
+        seconds: wall time of the runs; in a comparison what its chunks took, whoever played them.
+    """
+
+    graph: str
+    features: str
+    strategy: str
+    policy: str | None
+    classifier: str
+    budget: int
+    runs: int
+    seed: int
+    device: str
+    seconds: float
+    micro_f1: npt.NDArray[np.float64]
+    macro_f1: npt.NDArray[np.float64]
+    queries: npt.NDArray[np.int64]
+
+    @property
+    def micro(self) -> Interval:
+        """Mean Micro-F1 with its 95 % interval."""
+        return self.interval("micro_f1")
+
+    @property
+    def macro(self) -> Interval:
+        """Mean Macro-F1 with its 95 % interval."""
+        return self.interval("macro_f1")
+
+    def interval(self, metric: Metric = "micro_f1") -> Interval:
+        """Mean and 95 % interval."""
+        return confidence_interval(getattr(self, metric))
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row a run: what was run, and its scores in percent. Needs pandas."""
+        names = ("graph", "features", "strategy", "policy", "classifier", "budget", "seed")
+        same = {name: getattr(self, name) for name in names}
+        return import_pandas().DataFrame(
+            {**same, "run": range(self.runs), "micro_f1": self.micro_f1, "macro_f1": self.macro_f1}
+        )
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Every run's Micro-F1 and Macro-F1 as dots, their means and 95 % intervals beside them.
+
+        Args:
+            path: where to write it, by its ending .png, .svg or .pdf; None: nowhere.
+        """
+        figure = new_figure(3.6, 3.6)
+        axes = figure.subplots()
+        names = ("Micro-F1", "Macro-F1")
+        for index, (name, values, interval) in enumerate(
+            zip(names, (self.micro_f1, self.macro_f1), (self.micro, self.macro), strict=True)
+        ):
+            spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
+            axes.plot(index + spread, values, ".", color=colour_of(index), alpha=0.45, markersize=5)
+            axes.errorbar(
+                index + 0.22,
+                interval.mean,
+                np.nan_to_num(interval.half_width),
+                fmt="o",
+                color=colour_of(index),
+                capsize=3,
+                label=name,
+            )
+        axes.set_xticks(range(len(names)), names)
+        axes.set_xlim(-0.5, 1.6)
+        tidy_axes(axes, f"{self.graph}: {self.strategy}, {count(self.budget, 'label')}")
+        return save_picture(figure, path)
+
+    def __repr__(self) -> str:
+        """``Evaluation(digits, random, gcn, 50 labels, 10 runs: Micro-F1 88.1 ± 0.9, Macro-F1 87.9 ± 1.0)``."""
+        strategy = f"{self.strategy} {self.policy}" if self.policy else self.strategy
+        what = f"{self.graph}, {strategy}, {self.classifier}, {count(self.budget, 'label')}, {count(self.runs, 'run')}"
+        return f"Evaluation({what}: Micro-F1 {self.micro}, Macro-F1 {self.macro})"
+
+    def _repr_html_(self) -> str:
+        """A small table; whatever comes from the caller is escaped."""
+        rows: dict[str, object] = {
+            "graph": self.graph,
+            "features": self.features,
+            "strategy": self.strategy,
+            "policy": self.policy,
+            "classifier": self.classifier,
+            "labels": self.budget,
+            "runs": self.runs,
+            "Micro-F1": self.micro,
+            "Macro-F1": self.macro,
+        }
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{key}</th><td style='text-align:left'>{escape(str(value))}</td></tr>"
+            for key, value in rows.items()
+            if value is not None
+        )
+        return f"<table>{cells}</table>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result file's record, scores in percent."""
+        from nodewise import __version__
+
+        names = ("graph", "features", "strategy", "policy", "classifier", "budget", "runs", "seed", "device", "seconds")
+        return {
+            "schema": 1,
+            "nodewise_version": __version__,
+            **{name: getattr(self, name) for name in names},
+            "micro_f1": self._score("micro_f1"),
+            "macro_f1": self._score("macro_f1"),
+        }
+
+    def as_row(self, name: str) -> dict[str, Any]:
+        """As a comparison's result file holds it, under the method's name."""
+        return {
+            "name": name,
+            "strategy": self.strategy,
+            "policy": self.policy,
+            "runs": self.runs,
+            "seconds": round(self.seconds, 3),
+            "micro_f1": self._score("micro_f1", digits=4),
+            "macro_f1": self._score("macro_f1", digits=4),
+        }
+
+    def _score(self, metric: Metric, digits: int | None = None) -> dict[str, Any]:
+        mean, width = self.interval(metric)
+        values = getattr(self, metric).tolist()
+        return {
+            "mean": mean,
+            "ci95": None if math.isnan(width) else width,
+            "values": values if digits is None else [round(value, digits) for value in values],
+        }
+
+
+def import_pandas() -> Any:
+    """pandas' module.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtraError("pandas", "pandas") from None
+    return pandas
