@@ -32,7 +32,6 @@ from nodewise.classifiers import make_classifier
 from nodewise.contracts import Strategy
 from nodewise.datasets import load_graph
 from nodewise.environment import Environment, draw_splits, rollout
-from nodewise.environment.environment import step
 from nodewise.evaluation import write_json
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import find_policy
@@ -96,9 +95,9 @@ def operations(environment: Environment, strategy: Strategy) -> collections.Coun
         environment.reset(0, draw_splits(environment.graph, environment.runs, 0))
         environment.begin(strategy)
         for _ in range(BUDGET // 2):
-            step(environment, strategy)
+            environment.take_step(strategy)
         with Operations() as counted:
-            step(environment, strategy)
+            environment.take_step(strategy)
     return counted.counts
 
 

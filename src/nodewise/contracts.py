@@ -1,8 +1,10 @@
 """All that a plug-in must know: Classifier, Learner, Strategy and what they see, Observation.
 
-Whoever fulfils one of these contracts is a citizen of the house: an object of one's own works wherever a name does. The
-classes here can be inherited from, which brings a plain answer for everything that has one; or fulfilled without, by
-having the same names. `nodewise.testing.check_classifier` and `check_strategy` tell whether a contract is kept.
+An object of one's own that fulfils one of these contracts works wherever a name does. The classes here can be
+inherited from, which brings a plain answer for everything that has one; or fulfilled without, by having the same names.
+What a thing can do beyond that it says by name, in ``capabilities``: `CAPABILITIES` lists the names, `can` asks,
+`refusal` says what is missing. `nodewise.testing.check_classifier` and `check_strategy` tell whether a contract is
+kept.
 
 Shapes are told in the words run, node, class, step: everything works on a batch of independent runs over one graph.
 """
@@ -12,9 +14,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     import torch
@@ -23,7 +25,157 @@ if TYPE_CHECKING:
     from nodewise.graph.tensors import GraphTensors
     from nodewise.ground.events import Reporter
 
-__all__ = ["Classifier", "Learner", "Observation", "Queried", "Strategy"]
+__all__ = [
+    "CAPABILITIES",
+    "AsksSeveral",
+    "Capability",
+    "Classifier",
+    "Explains",
+    "Foresees",
+    "GrowsByClasses",
+    "Kind",
+    "Learner",
+    "LeavesOneOut",
+    "LooksAtPart",
+    "Observation",
+    "Queried",
+    "SharesPosterior",
+    "Strategy",
+    "can",
+    "check_capabilities",
+    "refusal",
+]
+
+Kind = Literal["classifier", "learner", "strategy"]
+Capability = Literal[
+    "grow-classes",
+    "grow-nodes",
+    "several-labels",
+    "relations",
+    "weights",
+    "own-centre",
+    "leave-one-out",
+    "part",
+    "foresee",
+    "explain",
+    "save",
+    "edges-alone",
+    "posterior",
+    "long-seeds",
+    "several-queries",
+]
+"""What a classifier, a learner or a strategy may be able to do beyond its contract, by name."""
+
+
+class CapabilityInfo(NamedTuple):
+    """What a capability's name means.
+
+    Attributes:
+        declared_by: what says it, in its ``capabilities``.
+        ability: what it can do, as words after "can".
+        methods: what it then has: ``foresee`` is the declaring thing's own, ``Learner.part`` is that of a classifier's
+            learners. Empty where nothing asks for it yet, or where nothing more is needed.
+        instead: what somebody does whose classifier or strategy cannot.
+    """
+
+    declared_by: Kind
+    ability: str
+    methods: tuple[str, ...]
+    instead: str
+
+
+CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
+    "grow-classes": CapabilityInfo(
+        "classifier",
+        "take in classes while it learns",
+        ("Learner.add_classes",),
+        "name all classes at the start, or use the classifier views or gcn",
+    ),
+    "grow-nodes": CapabilityInfo("classifier", "take in nodes while it learns", (), "begin with all nodes"),
+    "several-labels": CapabilityInfo("classifier", "learn several labels of a node", (), "give each node one label"),
+    "relations": CapabilityInfo("classifier", "tell the relations of a graph apart", (), "use a graph of one relation"),
+    "weights": CapabilityInfo("classifier", "tell strong edges from weak ones", (), "use a graph without weights"),
+    "own-centre": CapabilityInfo(
+        "classifier", "begin with a prediction of its own for each node", (), "leave the first predictions out"
+    ),
+    "leave-one-out": CapabilityInfo(
+        "classifier",
+        "predict each label from all the others",
+        ("Learner.leave_one_out",),
+        "use cross-validation, or the classifier views",
+    ),
+    "part": CapabilityInfo(
+        "classifier", "predict some nodes without all others", ("Learner.part",), "predict all nodes"
+    ),
+    "foresee": CapabilityInfo("classifier", "tell what a graph will take", ("foresee",), "try a part of the graph"),
+    "explain": CapabilityInfo(
+        "classifier",
+        "say which labels speak for a prediction",
+        ("Learner.evidence", "Learner.reach"),
+        "use the classifier views",
+    ),
+    "save": CapabilityInfo(
+        "classifier", "be kept as named arrays and JSON", (), "keep the labels, and let it learn again"
+    ),
+    "edges-alone": CapabilityInfo(
+        "classifier", "learn from edges alone", (), "it is given numbers made of the edges as features"
+    ),
+    "posterior": CapabilityInfo(
+        "learner", "share the posterior that gain reads", ("ridge_posterior",), "gain keeps one beside it"
+    ),
+    "long-seeds": CapabilityInfo("learner", "take seeds of 63 bits", (), "it is given seeds of 32 bits"),
+    "several-queries": CapabilityInfo(
+        "strategy", "choose several nodes to be asked together", ("batch",), "the nodes are spread by their scores"
+    ),
+}
+"""Every capability by its name. docs/plugins.md has them as a table."""
+
+
+class Capable(Protocol):
+    """Whatever says what it can do."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The names of what it can do beyond its contract."""
+        ...
+
+
+def can(thing: Capable, capability: Capability) -> bool:
+    """Whether a classifier, a learner or a strategy says that it can do something beyond its contract."""
+    return capability in thing.capabilities
+
+
+def refusal(thing: Classifier | Strategy, capability: Capability, because: str = "") -> InputError:
+    """The error that tells what a thing cannot do, and what to do instead.
+
+    Args:
+        because: why it is needed, a sentence's second half: ``"no class is named"``.
+    """
+    info = CAPABILITIES[capability]
+    why = f", and {because}" if because else ""
+    return InputError(f"the {info.declared_by} {thing.name!r} cannot {info.ability}{why}: {info.instead}")
+
+
+def check_capabilities(thing: Capable, kind: Kind, name: str) -> None:
+    """Refuse a thing that declares what there is no name for, or what is not said of its kind.
+
+    Args:
+        thing: what declares. kind: what it is. name: what it is called.
+
+    Raises:
+        InputError: ``capabilities`` is no set of names, or a name stands for something else.
+        UnknownNameError: there is no such capability.
+    """
+    declared = thing.capabilities
+    if not isinstance(declared, frozenset):
+        raise InputError(
+            f"the {kind} {name!r} has capabilities {declared!r}: they must be a frozenset of names, such as"
+            ' frozenset({"grow-classes"})'
+        )
+    of_kind = [known for known in get_args(Capability) if CAPABILITIES[known].declared_by == kind]
+    for each in sorted(declared, key=str):
+        if each not in of_kind:
+            raise UnknownNameError("capability", str(each), of_kind, f"The {kind} {name!r} declares it.")
 
 
 def _settings(thing: object) -> dict[str, Any]:
@@ -76,12 +228,12 @@ class Classifier(Protocol):
         name: what it is called on the command line and in results.
         trained: whether it learns by epochs, so that a session's closing epochs take time; otherwise it follows from
             the labels alone.
-
-    It may have a method ``foresee(graph, reporter)``, which tells before a session is made what this graph will take.
+        capabilities: what it and its learners can do beyond this, by the names in `CAPABILITIES`.
     """
 
     name: str
     trained: bool = True
+    capabilities: frozenset[Capability] = frozenset()
 
     def identity(self) -> Mapping[str, Any]:
         """The settings that results depend on, as JSON can hold them.
@@ -125,15 +277,18 @@ class Learner(Protocol):
         num_classes: how many classes there are now; at least 1, so that there is something to predict.
         recordable: whether on a GPU every step does the same device work, so that it may be recorded once and replayed:
             `add` and `fit` keep their tensors' storage and ask the host for nothing.
+        capabilities: what a learner itself says that it can do, ``"posterior"`` or ``"long-seeds"``; all else is said
+            by its classifier.
     """
 
     num_classes: int
     recordable: bool = False
+    capabilities: frozenset[Capability] = frozenset()
 
     def reset(self, seed: int) -> None:
-        """Forget all labels, and the classes that came by `add_classes`.
+        """Forget all labels, and the classes that came on the way.
 
-        Everything random from here on follows from the seed.
+        Everything random from here on follows from the seed, a whole number from 0 to 2³² − 1.
         """
         ...
 
@@ -142,7 +297,10 @@ class Learner(Protocol):
         ...
 
     def fit(self) -> None:
-        """Learn from the labels so far: one epoch where it is trained; called once after every `add` of an episode."""
+        """Learn from the labels so far: one epoch where it is trained; called once after every `add` of an episode.
+
+        torch's gradients are on here and in `finish`, and off everywhere else.
+        """
         ...
 
     def finish(self, reporter: Reporter | None = None) -> None:
@@ -159,20 +317,6 @@ class Learner(Protocol):
     def embedding(self) -> torch.Tensor:
         """What it makes of the nodes before it decides, [run, node, width]: by default the logits."""
         return self.logits()
-
-    def leave_one_out(self) -> torch.Tensor | None:
-        """The prediction for each label from all the others, probabilities [run, label, class].
-
-        None where that has no closed form.
-        """
-        return None
-
-    def add_classes(self, names: Sequence[str]) -> None:
-        """Take in new classes, behind those there are.
-
-        What a class starts from may depend on its name, not on when it came.
-        """
-        raise InputError("this classifier cannot take in classes while it learns: name all classes at the start")
 
     def snapshot(self) -> Any:
         """All that learning changes, to come back to with `restore`; None where going back means to learn anew."""
@@ -207,12 +351,14 @@ class Strategy(Protocol):
         reads_budget: whether its choices depend on how many queries there will be in all. If not, one rollout serves
             several budgets.
         stateless: whether its choice depends on the present alone, so that a session may begin it anew for every query.
+        capabilities: what it can do beyond this, by the names in `CAPABILITIES`.
     """
 
     name: str
     recordable: bool = False
     reads_budget: bool = True
     stateless: bool = False
+    capabilities: frozenset[Capability] = frozenset()
 
     def identity(self) -> Mapping[str, Any]:
         """The settings that its choices depend on, as JSON can hold them.
@@ -238,15 +384,76 @@ class Strategy(Protocol):
         """
         ...
 
-    def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
-        """So many nodes to be asked together, int64 [run, count], the most wanted first; None.
 
-        Nobody has thought of it.
+class GrowsByClasses(Protocol):
+    """A learner whose classifier can ``"grow-classes"``; without that all classes are named at the start."""
+
+    def add_classes(self, names: Sequence[str]) -> None:
+        """Take in new classes, behind those there are.
+
+        What a class starts from may depend on its name, not on when it came. `Learner.reset` forgets them.
+        """
+        ...
+
+
+class LeavesOneOut(Protocol):
+    """A learner whose classifier can ``"leave-one-out"``."""
+
+    def leave_one_out(self) -> torch.Tensor | None:
+        """The prediction for each label from all the others, probabilities [run, label, class]; None without a
+        label.
+        """
+        ...
+
+
+class LooksAtPart(Protocol):
+    """A learner whose classifier can look at a ``"part"``: on a very large graph a page then needs no other nodes."""
+
+    def part(self, nodes: torch.Tensor) -> Learner:
+        """The same runs with some of the nodes alone, int64 [node], to look at."""
+        ...
+
+
+class Explains(Protocol):
+    """A learner whose classifier can ``"explain"``; each method is about one run."""
+
+    def evidence(self, node: int) -> list[tuple[int, float]]:
+        """The labelled nodes, and how much each speaks for the class that is predicted for a node, the strongest
+        first.
+        """
+        ...
+
+    def reach(self, node: int) -> float:
+        """How many nodes a label here would decide."""
+        ...
+
+
+class SharesPosterior(Protocol):
+    """A learner that can share its ``"posterior"``."""
+
+    def ridge_posterior(self) -> Any:
+        """What the strategy gain reads: a `nodewise.classifiers.views.views.ViewsLearner`."""
+        ...
+
+
+class Foresees(Protocol):
+    """A classifier that can ``"foresee"``."""
+
+    def foresee(self, graph: Graph, reporter: Reporter) -> None:
+        """Tell before a session is made what this graph will take, and refuse one that is too large."""
+        ...
+
+
+class AsksSeveral(Protocol):
+    """A strategy that can choose ``"several-queries"``; of others a session spreads the best by their scores."""
+
+    def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
+        """So many nodes to be asked together, int64 [run, count], the most wanted first; None: as if it could not.
 
         Nodes that somebody is being asked about right now are ``labelled`` here, without a label among those
         ``queried``.
         """
-        return None
+        ...
 
 
 class Queried(NamedTuple):

@@ -30,7 +30,9 @@ def test_settings_are_given_by_name_and_misspelt_ones_are_told_the_nearest() -> 
 
 
 def test_what_is_no_classifier_is_refused() -> None:
-    with pytest.raises(InputError, match="is no classifier: it needs a name and the methods prepare, start"):
+    with pytest.raises(
+        InputError, match="is no classifier: it needs a name, trained, capabilities and the methods prepare, start"
+    ):
         make_classifier(object())  # type: ignore[arg-type]
 
 

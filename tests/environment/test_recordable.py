@@ -12,7 +12,6 @@ import torch
 
 from nodewise.classifiers import make_classifier
 from nodewise.environment import Environment, draw_splits, rollout
-from nodewise.environment.environment import step
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import Policy
 from nodewise.strategies import Age, Centrality, Gain, Learned, Random, Uncertainty
@@ -38,7 +37,7 @@ def test_a_step_makes_no_tensor_of_numbers_in_python(name: str, monkeypatch: pyt
     environment, strategy = begun("cpu", "views", name)
     environment.reset(0, draw_splits(environment.graph, 4, seed=0))
     environment.begin(strategy)
-    step(environment, strategy)
+    environment.take_step(strategy)
     made = torch.tensor
 
     def watched(*arguments: Any, **options: Any) -> torch.Tensor:
@@ -50,7 +49,7 @@ def test_a_step_makes_no_tensor_of_numbers_in_python(name: str, monkeypatch: pyt
 
     monkeypatch.setattr(torch, "tensor", watched)
     for _ in range(3):
-        step(environment, strategy)
+        environment.take_step(strategy)
     assert environment.step == 4
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from nodewise.classifiers.gcn.gcn import GcnLearner
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import Capability, Observation, Strategy
 from nodewise.graph import Graph, read_graph, write_graph
 from nodewise.ground.errors import InputError, SessionError, SessionFileError, UnknownNameError
 from nodewise.ground.events import Event, Warned
@@ -325,6 +325,7 @@ class Odd(Strategy):
     """Gives what the test asks for."""
 
     name, stateless = "odd", True
+    capabilities = frozenset[Capability]({"several-queries"})
 
     def __init__(self, gives: str) -> None:
         self.gives = gives

@@ -82,6 +82,6 @@ def test_nothing_is_paid_twice_or_for_labels_taken_back() -> None:
     paid = log_weights(environment).clone()
     strategy.scores(environment.observe())
     assert torch.equal(log_weights(environment), paid)
-    environment.step = 0
+    environment.clock.count = 0
     strategy.scores(environment.observe())
     assert torch.equal(log_weights(environment), paid)

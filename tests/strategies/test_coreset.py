@@ -52,5 +52,5 @@ def test_goes_on_when_labels_were_taken_back_or_added_by_others() -> None:
     environment.query(environment.pool.int().argmax(1))
     environment.query(environment.pool.int().argmax(1))
     assert len({next_choice(environment, strategy)[0] for _ in range(3)}) == 3
-    environment.step = 1
+    environment.clock.count = 1
     strategy.scores(environment.observe())

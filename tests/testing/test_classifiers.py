@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 import torch
 
 from nodewise.classifiers import Gcn
-from nodewise.contracts import Classifier, Learner
+from nodewise.contracts import Capability, Classifier, Learner
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
 from nodewise.testing import ContractError, check_classifier
 
 
@@ -54,6 +56,7 @@ class Means(Classifier):
 
     name = "means"
     trained = False
+    capabilities = frozenset[Capability]({"grow-classes"})
     steps: int = 2
 
     def prepare(self, graph: GraphTensors, reporter: Any = None) -> torch.Tensor:
@@ -69,12 +72,16 @@ class Means(Classifier):
     learner = MeansLearner
 
 
-def broken(**methods: Any) -> Means:
-    """The classifier with learners of which some methods are others."""
+def broken(*capabilities: Any, **methods: Any) -> Means:
+    """The classifier with learners of which some methods are others, and with more capabilities."""
     made = type(
         "Means",
         (Means,),
-        {"learner": type("BrokenLearner", (MeansLearner,), methods), "__reduce__": lambda self: (Means, ())},
+        {
+            "learner": type("BrokenLearner", (MeansLearner,), methods),
+            "capabilities": Means.capabilities | set(capabilities),
+            "__reduce__": lambda self: (Means, ()),
+        },
     )()
     assert isinstance(made, Means)
     return made
@@ -150,8 +157,7 @@ def test_what_keeps_the_contract_passes() -> None:
             r"reset\(\) forgets the classes that came, and knows those of the start; num_classes is 5",
         ),
         ({"add": shifted}, r"changes nothing that it is given, here the labels of add\(\)"),
-        ({"leave_one_out": lambda learner: torch.ones(3, 6, 3)}, r"leave_one_out\(\) gives probabilities"),
-        ({"leave_one_out": lambda learner: torch.ones(3, 3)}, r"leave_one_out\(\) is \[run, label, class\]"),
+        ({"recordable": "yes"}, "recordable is True or False"),
         ({"embedding": lambda learner: learner.x}, r"embedding\(\) is \[run, node, width\]"),
     ],
 )
@@ -172,5 +178,76 @@ def test_a_classifier_that_reads_labels_is_found_out() -> None:
         check_classifier(Peeking())
 
 
-def test_who_cannot_take_in_classes_may_say_so() -> None:
-    check_classifier(broken(add_classes=Learner.add_classes))
+@pytest.mark.parametrize(
+    ("capability", "methods", "said"),
+    [
+        ("leave-one-out", {"leave_one_out": lambda learner: torch.ones(3, 6, 3)}, r"\(\) gives probabilities"),
+        ("leave-one-out", {"leave_one_out": lambda learner: torch.ones(3, 3)}, r"\(\) is \[run, label, class\]"),
+        ("leave-one-out", {"leave_one_out": lambda learner: None}, r"\(\) gives a prediction for each label; got None"),
+        ("leave-one-out", {}, r"come its methods; BrokenLearner has no leave_one_out\(\)"),
+        ("part", {"part": lambda learner, nodes: shuffled(learner, nodes)}, r"part\(\) predicts its nodes as"),
+        ("explain", {"evidence": lambda learner, node: [], "reach": lambda learner, node: 1.0}, "gives the labelled"),
+        ("explain", {"evidence": lambda learner, node: []}, r"BrokenLearner has no reach\(\)"),
+        ("foresee", {}, r"come its methods; Means has no foresee\(\)"),
+        ("foresight", {}, "unknown capability 'foresight': did you mean .*'foresee'"),
+        ("several-queries", {}, "unknown capability 'several-queries': .* The classifier 'means' declares it"),
+    ],
+)
+def test_what_is_declared_holds(capability: str, methods: Mapping[str, Any], said: str) -> None:
+    with pytest.raises((ContractError, InputError), match=said):
+        check_classifier(broken(capability, **methods))
+
+
+def shuffled(learner: MeansLearner, nodes: torch.Tensor) -> MeansLearner:
+    part = copy(learner)
+    part.logits = lambda: MeansLearner.logits(learner)[:, nodes.flip(0)]  # type: ignore[method-assign]
+    return part
+
+
+def test_what_nobody_would_use_is_told() -> None:
+    with pytest.raises(ContractError, match=r"add 'leave-one-out' to capabilities.*; BrokenLearner has leave_one_out"):
+        check_classifier(broken(leave_one_out=lambda learner: None))
+
+
+def test_who_cannot_take_in_classes_says_nothing_of_it() -> None:
+    class Fixed(Means):
+        capabilities = frozenset()
+
+        def start(self, graph: GraphTensors, prepared: Any, runs: int, classes: int, budget: int) -> Learner:
+            return FixedLearner(MeansLearner(prepared, runs, classes))
+
+        def __reduce__(self) -> Any:
+            return Means, ()
+
+    check_classifier(Fixed())
+
+
+class FixedLearner(Learner):
+    """The same without classes that come on the way."""
+
+    def __init__(self, inner: MeansLearner) -> None:
+        self.inner = inner
+
+    def reset(self, seed: int) -> None:
+        self.inner.reset(seed)
+        self.num_classes = self.inner.num_classes
+
+    def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
+        self.inner.add(nodes, labels)
+
+    def logits(self) -> torch.Tensor:
+        return self.inner.logits()
+
+
+def test_learning_by_gradients_needs_no_word_of_its_own() -> None:
+    """`fit` and `finish` run with gradients on, though the suite, episodes and sessions run without."""
+
+    class Descending(MeansLearner):
+        def fit(self) -> None:
+            self.scale = torch.ones(1, requires_grad=True)
+            (self.scale * 2).sum().backward()
+            assert self.scale.grad is not None
+
+        finish = lambda self, reporter=None: self.fit()  # noqa: E731
+
+    check_classifier(broken(fit=Descending.fit, finish=Descending.finish))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import Capability, Observation, Strategy
 from nodewise.testing import ContractError, check_strategy
 
 
@@ -106,6 +106,8 @@ class First(Margin):
 
 
 class Doubled(Margin):
+    capabilities = frozenset[Capability]({"several-queries"})
+
     def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
         return (
             self.scores(observation)
@@ -113,6 +115,17 @@ class Doubled(Margin):
             .argmax(1, keepdim=True)
             .expand(-1, count)
         )
+
+
+class Secret(Margin):
+    """Has what nobody will call."""
+
+    def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
+        return None
+
+
+class Boastful(Margin):
+    capabilities = frozenset[Capability]({"several-queries"})
 
 
 class Shrinking(Margin):
@@ -159,6 +172,8 @@ def test_what_keeps_the_contract_passes() -> None:
         (Spending, "with reads_budget = False"),
         (First, "another order"),
         (Doubled, r"batch\(\) gives different nodes"),
+        (Secret, r"add 'several-queries' to capabilities, or call it otherwise; Secret has batch\(\)"),
+        (Boastful, r"with the capability 'several-queries' come its methods; Boastful has no batch\(\)"),
         (Shrinking, "changes nothing that it is given, here labelled"),
         (Counted, "changes nothing that it is given, here graph.degree"),
         (Vague, "stateless is True or False; got 'yes'"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from nodewise.classifiers.gcn.gcn import Gcn
 from nodewise.classifiers.views.views import Views
-from nodewise.contracts import Classifier
+from nodewise.contracts import Classifier, can, check_capabilities
 from nodewise.graph import Graph
 from nodewise.graph.feature_names import canonical_features, unscaled
 from nodewise.ground.errors import InputError
@@ -61,9 +61,10 @@ def make_classifier(
         made = own_object("classifier", classifier, settings)
     if not isinstance(made, Classifier):
         raise InputError(
-            f"{made!r} is no classifier: it needs a name and the methods prepare, start, identity, default_features and"
-            " bytes_per_run; inherit from nodewise.contracts.Classifier"
+            f"{made!r} is no classifier: it needs a name, trained, capabilities and the methods prepare, start,"
+            " identity, default_features and bytes_per_run; inherit from nodewise.contracts.Classifier"
         )
+    check_capabilities(made, "classifier", made.name)
     return made
 
 
@@ -88,7 +89,7 @@ def notes_on_features(classifier: Classifier, graph: Graph, asked: str | None = 
         return []
     instead = (
         "looks at its edges alone"
-        if isinstance(classifier, Views)
+        if can(classifier, "edges-alone")
         else "is given numbers made of its edges (degree, clustering, PageRank …) instead"
     )
     return [f"{graph.name!r} has no features: {classifier.name} {instead}"]

@@ -2,23 +2,21 @@
 
 from nodewise.environment.environment import (
     Environment,
-    EnvironmentObservation,
     Scores,
     Splits,
     SplitSizes,
     TestNodes,
-    break_ties,
-    checked_logits,
-    checked_scores,
-    choose,
     draw_splits,
     f1_scores,
     rollout,
 )
+from nodewise.environment.learning import checked_logits, finish_learner, fit_learner, reset_learner
+from nodewise.environment.runs import EnvironmentObservation, Runs, break_ties, checked_scores, choose
 
 __all__ = [
     "Environment",
     "EnvironmentObservation",
+    "Runs",
     "Scores",
     "SplitSizes",
     "Splits",
@@ -29,5 +27,8 @@ __all__ = [
     "choose",
     "draw_splits",
     "f1_scores",
+    "finish_learner",
+    "fit_learner",
+    "reset_learner",
     "rollout",
 ]

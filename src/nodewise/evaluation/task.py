@@ -266,7 +266,7 @@ def _play_curve(
     def score_copy(queries: int) -> None:
         if queries in earlier:
             kept = environment.learner.snapshot() if trained else None
-            environment.learner.finish()
+            environment.finish()
             scores[queries] = environment.score(nodes)
             if trained:
                 environment.learner.restore(kept)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from nodewise.contracts import Strategy
+from nodewise.contracts import Strategy, check_capabilities
 from nodewise.ground.errors import InputError
 from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
 from nodewise.policy import Policy, find_policy
@@ -132,9 +132,10 @@ def make_strategy(
         made = own_object("strategy", strategy, settings)
     if not isinstance(made, Strategy):
         raise InputError(
-            f"{made!r} is no strategy: it needs a name, recordable, reads_budget, stateless and the methods begin,"
-            " scores, batch, identity and bytes_per_run; inherit from nodewise.contracts.Strategy"
+            f"{made!r} is no strategy: it needs a name, recordable, reads_budget, stateless, capabilities and the"
+            " methods begin, scores, identity and bytes_per_run; inherit from nodewise.contracts.Strategy"
         )
+    check_capabilities(made, "strategy", made.name)
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 
 from nodewise.contracts import Observation, Strategy
-from nodewise.environment.environment import break_ties
+from nodewise.environment.runs import break_ties
 from nodewise.ground.errors import InputError
 from nodewise.strategies.heuristics import Heuristics
 

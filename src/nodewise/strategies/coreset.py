@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from nodewise.contracts import Observation, Strategy
-from nodewise.environment.environment import break_ties
+from nodewise.environment.runs import break_ties
 from nodewise.strategies.kmeans import Clusters, add_cluster, lloyd, seed_clusters, squared_distances
 
 __all__ = ["Coreset"]

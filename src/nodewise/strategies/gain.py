@@ -5,16 +5,18 @@ Nothing is trained.
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 
 from nodewise.classifiers.views.construction import LEADING
 from nodewise.classifiers.views.posterior import Posterior
 from nodewise.classifiers.views.views import Views, ViewsLearner
-from nodewise.contracts import Observation, Strategy
-from nodewise.environment.environment import break_ties
+from nodewise.contracts import Capability, Observation, SharesPosterior, Strategy, can
+from nodewise.environment.runs import break_ties
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import in_blocks
-from nodewise.strategies.sampled import sampled_batch, sampled_scores
+from nodewise.strategies.sampled import Sight, labelled_sample, sample
 
 __all__ = ["LARGE_POOL", "Gain", "paired_gain", "variance_gain"]
 
@@ -119,6 +121,7 @@ class Gain(Strategy):
     recordable = True
     reads_budget = False
     stateless = True
+    capabilities = frozenset[Capability]({"several-queries"})
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """What a block of nodes needs."""
@@ -131,22 +134,14 @@ class Gain(Strategy):
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """The weighted sum of the views' gains, each divided by its largest."""
-        learner = _posterior(observation)
-        if _is_large(observation):
-            return sampled_scores(self, observation, learner)
-        if type(learner.posterior) is not Posterior:
-            return _scores_on_gpu(learner, observation)
-        covariances = learner.covariances()
-        undecided = _undecided(learner.mean())
-        scores = break_ties(_scores(learner, covariances, undecided), observation)
-        early = observation.step < _EARLY * observation.num_classes
-        if observation.graph.device.type == "cpu" and not bool(early):
-            return scores
-        best = _least_error(learner, covariances, scores.masked_fill(~observation.pool, -torch.inf))
-        lifted = scores.amax(1, keepdim=True) + 1
-        return torch.where(early, scores.scatter(1, best[:, None], lifted), scores)
+        sight = _sight(observation)
+        if not _is_large(observation):
+            return _all_scores(sight)
+        nodes, part = sample(sight)
+        scores = _all_scores(part)
+        return scores.new_full(observation.pool.shape, -torch.inf).index_copy_(1, nodes, scores)
 
-    def batch(self, observation: Observation, count: int) -> torch.Tensor | None:
+    def batch(self, observation: Observation, count: int) -> torch.Tensor:
         """Nodes to be asked together, each chosen as if those before it had been answered: int64 [run, count].
 
         The first is the one that is asked alone.
@@ -154,28 +149,65 @@ class Gain(Strategy):
         Nodes that count as labelled and whose labels are not known yet, since somebody is being asked, are taken for
         answered as well.
         """
-        learner = _posterior(observation)
-        if _is_large(observation):
-            return sampled_batch(self, observation, learner, count)
-        ridges, pool = learner.solution().ridges, observation.pool.clone()
-        covariances, undecided = learner.covariances(), _undecided(learner.mean())
-        known = learner.posterior.nodes[:, : int(learner.posterior.count)]
-        waiting = torch.nonzero(observation.labelled.scatter(1, known, False).all(0))[:, 0]
-        for node in waiting.tolist():
-            covariances = _with(covariances, learner.views.leading[:, [node] * len(pool)], ridges)
-        chosen: list[torch.Tensor] = []
-        for _ in range(min(count, int(pool.sum(1).min()))):
-            alone = not chosen and not len(waiting)
-            scores = self.scores(observation) if alone else _scores(learner, covariances, undecided)
-            chosen.append(scores.masked_fill(~pool, -torch.inf).argmax(1))
-            pool.scatter_(1, chosen[-1][:, None], False)
-            covariances = _with(covariances, learner.views.leading[:, chosen[-1]], ridges)
-        return torch.stack(chosen, 1)
+        sight = _sight(observation)
+        if not _is_large(observation):
+            return _diverse(sight, count)
+        nodes, part = labelled_sample(sight)
+        return nodes[_diverse(part, count)]
 
 
 def _is_large(observation: Observation) -> bool:
     """Whether the graph is so large that queries are chosen from a sample."""
     return observation.graph.device.type == "cpu" and observation.graph.num_nodes >= LARGE_POOL
+
+
+def _sight(observation: Observation) -> Sight:
+    """What is looked at, all nodes of the graph."""
+    return Sight(
+        _posterior(observation),
+        observation.pool,
+        observation.labelled,
+        observation.noise,
+        observation.step,
+        observation.num_classes,
+    )
+
+
+def _all_scores(sight: Sight) -> torch.Tensor:
+    """The scores with ties settled, and while labels are few the node of the least expected error in front: [run,
+    node].
+    """
+    learner = sight.learner
+    if type(learner.posterior) is not Posterior:
+        return _scores_on_gpu(sight)
+    covariances = learner.covariances()
+    undecided = _undecided(learner.mean())
+    scores = break_ties(_scores(learner, covariances, undecided), sight)
+    early = sight.step < _EARLY * sight.num_classes
+    if scores.device.type == "cpu" and not bool(early):
+        return scores
+    best = _least_error(learner, covariances, scores.masked_fill(~sight.pool, -torch.inf))
+    lifted = scores.amax(1, keepdim=True) + 1
+    return torch.where(early, scores.scatter(1, best[:, None], lifted), scores)
+
+
+def _diverse(sight: Sight, count: int) -> torch.Tensor:
+    """Nodes to be asked together: int64 [run, count]."""
+    learner, pool = sight.learner, sight.pool.clone()
+    ridges = learner.solution().ridges
+    covariances, undecided = learner.covariances(), _undecided(learner.mean())
+    known = learner.posterior.nodes[:, : int(learner.posterior.count)]
+    waiting = torch.nonzero(sight.labelled.scatter(1, known, False).all(0))[:, 0]
+    for node in waiting.tolist():
+        covariances = _with(covariances, learner.views.leading[:, [node] * len(pool)], ridges)
+    chosen: list[torch.Tensor] = []
+    for _ in range(min(count, int(pool.sum(1).min()))):
+        alone = not chosen and not len(waiting)
+        scores = _all_scores(sight) if alone else _scores(learner, covariances, undecided)
+        chosen.append(scores.masked_fill(~pool, -torch.inf).argmax(1))
+        pool.scatter_(1, chosen[-1][:, None], False)
+        covariances = _with(covariances, learner.views.leading[:, chosen[-1]], ridges)
+    return torch.stack(chosen, 1)
 
 
 def _with(covariances: torch.Tensor, z: torch.Tensor, ridges: torch.Tensor) -> torch.Tensor:
@@ -187,8 +219,9 @@ def _with(covariances: torch.Tensor, z: torch.Tensor, ridges: torch.Tensor) -> t
 
 def _posterior(observation: Observation) -> ViewsLearner:
     """The classifier's own posterior, or one kept beside another classifier and brought to the labels there are."""
-    if isinstance(observation.learner, ViewsLearner):
-        return observation.learner
+    if can(observation.learner, "posterior"):
+        shared: ViewsLearner = cast(SharesPosterior, observation.learner).ridge_posterior()
+        return shared
     memory = observation.memory
     learner: ViewsLearner | None = memory.get("learner")
     if learner is None or learner.runs != observation.runs or learner.num_classes != observation.num_classes:
@@ -245,11 +278,12 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
     return total
 
 
-def _scores_on_gpu(learner: ViewsLearner, observation: Observation) -> torch.Tensor:
+def _scores_on_gpu(sight: Sight) -> torch.Tensor:
     """The scores by a GPU's kernels, all runs, views and candidates at once."""
     from nodewise.classifiers.views.cuda import CudaPosterior
     from nodewise.strategies.gain_kernels import gain_scores
 
+    learner = sight.learner
     posterior, fit = learner.posterior, learner.solution()
     assert isinstance(posterior, CudaPosterior)
     return gain_scores(
@@ -260,11 +294,11 @@ def _scores_on_gpu(learner: ViewsLearner, observation: Observation) -> torch.Ten
         posterior.chosen,
         fit.ridges,
         posterior.covariance,
-        observation.pool,
-        observation.noise,
-        observation.step,
+        sight.pool,
+        sight.noise,
+        sight.step,
         counting=(_VIEWS, _LEAST_WEIGHT),
-        early=_EARLY * observation.num_classes,
+        early=_EARLY * sight.num_classes,
         candidates=_CANDIDATES,
         looked_at=_LOOKED_AT,
         gram_nodes=_GRAM_NODES,

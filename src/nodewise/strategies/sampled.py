@@ -1,49 +1,66 @@
-"""`gain` on a large graph: chosen from a sample of the nodes, which also stands for all of them where their certainty
-is summed up.
+"""A large graph looked at by a sample of its nodes, which also stands for all of them where their certainty is summed.
 
-So a query takes the same time and memory, however large the graph is. What it may cost is bounded by how much better
-the best of all nodes is than the best of 65,536: benchmarks/sampling.py measures it on graphs small enough for both.
+So `gain` takes the same time and memory for a query, however large the graph is. What it may cost is bounded by how
+much better the best of all nodes is than the best of 65,536: benchmarks/sampling.py measures it on graphs small enough
+for both.
 """
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import torch
 
 from nodewise.classifiers.views.views import ViewsLearner
-from nodewise.contracts import Observation, Strategy
 
-__all__ = ["sampled_batch", "sampled_scores"]
+__all__ = ["Sight", "labelled_sample", "sample"]
 
 _FEWEST = 4096
 """Nodes of the sample that each run's pool should have; else more of the pools are looked at."""
 
 
-def sampled_scores(strategy: Strategy, observation: Observation, learner: ViewsLearner) -> torch.Tensor:
-    """A strategy's scores of the sampled nodes, -inf for all others: [run, node]."""
-    nodes, part = _sample(observation.pool, learner, torch.empty(0, dtype=torch.int64))
-    scores = strategy.scores(_Sampled(observation, nodes, part))  # type: ignore[arg-type]
-    return scores.new_full(observation.pool.shape, -torch.inf).index_copy_(1, nodes, scores)
+@dataclass(frozen=True)
+class Sight:
+    """What `gain` looks at when it chooses: all nodes of a graph, or a sample.
+
+    Attributes:
+        learner: the posterior over these nodes.
+        pool, labelled: bool [run, node]. noise: uniform numbers, [run, node].
+        step: queries made, int64 [1]. num_classes: how many classes there are.
+    """
+
+    learner: ViewsLearner
+    pool: torch.Tensor
+    labelled: torch.Tensor
+    noise: torch.Tensor
+    step: torch.Tensor
+    num_classes: int
+
+    def part(self, nodes: torch.Tensor, learner: ViewsLearner) -> Sight:
+        """The same of some nodes alone, int64 [node], with the learner that has these."""
+        pool, labelled, noise = (whole[:, nodes] for whole in (self.pool, self.labelled, self.noise))
+        return replace(self, learner=learner, pool=pool, labelled=labelled, noise=noise)
 
 
-def sampled_batch(
-    strategy: Strategy, observation: Observation, learner: ViewsLearner, count: int
-) -> torch.Tensor | None:
-    """A strategy's batch from the sampled nodes: int64 [run, count]."""
-    known = learner.posterior.nodes[:, : int(learner.posterior.count)]
-    waiting = torch.nonzero(observation.labelled.scatter(1, known, False).any(0))[:, 0]
-    nodes, part = _sample(observation.pool, learner, torch.cat([known.flatten(), waiting]))
-    part.posterior.nodes = torch.searchsorted(nodes, part.posterior.nodes).clamp_max(
+def sample(whole: Sight) -> tuple[torch.Tensor, Sight]:
+    """Which nodes stand for all, int64 [node], and the sight of them."""
+    return _sample(whole, torch.empty(0, dtype=torch.int64))
+
+
+def labelled_sample(whole: Sight) -> tuple[torch.Tensor, Sight]:
+    """The same with all labelled nodes among them, where the posterior's own nodes count within the sample."""
+    posterior = whole.learner.posterior
+    known = posterior.nodes[:, : int(posterior.count)]
+    waiting = torch.nonzero(whole.labelled.scatter(1, known, False).any(0))[:, 0]
+    nodes, part = _sample(whole, torch.cat([known.flatten(), waiting]))
+    part.learner.posterior.nodes = torch.searchsorted(nodes, part.learner.posterior.nodes).clamp_max(
         len(nodes) - 1
     )  # what is not filled is not looked at
-    chosen = strategy.batch(_Sampled(observation, nodes, part), count)  # type: ignore[arg-type]
-    return None if chosen is None else nodes[chosen]
+    return nodes, part
 
 
-def _sample(pool: torch.Tensor, learner: ViewsLearner, wanted: torch.Tensor) -> tuple[torch.Tensor, ViewsLearner]:
-    """The nodes to look at, in order, those wanted among them, and the learner with these alone."""
+def _sample(whole: Sight, wanted: torch.Tensor) -> tuple[torch.Tensor, Sight]:
+    learner, pool = whole.learner, whole.pool
     nodes, views = learner.views.sample
     fewest = min(_FEWEST, int(pool.sum(1).min()))
     if len(wanted) or int(pool[:, nodes].sum(1).min()) < fewest:
@@ -52,20 +69,5 @@ def _sample(pool: torch.Tensor, learner: ViewsLearner, wanted: torch.Tensor) -> 
             there = torch.nonzero(row)[:, 0]
             more.append(there[:: max(1, len(there) // (2 * _FEWEST))])
         nodes = torch.unique(torch.cat([nodes, *more]))
-        return nodes, learner.part(nodes)
-    return nodes, learner.part(nodes, views)
-
-
-class _Sampled:
-    """An observation of some nodes alone."""
-
-    def __init__(self, whole: Observation, nodes: torch.Tensor, learner: ViewsLearner) -> None:
-        self._whole, self._nodes, self.learner = whole, nodes, learner
-        self.pool, self.labelled = whole.pool[:, nodes], whole.labelled[:, nodes]
-        self.noise = whole.noise[:, nodes]
-        self.graph = SimpleNamespace(
-            device=whole.graph.device, dtype=whole.graph.dtype, num_nodes=0
-        )  # small, however many they are
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._whole, name)
+        return nodes, whole.part(nodes, learner.part(nodes))
+    return nodes, whole.part(nodes, learner.part(nodes, views))

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol, cast
 
 import numpy as np
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.contracts import Classifier, Learner
+from nodewise.contracts import (
+    CAPABILITIES,
+    Classifier,
+    Explains,
+    Foresees,
+    GrowsByClasses,
+    Learner,
+    LeavesOneOut,
+    LooksAtPart,
+    can,
+)
+from nodewise.environment import finish_learner, fit_learner
 from nodewise.graph import Graph
 from nodewise.graph.feature_names import canonical_features
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.errors import InputError
 from nodewise.ground.events import Silent
 from nodewise.testing.promises import Suite, close, graph_parts, odd_graphs, reordered, small_graph
 
@@ -49,14 +60,18 @@ class _ClassifierSuite(Suite):
         self.identity(self._classifier)
         for promise, check in (
             ("it answers what it needs and prefers", self._preferences),
+            ("it can do what it says, and says what is used", self._capabilities),
             ("its learners give numbers of the right shape and kind", self._numbers),
             ("it works on any graph", self._odd),
             ("it leaves what it is given as it is", self._given),
             ("the same seed gives the same result", self._seed),
             ("runs do not see each other's labels", self._runs),
             ("a snapshot is come back to as if nothing had happened", self._snapshot),
-            ("classes may come while it learns", self._classes),
-            ("predictions for left-out labels are probabilities", self._leave_one_out),
+            ("it learns with gradients on, from a seed of 32 bits", self._fitting),
+            ("where it can take in classes, they may come while it learns", self._classes),
+            ("where it can, predictions for left-out labels are probabilities", self._leave_one_out),
+            ("where it can look at a part, that shows the same", self._part),
+            ("where it can explain, labels speak for a prediction", self._explain),
             ("without epochs, predictions follow from the labels alone", self._closed_form),
             ("the order of the nodes does not matter", self._order),
             ("it learns", self._learns),
@@ -83,15 +98,16 @@ class _ClassifierSuite(Suite):
         learner: Learner,
         labels: int = _LABELS,
         shift: Callable[[torch.Tensor], None] | None = None,
+        runs: int = _RUNS,
     ) -> Learner:
         """The learner after labels, one at a time, each with its fit."""
         for step in range(labels):
-            nodes = _nodes(graph, step)
+            nodes = _nodes(graph, step)[:runs]
             answers = graph.y[nodes]
             if shift is not None:
                 shift(answers)
             learner.add(nodes, answers)
-            learner.fit()
+            fit_learner(learner)
         return learner
 
     def _preferences(self) -> None:
@@ -106,7 +122,7 @@ class _ClassifierSuite(Suite):
     def _numbers(self) -> None:
         graph = self._tensors(small_graph())
         learner = self._started(graph)
-        recordable = getattr(learner, "recordable", False)
+        recordable = learner.recordable
         self.expect(isinstance(recordable, bool), "its learners' recordable is True or False", f"got {recordable!r}")
         self._look(learner, graph, "before the first label")
         learner = self._taught(graph, learner, 2)
@@ -120,9 +136,9 @@ class _ClassifierSuite(Suite):
             torch.tensor([[3, 4]] * _RUNS, device=graph.device),
             graph.y[torch.tensor([[3, 4]] * _RUNS, device=graph.device)],
         )
-        learner.fit()
+        fit_learner(learner)
         self._look(learner, graph, "after two labels at once")
-        learner.finish(Silent())
+        finish_learner(learner, Silent())
         self._look(learner, graph, "after finish()")
 
     def _look(self, learner: Learner, graph: GraphTensors, when: str) -> None:
@@ -155,7 +171,7 @@ class _ClassifierSuite(Suite):
 
             def play(tensors: GraphTensors = tensors, name: str = name) -> None:
                 learner = self._taught(tensors, self._started(tensors))
-                learner.finish()
+                finish_learner(learner)
                 self._look(learner, tensors, f"on {name}")
 
             self.attempt(f"it works on {name}", play)
@@ -168,16 +184,16 @@ class _ClassifierSuite(Suite):
             with self.untouched({**graph_parts(graph), "the nodes of add()": nodes, "the labels of add()": labels}):
                 learner = self._started(graph)
                 learner.add(nodes, labels)
-                learner.fit()
-                learner.logits(), learner.embedding(), learner.leave_one_out()
-                learner.finish()
+                fit_learner(learner)
+                learner.logits(), learner.embedding()
+                finish_learner(learner)
                 learner.logits()
 
     def _seed(self) -> None:
         graph = self._tensors(small_graph())
         learner = self._started(graph)
         first = self._taught(graph, learner).logits().clone()
-        learner.finish()
+        finish_learner(learner)
         learner.reset(7)
         again = self._taught(graph, learner).logits()
         self.expect(close(first, again), "after reset() with the same seed everything is as it was the first time")
@@ -203,7 +219,7 @@ class _ClassifierSuite(Suite):
             return
         for _ in range(2):
             self._taught(graph, disturbed, 3)
-            disturbed.finish()
+            finish_learner(disturbed)
             disturbed.restore(kept)
             self.expect(
                 close(disturbed.logits(), straight.logits()),
@@ -212,30 +228,74 @@ class _ClassifierSuite(Suite):
         for learner in (straight, disturbed):
             nodes = _nodes(graph, 4)
             learner.add(nodes, graph.y[nodes])
-            learner.fit()
+            fit_learner(learner)
         self.expect(
             close(disturbed.logits(), straight.logits()), "after restore() learning goes on as if nothing had happened"
         )
 
-    def _classes(self) -> None:
+    def _capabilities(self) -> None:
+        self.capabilities(self._classifier, "classifier", self._classifier.name)
+        learner = self._started(GraphTensors(small_graph()))  # what is declared, a session asks on the CPU
+        self.capabilities(learner, "learner", type(learner).__name__)
+        for name, info in CAPABILITIES.items():
+            of_learner = [method.partition(".")[2] for method in info.methods if method.startswith("Learner.")]
+            self.methods(learner, name, of_learner, declared=can(self._classifier, name))
+        if can(self._classifier, "foresee"):
+            cast(Foresees, self._classifier).foresee(small_graph(), Silent())
+
+    def _fitting(self) -> None:
         graph = self._tensors(small_graph())
-        learner = self._started(graph, runs=1, classes=0)
+        learner = self._started(graph, seed=2**32 - 1)
+        nodes = _nodes(graph, 0)
+        learner.add(nodes, graph.y[nodes])
+        for work in (fit_learner, finish_learner):
+            work(learner)
+            self.expect(not torch.is_grad_enabled(), "it leaves torch's gradients as they were")
+        self.expect(not learner.logits().requires_grad, "logits() carries no gradient after it has learned")
+
+    def _part(self) -> None:
+        if not can(self._classifier, "part"):
+            return
+        graph = GraphTensors(small_graph())  # a session's, on the CPU
+        learner = self._taught(graph, self._started(graph))
+        nodes = torch.tensor([5, 1, 40])
+        some = cast(LooksAtPart, learner).part(nodes).logits()
+        same = torch.allclose(some.softmax(-1), learner.logits()[:, nodes].softmax(-1), rtol=1e-4, atol=1e-5)
+        self.expect(same, "part() predicts its nodes as they are predicted among all others")
+
+    def _explain(self) -> None:
+        if not can(self._classifier, "explain"):
+            return
+        graph = GraphTensors(small_graph())  # a session's, on the CPU
+        learner = self._taught(graph, self._started(graph, runs=1), runs=1)
+        explains = cast(Explains, learner)
+        evidence = explains.evidence(40)
+        told = sorted(int(_nodes(graph, step)[0, 0]) for step in range(_LABELS))
+        self.expect(
+            sorted(node for node, _ in evidence) == told, "evidence() gives the labelled nodes", f"got {evidence!r}"
+        )
+        amounts = [amount for _, amount in evidence]
+        self.expect(amounts == sorted(amounts, reverse=True), "evidence() gives the strongest first")
+        self.expect(explains.reach(40) >= 0, "reach() is a number of nodes", f"got {explains.reach(40)!r}")
+
+    def _classes(self) -> None:
+        if not can(self._classifier, "grow-classes"):
+            return
+        graph = GraphTensors(small_graph())  # classes come in a session, and that runs on the CPU
+        learner = cast(_Growing, self._started(graph, runs=1, classes=0))
         self.expect(
             learner.num_classes >= 1 and learner.logits().shape[-1] == learner.num_classes,
             "with no class known there is one to predict",
         )
-        try:
-            learner.add_classes(["a", "b"])
-        except InputError:
-            return  # who cannot take in classes says so, and a session tells the user
+        learner.add_classes(["a", "b"])
         node, label = (torch.tensor([[number]], device=graph.device) for number in (0, 1))
         learner.add(node, label)
-        learner.fit()
+        fit_learner(learner)
         kept = learner.snapshot()
         for names, count in ((["c"], 3), (["d", "e"], 5), ([], 5)):
             learner.add_classes(names)
             learner.add(node + count, torch.tensor([[count - 1]], device=graph.device))
-            learner.fit()
+            fit_learner(learner)
             self.expect(
                 learner.num_classes == count,
                 "num_classes counts the classes that came",
@@ -260,10 +320,13 @@ class _ClassifierSuite(Suite):
             )
 
     def _leave_one_out(self) -> None:
-        graph = self._tensors(small_graph())
-        left_out = self._taught(graph, self._started(graph)).leave_one_out()
-        if left_out is None:
+        if not can(self._classifier, "leave-one-out"):
             return
+        graph = self._tensors(small_graph())
+        learner = self._taught(graph, self._started(graph))
+        left_out = cast(LeavesOneOut, learner).leave_one_out()
+        if left_out is None:
+            self.fail("leave_one_out() gives a prediction for each label", "got None")
         wanted = (_RUNS, _LABELS, graph.num_classes)
         self.expect(
             tuple(left_out.shape) == wanted,
@@ -283,12 +346,12 @@ class _ClassifierSuite(Suite):
             learner = self._started(graph)
             for step in order:
                 learner.add(nodes[:, [step]], graph.y[nodes[:, [step]]])
-                learner.fit()
+                fit_learner(learner)
             predictions.append(learner.logits().softmax(-1))
         together = self._started(graph)
         together.add(nodes, graph.y[nodes])
-        together.fit()
-        together.fit()
+        fit_learner(together)
+        fit_learner(together)
         predictions.append(together.logits().softmax(-1))
         for other in predictions[1:]:
             same = torch.allclose(predictions[0], other, rtol=1e-3, atol=1e-3)
@@ -310,8 +373,8 @@ class _ClassifierSuite(Suite):
             nodes = _nodes(plain, step)
             one.add(nodes, plain.y[nodes])
             other.add(index[nodes], plain.y[nodes])
-        one.fit()
-        other.fit()
+        fit_learner(one)
+        fit_learner(other)
         same = torch.allclose(one.logits().softmax(-1), other.logits().softmax(-1)[:, index], rtol=1e-4, atol=1e-5)
         self.expect(same, "the nodes in another order are predicted as before")
 
@@ -321,8 +384,8 @@ class _ClassifierSuite(Suite):
         for step in range(15):
             nodes = torch.full((_RUNS, 1), step, device=graph.device)
             learner.add(nodes, graph.y[nodes])
-            learner.fit()
-        learner.finish()
+            fit_learner(learner)
+        finish_learner(learner)
         right = float((learner.logits().argmax(-1) == graph.y).float().mean())
         self.expect(
             right > 0.5,
@@ -335,3 +398,7 @@ def _nodes(graph: GraphTensors, step: int) -> torch.Tensor:
     """The node that each run is told in a step, int64 [run, 1]; all differ, and one stands alone."""
     nodes = torch.tensor([[step], [step + _LABELS], [step + 2 * _LABELS]], device=graph.device)
     return torch.where(nodes == 2 * _LABELS + 1, graph.num_nodes - 1, nodes)
+
+
+class _Growing(Learner, GrowsByClasses, Protocol):
+    """A learner that can take in classes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from nodewise.contracts import Classifier, Strategy
+from nodewise.contracts import CAPABILITIES, Capability, Classifier, Kind, Learner, Strategy, check_capabilities
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 
@@ -67,6 +67,33 @@ class Suite:
             self.fail("it can be pickled, so that other processes can be given it", str(error))
         same = (twin.name, json.dumps(dict(twin.identity()), sort_keys=True)) == (thing.name, text)
         self.expect(same, "a pickled copy has the same name and identity")
+
+    def capabilities(self, thing: Classifier | Learner | Strategy, kind: Kind, name: str) -> None:
+        """What it says that it can do are names of its kind.
+
+        It has the methods of its own that these stand for, and no others that somebody might wait for in vain.
+        """
+        check_capabilities(thing, kind, name)
+        for capability, info in CAPABILITIES.items():
+            if info.declared_by == kind:
+                own = [method for method in info.methods if not method.startswith("Learner.")]
+                self.methods(thing, capability, own, declared=capability in thing.capabilities)
+
+    def methods(self, thing: object, capability: Capability, names: Sequence[str], declared: bool) -> None:
+        """Who declares a capability has the methods that it stands for, and who has them declares it."""
+        there = [name for name in names if callable(getattr(thing, name, None))]
+        called = type(thing).__name__
+        if declared:
+            missing = " and no ".join(f"{name}()" for name in names if name not in there)
+            self.expect(
+                not missing, f"with the capability {capability!r} come its methods", f"{called} has no {missing}"
+            )
+        else:
+            self.expect(
+                not there,
+                f"a method that nodewise uses is declared: add {capability!r} to capabilities, or call it otherwise",
+                f"{called} has {' and '.join(f'{name}()' for name in there)}",
+            )
 
     @contextmanager
     def untouched(self, given: dict[str, torch.Tensor]) -> Iterator[None]:

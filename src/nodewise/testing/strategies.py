@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 import torch
 
 from nodewise.classifiers import Gcn
-from nodewise.contracts import Strategy
+from nodewise.contracts import AsksSeveral, Strategy, can
 from nodewise.environment import Environment, Splits, SplitSizes, choose, draw_splits, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -51,6 +51,7 @@ class _StrategySuite(Suite):
         self.identity(self._strategy)
         for promise, check in (
             ("it says what it is", self._flags),
+            ("it can do what it says, and says what is used", self._capabilities),
             ("its scores are numbers for every node", self._numbers),
             ("it works on any graph", self._odd),
             ("it takes the last node of the pool", self._last),
@@ -94,17 +95,25 @@ class _StrategySuite(Suite):
     def _step(self, environment: Environment) -> torch.Tensor:
         nodes = choose(self._strategy.scores(environment.observe()), environment.pool)
         environment.query(nodes)
-        environment.learner.fit()
+        environment.fit()
         return nodes.cpu()
 
     def _flags(self) -> None:
-        for name in ("recordable", "reads_budget", "stateless"):
-            flag = getattr(self._strategy, name)
+        strategy = self._strategy
+        flags = {
+            "recordable": strategy.recordable,
+            "reads_budget": strategy.reads_budget,
+            "stateless": strategy.stateless,
+        }
+        for name, flag in flags.items():
             self.expect(isinstance(flag, bool), f"{name} is True or False", f"got {flag!r}")
         size = self._strategy.bytes_per_run(self._tensors(small_graph()), 10)
         self.expect(
             isinstance(size, int) and size >= 0, "bytes_per_run() gives a whole number, at least 0", f"got {size!r}"
         )
+
+    def _capabilities(self) -> None:
+        self.capabilities(self._strategy, "strategy", self._strategy.name)
 
     def _numbers(self) -> None:
         graph = self._tensors(small_graph())
@@ -211,7 +220,8 @@ class _StrategySuite(Suite):
             with self.untouched({**graph_parts(graph), **shown}):
                 environment.begin(self._strategy)
                 self._strategy.scores(seen)
-                self._strategy.batch(environment.observe(), 2)
+                if can(self._strategy, "several-queries"):
+                    cast(AsksSeveral, self._strategy).batch(environment.observe(), 2)
             self._step(environment)
 
     def _budget(self) -> None:
@@ -250,10 +260,12 @@ class _StrategySuite(Suite):
             self.fail("with recordable = True, it reads observation.step, a tensor, and not step_number", str(error))
 
     def _batch(self) -> None:
+        if not can(self._strategy, "several-queries"):
+            return
         environment = self._begun(self._tensors(small_graph()))
         self._step(environment)
         self._strategy.scores(environment.observe())
-        nodes: Any = self._strategy.batch(environment.observe(), 4)
+        nodes = cast(AsksSeveral, self._strategy).batch(environment.observe(), 4)
         if nodes is None:
             return
         self.expect(

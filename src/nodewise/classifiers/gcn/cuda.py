@@ -14,7 +14,7 @@ import torch
 
 from nodewise.classifiers.gcn import gcn_kernels as kernels
 from nodewise.classifiers.gcn.gcn import Gcn, labelled_loss, train_to_the_end
-from nodewise.contracts import Learner
+from nodewise.contracts import Capability, Learner
 from nodewise.graph.sparse_kernels import uniform
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.events import Reporter
@@ -37,6 +37,7 @@ class GcnCudaLearner(Learner):
     """
 
     recordable = True
+    capabilities = frozenset[Capability]({"long-seeds"})
 
     def __init__(
         self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None, budget: int = 64

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from nodewise.contracts import Classifier, Learner
+from nodewise.contracts import Capability, Classifier, Learner
 from nodewise.graph import Graph
 from nodewise.graph.features import gcn_features
 from nodewise.graph.tensors import GraphTensors, Sparse, csr_product, csr_tensor
@@ -49,6 +49,7 @@ class Gcn(Classifier):
     name = "gcn"
     version = 1
     trained = True
+    capabilities = frozenset[Capability]({"grow-classes"})
 
     hidden: int = 64
     dropout: float = 0.2
@@ -86,7 +87,7 @@ class Gcn(Classifier):
         """Hidden layers and what their gradients need, weights with what Adam keeps of them, and the propagation's
         entries.
         """
-        return 4 * (graph.num_nodes * 64 * 4 + graph.num_features * 64 * 4 + 4 * graph.norm.entries)
+        return 4 * (4 * self.hidden * (graph.num_nodes + graph.num_features) + 4 * graph.norm.entries)
 
     def start(self, graph: GraphTensors, prepared: None, runs: int, classes: int, budget: int) -> Learner:
         """Runs with weights of their own, by hand-written gradients on the CPU and by kernels on a GPU."""
@@ -115,6 +116,8 @@ class GcnLearner(Learner):
         w1: [run, hidden, class].
         labelled_count: labels that each run has; the same for all.
     """
+
+    capabilities = frozenset[Capability]({"long-seeds"})
 
     def __init__(self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None) -> None:
         self.graph, self.runs, self.settings = graph, runs, settings or Gcn()

@@ -15,7 +15,7 @@ import torch
 
 from nodewise.classifiers.views.construction import LARGE, LEADING, REDUCED, WIDTH, GraphViews, make_views
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
-from nodewise.contracts import Classifier, Learner, Queried
+from nodewise.contracts import Capability, Classifier, Learner, Queried
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import cores, free_memory
@@ -61,6 +61,7 @@ class Views(Classifier):
     name = "views"
     version = 1
     trained = False
+    capabilities = frozenset[Capability]({"grow-classes", "leave-one-out", "part", "foresee", "explain", "edges-alone"})
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """The inverse for each member, the labelled rows, and predictions of all nodes."""
@@ -88,6 +89,8 @@ class ViewsLearner(Learner):
     Attributes:
         posterior: the labels and what follows from them.
     """
+
+    capabilities = frozenset[Capability]({"posterior"})
 
     def __init__(self, views: GraphViews, runs: int, classes: int, budget: int) -> None:
         self.views, self.runs, self._first = views, runs, classes
@@ -144,6 +147,10 @@ class ViewsLearner(Learner):
             known = 0
         if filled > known:
             self.add(nodes[:, known:], labels[:, known:])
+
+    def ridge_posterior(self) -> ViewsLearner:
+        """Itself: its labels are the classifier's."""
+        return self
 
     def fit(self) -> None:
         """Nothing to do: what is needed is computed when it is asked for."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from nodewise.contracts import Foresees, can, refusal
 from nodewise.graph import Graph
 from nodewise.graph.checks import class_name
 from nodewise.graph.features import prepared
@@ -85,9 +86,10 @@ def create_log(
     report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
     for remark in notes_on_features(learns, raw, wanted.features):
         report(Note(remark))
-    foresee = getattr(learns, "foresee", None)
-    if foresee is not None:  # before anything is written
-        foresee(graph, report)
+    if not names and not can(learns, "grow-classes"):
+        raise refusal(learns, "grow-classes", "no class is named")
+    if can(learns, "foresee"):  # before anything is written
+        cast(Foresees, learns).foresee(graph, report)
     settings = SessionSettings.decide(
         wanted,
         budget=_budget(graph, names, wanted.budget),

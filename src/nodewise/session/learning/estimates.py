@@ -10,12 +10,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.ground.compute import derive_seed, numpy_generator
+from nodewise.contracts import LeavesOneOut, can
+from nodewise.ground.compute import numpy_generator
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.meaning.history import Label
 
@@ -102,7 +103,9 @@ def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes:
     Returns:
         None where the classifier has no closed form, or with fewer than five labels or a single class.
     """
-    table = learner.learner.leave_one_out()
+    if not can(learner.classifier, "leave-one-out"):
+        return None
+    table = cast(LeavesOneOut, learner.learner).leave_one_out()
     told = [(index, node, number) for index, (node, number) in enumerate(learner.environment.told) if node in judged]
     if table is None or len(told) < _FOLDS or len({number for _, _, number in told}) < 2:
         return None
@@ -134,6 +137,7 @@ def cross_validated(
     """
     import torch
 
+    from nodewise.environment import finish_learner, fit_learner, reset_learner
     from nodewise.ground.compute import one_thread
 
     report = reporter or Silent()
@@ -153,13 +157,13 @@ def cross_validated(
         runs = classifier.start(
             tensors.unlabelled, tensors.prepared_by(classifier), _FOLDS, len(classes), kept.shape[1]
         )
-        runs.reset(derive_seed(seed, "cross-validation"))
+        reset_learner(runs, seed, "cross-validation")
         index = torch.from_numpy(kept)
         runs.add(nodes[index], numbers[index])
         for done in range(total := min(count + len(beside), _EPOCHS) if classifier.trained else 1):
-            runs.fit()
+            fit_learner(runs)
             report(Progress("cross-validate", done + 1, total))
-        runs.finish(report)
+        finish_learner(runs, report)
         guesses = runs.logits().argmax(-1)
     right: dict[int, bool] = {}
     for fold, part in enumerate(left_out.tolist()):

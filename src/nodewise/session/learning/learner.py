@@ -12,15 +12,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 import torch
 
-from nodewise.contracts import Classifier, Learner, Observation, Queried, Strategy
-from nodewise.environment import Environment, checked_logits, checked_scores, choose
+from nodewise.contracts import (
+    AsksSeveral,
+    Classifier,
+    GrowsByClasses,
+    Learner,
+    LooksAtPart,
+    Queried,
+    Strategy,
+    can,
+    refusal,
+)
+from nodewise.environment import (
+    EnvironmentObservation,
+    Runs,
+    checked_logits,
+    checked_scores,
+    choose,
+    finish_learner,
+    fit_learner,
+    reset_learner,
+)
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.compute import derive_seed, one_thread
+from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent, Warned, listening
 from nodewise.session.learning.rebuilding import changed_code, stored_classifier, stored_strategy
@@ -74,7 +93,7 @@ class SessionLearner:
         self._history: tuple[Label, ...] = ()
         self._classes: tuple[str, ...] = ()
         self._scores: torch.Tensor | None = None
-        self._seen: Observation | None = None
+        self._seen: EnvironmentObservation | None = None
         self._all: torch.Tensor | None = None
         self._snapshots: dict[int, _Remembered] = {}
         with one_thread():
@@ -85,11 +104,7 @@ class SessionLearner:
 
     def _new_learner(self) -> Learner:
         """A learner to which classes are added by name; one that cannot take in classes knows those of the start."""
-        learner = self._started(0)
-        self._grows = getattr(type(learner), "add_classes", Learner.add_classes) is not Learner.add_classes
-        return learner if self._grows else self._started(len(self._settings.classes))
-
-    def _started(self, classes: int) -> Learner:
+        classes = 0 if can(self.classifier, "grow-classes") else len(self._settings.classes)
         return self.classifier.start(self.tensors.unlabelled, self._prepared, 1, classes, self._settings.budget)
 
     @property
@@ -161,14 +176,14 @@ class SessionLearner:
         """
         with one_thread():
             scores = self.scores()
-            if type(self._strategy).batch is Strategy.batch:
+            if not can(self._strategy, "several-queries"):
                 return None
             if count == 1 and not waiting:  # the scores are there: a batch of one need not compute them again
                 return [int(choose(scores[None], allowed[None]))]
             seen = copy(self.observation)
             seen.pool, seen.labelled = allowed[None], seen.labelled.clone()
             seen.labelled[0, list(waiting)] = True
-            nodes = self._strategy.batch(seen, count)
+            nodes = cast(AsksSeveral, self._strategy).batch(seen, count)
             if nodes is None:
                 return None
             chosen: list[int] = nodes[0].tolist()
@@ -191,7 +206,7 @@ class SessionLearner:
             self._moved()
 
     @property
-    def observation(self) -> Observation:
+    def observation(self) -> EnvironmentObservation:
         """What there is to see now; computed once for each moment."""
         if self._seen is None:
             self._seen = self.environment.observe()
@@ -200,7 +215,7 @@ class SessionLearner:
     def probabilities(self) -> torch.Tensor:
         """The predictions of the moment: [node, class]."""
         with one_thread():
-            if self._looks_at_few and (self._seen is None or "_packed" not in self._seen.__dict__):
+            if self._looks_at_few and not (self._seen is not None and self._seen.has_predictions):
                 if self._all is None:
                     self._all = torch.softmax(self._logits(), -1)
                 return self._all
@@ -214,7 +229,7 @@ class SessionLearner:
         if not self._looks_at_few or self._all is not None:
             return self.probabilities()[torch.as_tensor(nodes)]
         with one_thread():
-            part: Learner = self.learner.part(torch.as_tensor(nodes))  # type: ignore[attr-defined]
+            part = cast(LooksAtPart, self.learner).part(torch.as_tensor(nodes))
             return torch.softmax(part.logits()[0], -1)
 
     @property
@@ -225,7 +240,7 @@ class SessionLearner:
     @property
     def _looks_at_few(self) -> bool:
         """Whether predictions of some nodes are to be had, and worth having, without those of all."""
-        return self.is_large and hasattr(self.learner, "part")
+        return self.is_large and can(self.classifier, "part")
 
     def by_class(self, table: npt.NDArray[np.float32], classes: ClassList) -> tuple[list[int], npt.NDArray[np.float32]]:
         """The classifier's columns as the session's classes, by number.
@@ -259,7 +274,7 @@ class SessionLearner:
             if kept is None:
                 return self._trained_anew(reporter)
             try:
-                self.learner.finish(reporter)
+                finish_learner(self.learner, reporter)
                 return torch.softmax(self._logits(), -1)
             finally:
                 self.learner.restore(kept)
@@ -277,19 +292,19 @@ class SessionLearner:
             self.tensors, self._settings, self.classifier, self._strategy, self._given, self.environment.candidates, 0
         )
         twin.follow(self._history)
-        twin.learner.finish(reporter)
+        finish_learner(twin.learner, reporter)
         return torch.softmax(twin._logits(), -1)
 
     def _start(self, given: tuple[Label, ...]) -> None:
         self._given, self._history, self._classes = given, (), ()
         self._snapshots.clear()
         self.environment.clear(self._settings.seed)
-        self.learner.reset(self.environment.classifier_seed())
+        reset_learner(self.learner, self._settings.seed, "classifier")
         self._know(self._settings.classes)
         for label in given:
             self.environment.take(label.node, self._number(label.label))
         for _ in range(min(len(given), _GIVEN_EPOCHS if self.classifier.trained else 1)):
-            self.learner.fit()
+            fit_learner(self.learner)
         self._moved()
         if not self._strategy.stateless:
             self.environment.begin(self._strategy)
@@ -300,7 +315,7 @@ class SessionLearner:
         if not self._strategy.stateless:
             self.scores()  # the strategy sees every step exactly once, in a replay as well
         self.environment.take(label.node, self._number(label.label))
-        self.learner.fit()
+        fit_learner(self.learner)
         self._history = (*self._history, label)
         self._moved()
         self._keep()
@@ -309,21 +324,24 @@ class SessionLearner:
         """All labels at once, sorted by node."""
         self._classes = ()
         self.environment.clear(self._settings.seed)
-        self.learner.reset(self.environment.classifier_seed())
+        reset_learner(self.learner, self._settings.seed, "classifier")
         self._know([*self._settings.classes, *(label.label for label in (*given, *history))])
         known: tuple[str, ...] = self._classes
         number_of = {name: number for number, name in enumerate(known)}
         self.environment.take_all(sorted((label.node, number_of[label.label]) for label in (*given, *history)))
         if given or history:
-            self.learner.fit()
+            fit_learner(self.learner)
         self._given, self._history = given, history
         self._moved()
 
     def _know(self, names: Sequence[str]) -> None:
         """Take in the classes that are new."""
         fresh = [name for name in dict.fromkeys(names) if name not in self._classes]
-        if fresh and (self._grows or not set(fresh) <= set(self._settings.classes)):
-            self.learner.add_classes(fresh)
+        if can(self.classifier, "grow-classes"):
+            if fresh:
+                cast(GrowsByClasses, self.learner).add_classes(fresh)
+        elif not set(fresh) <= set(self._settings.classes):
+            raise refusal(self.classifier, "grow-classes", f"{fresh[-1]!r} is not among those of the start")
         self._classes = (*self._classes, *fresh)
         if self.learner.num_classes != max(1, len(self._classes)):
             raise InputError(
@@ -413,8 +431,8 @@ class Learners:
         )
 
 
-class SessionEnvironment(Environment):
-    """What a strategy looks at when a person answers: the state of the simulated environment with a single run.
+class SessionEnvironment(Runs):
+    """What a strategy looks at when a person answers: a single run, as in the simulated environment.
 
     It has no labels but those that were told: its graph carries none.
 
@@ -424,13 +442,15 @@ class SessionEnvironment(Environment):
 
     def __init__(self, graph: GraphTensors, learner: Learner, budget: int, candidates: torch.Tensor) -> None:
         super().__init__(graph.unlabelled, learner, 1, budget)
+        self._seed = 0
         self.candidates = candidates
         self._asked: list[int] = []
         self._answers: list[int] = []
 
     def clear(self, seed: int) -> None:
         """Nothing labelled; the pool is all candidates."""
-        self.seed, self.step = seed, 0
+        self._seed = seed
+        self.clock.reset(seed)
         self.labelled.zero_()
         self.pool[0] = self.candidates
         self._asked, self._answers = [], []
@@ -441,7 +461,7 @@ class SessionEnvironment(Environment):
         self.pool[0, node] = False
         self._asked.append(node)
         self._answers.append(label)
-        self.step = len(self._asked)
+        self.clock.count = len(self._asked)
         self.learner.add(torch.tensor([[node]]), torch.tensor([[label]]))
 
     def take_all(self, labels: Sequence[tuple[int, int]]) -> None:
@@ -453,14 +473,14 @@ class SessionEnvironment(Environment):
         self.pool[0, nodes] = False
         self._asked += nodes.tolist()
         self._answers += numbers.tolist()
-        self.step = len(self._asked)
+        self.clock.count = len(self._asked)
         self.learner.add(nodes[None], numbers[None])
 
     def go_back(self, taken: list[tuple[int, int]]) -> None:
         """To the moment when just these nodes had been taken in; the learner is restored by the caller."""
-        self.clear(self.seed)
+        self.clear(self._seed)
         self._asked, self._answers = [node for node, _ in taken], [label for _, label in taken]
-        self.step = len(taken)
+        self.clock.count = len(taken)
         if taken:
             nodes = torch.tensor(self._asked)
             self.labelled[0, nodes] = True
@@ -481,10 +501,6 @@ class SessionEnvironment(Environment):
             torch.tensor(self._answers, dtype=torch.int64),
         )
         return Queried(nodes, labels, torch.arange(room)[None] < self.step)
-
-    def classifier_seed(self) -> int:
-        """Where the learner's randomness comes from."""
-        return derive_seed(self.seed, "classifier")
 
 
 class _Remembered(NamedTuple):

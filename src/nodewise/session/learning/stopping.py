@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nodewise.contracts import can
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.learning.estimates import (
     Accuracy,
@@ -119,7 +120,7 @@ def make_report(
     judged = [label for label in everything if label.node not in history.bulk]
     beside = [label for label in training if label.node in history.bulk]
     left_out, crossed = None, None
-    if judged and learner.learner.leave_one_out() is not None:
+    if judged and can(learner.classifier, "leave-one-out"):
         left_out = left_out_accuracy(learner, {label.node for label in judged}, classes)
     elif judged:
         crossed = cross_validated(

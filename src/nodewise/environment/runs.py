@@ -1,0 +1,225 @@
+"""Runs over one graph as a strategy sees them, whoever answers: labelled nodes, pool, clock, memory, and one moment of
+them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Protocol
+
+import torch
+
+from nodewise.contracts import Learner, Queried, Strategy
+from nodewise.environment.backend import backend_of
+from nodewise.environment.learning import checked_logits
+from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.errors import InputError
+
+__all__ = ["EnvironmentObservation", "Runs", "break_ties", "checked_scores", "choose"]
+
+
+class Runs:
+    """What a simulation and a person's session have in common: a learner, what is labelled, what may be asked, and when
+    it is.
+
+    Attributes:
+        learner: what learns from the answers. labelled, pool: bool [run, node].
+        budget: queries that an episode has room for.
+        clock: counts the queries and draws numbers. backend: what computes.
+        memory: what the present strategy keeps from step to step.
+        recording: a step that the backend has recorded. is_recording: whether one is being recorded.
+    """
+
+    def __init__(self, graph: GraphTensors, learner: Learner, runs: int, budget: int) -> None:
+        self.graph, self.learner, self.runs, self.budget = graph, learner, runs, budget
+        self.labelled = torch.zeros(runs, graph.num_nodes, dtype=torch.bool, device=graph.device)
+        self.pool = torch.zeros(runs, graph.num_nodes, dtype=torch.bool, device=graph.device)
+        self.backend = backend_of(graph.device)
+        self.clock = self.backend.clock(graph.device)
+        self.memory: dict[str, Any] = {}
+        self._remembered: Strategy | None = None
+        self.recording: object = None
+        self.is_recording = False
+
+    @property
+    def step(self) -> int:
+        """Queries made since the reset."""
+        return self.clock.count
+
+    @property
+    def queried(self) -> Queried:
+        """The nodes asked so far and their answers, padded to the budget."""
+        raise NotImplementedError
+
+    def observe(self) -> EnvironmentObservation:
+        """What a strategy may see now."""
+        return EnvironmentObservation(self)
+
+    def begin(self, strategy: Strategy) -> None:
+        """Let a strategy begin its episode; what another one remembered is forgotten."""
+        if strategy is not self._remembered:
+            self.memory, self._remembered, self.recording = {}, strategy, None
+        strategy.begin(self.observe())
+
+    def record(self, table: torch.Tensor, values: torch.Tensor) -> None:
+        """Write the present step's values, [run, ...], into a table of all steps, [run, step, ...]."""
+        self.clock.write(table, values)
+
+    def uniform(self, purpose: str, shape: tuple[int, ...]) -> torch.Tensor:
+        """Uniform numbers in [0, 1) that follow from the seed, the step and the purpose."""
+        return self.clock.uniform(purpose, shape, self.graph.dtype)
+
+
+class EnvironmentObservation:
+    """One moment of all runs of an environment; it fulfils `nodewise.contracts.Observation`.
+
+    Attributes:
+        has_predictions: whether somebody has looked at the predictions of all nodes, which are then there.
+    """
+
+    def __init__(self, environment: Runs) -> None:
+        self._environment = environment
+        self.graph: GraphTensors = environment.graph.unlabelled
+        self.budget = environment.budget
+        self.labelled, self.pool = environment.labelled, environment.pool
+        self.learner: Learner = environment.learner
+        self.memory: dict[str, Any] = environment.memory
+        self.has_predictions = False
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return self.pool.shape[0]
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes there are now."""
+        return self.learner.num_classes
+
+    @property
+    def step(self) -> torch.Tensor:
+        """How many queries were made, int64 [1]."""
+        return self._environment.clock.step
+
+    @property
+    def step_number(self) -> int:
+        """How many queries were made.
+
+        Raises:
+            InputError: a step is being recorded, in which the number would stay what it is now.
+        """
+        if self._environment.is_recording:
+            raise InputError(
+                "a GPU records this step once and replays it, so the step's number, read in Python, would stay the"
+                " same: use observation.step, a tensor, or say recordable = False"
+            )
+        return self._environment.step
+
+    @property
+    def queried(self) -> Queried:
+        """The nodes asked so far and their answers, padded to the budget."""
+        return self._environment.queried
+
+    @cached_property
+    def embedding(self) -> torch.Tensor:
+        """The learner's embedding: [run, node, width]."""
+        return self.learner.embedding()
+
+    @cached_property
+    def logits(self) -> torch.Tensor:
+        """The learner's output: [run, node, class]."""
+        return checked_logits(self.learner, (self.runs, self.graph.num_nodes, self.num_classes))
+
+    @cached_property
+    def _packed(self) -> torch.Tensor:
+        """log p (not below log 1e-10), p and Σ p log p side by side: [run, node, 2 class + 1]."""
+        self.has_predictions = True
+        return self._environment.backend.predictions(self.logits)
+
+    @property
+    def log_probabilities(self) -> torch.Tensor:
+        """log of the predicted probabilities, not below log 1e-10: [run, node, class]."""
+        return self._packed[..., : self.num_classes]
+
+    @property
+    def probabilities(self) -> torch.Tensor:
+        """The predicted probabilities: [run, node, class]."""
+        return self._packed[..., self.num_classes : -1]
+
+    @property
+    def negative_entropy(self) -> torch.Tensor:
+        """Σ p log p of every node's prediction: [run, node]."""
+        return self._packed[..., -1]
+
+    @cached_property
+    def divergences(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The mean over a node's neighbours of KL(node ‖ neighbour) and of KL(neighbour ‖ node): [run, node] each.
+
+        Both are zero for a node without neighbours (section 3.2).
+        """
+        return self._environment.backend.divergences(self.graph, self._packed)
+
+    @cached_property
+    def noise(self) -> torch.Tensor:
+        """Fresh uniform numbers in [0, 1) for this step: [run, node]."""
+        return self._environment.uniform("noise", (self.runs, self.graph.num_nodes))
+
+    def record(self, table: torch.Tensor, values: torch.Tensor) -> None:
+        """Write this step's values, [run, ...], into a table of all steps, [run, step, ...]."""
+        self._environment.record(table, values)
+
+    def uniform(self, purpose: str, *shape: int) -> torch.Tensor:
+        """Fresh uniform numbers in [0, 1) for this step and purpose."""
+        return self._environment.uniform(purpose, shape)
+
+
+def checked_scores(strategy: Strategy, scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
+    """The scores that a strategy gave, if they are some.
+
+    Raises:
+        InputError: they have another shape or kind, or are not numbers.
+    """
+    if not isinstance(scores, torch.Tensor) or scores.shape != pool.shape or not scores.is_floating_point():
+        got = (
+            f"of shape {list(scores.shape)} and kind {scores.dtype}"
+            if isinstance(scores, torch.Tensor)
+            else f"as {type(scores).__name__}"
+        )
+        raise InputError(
+            f"strategy {strategy.name!r} gave scores {got}: they must be floating-point numbers [run, node], here"
+            f" {list(pool.shape)}"
+        )
+    if backend_of(scores.device).has_nan(scores, pool):
+        raise InputError(
+            f"strategy {strategy.name!r} gave scores that are not numbers for nodes of the pool: each needs one, -inf"
+            " for 'never'"
+        )
+    return scores
+
+
+def choose(scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:
+    """The pool node with the largest score in each run: int64 [run].
+
+    A score of -inf is the lowest, yet above any outside the pool.
+    """
+    return scores.clamp_min(torch.finfo(scores.dtype).min).masked_fill(~pool, -torch.inf).argmax(1)
+
+
+def break_ties(scores: torch.Tensor, observation: _PoolAndNoise) -> torch.Tensor:
+    """The same scores with noise added to those that share the pool's maximum, so that `choose` takes one of them at
+    random: [run, node].
+
+    The order of all other nodes stays as it is.
+    """
+    best = scores.masked_fill(~observation.pool, -torch.inf).amax(1, keepdim=True)
+    return torch.where(scores == best, scores + observation.noise, scores)
+
+
+class _PoolAndNoise(Protocol):
+    """The part of an observation that settles ties."""
+
+    @property
+    def pool(self) -> torch.Tensor: ...
+
+    @property
+    def noise(self) -> torch.Tensor: ...
