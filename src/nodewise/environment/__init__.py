@@ -10,8 +10,17 @@ from nodewise.environment.environment import (
     f1_scores,
     rollout,
 )
-from nodewise.environment.learning import checked_logits, finish_learner, fit_learner, reset_learner
-from nodewise.environment.runs import EnvironmentObservation, Runs, break_ties, checked_scores, choose
+from nodewise.environment.runs import (
+    EnvironmentObservation,
+    Runs,
+    break_ties,
+    checked_logits,
+    checked_scores,
+    choose,
+    finish_learner,
+    fit_learner,
+    reset_learner,
+)
 
 __all__ = [
     "Environment",

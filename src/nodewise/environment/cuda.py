@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from nodewise.contracts import Strategy
-from nodewise.environment.backend import Episode, play_steps
+from nodewise.environment.backend import Episode
 from nodewise.environment.prediction_kernels import divergences, predictions
 from nodewise.graph.sparse_kernels import uniform
 from nodewise.graph.tensors import GraphTensors
@@ -44,7 +44,7 @@ class CudaBackend:
     def play(self, episode: Episode, strategy: Strategy, each_query: Callable[[int], None] | None = None) -> None:
         """Replay the recorded step, recording it first if this pair has not been recorded."""
         if not (strategy.recordable and episode.learner.recordable):
-            play_steps(episode, strategy, each_query)
+            episode.play_steps(strategy, each_query)
             return
         recording = episode.recording
         if not (isinstance(recording, _Recording) and recording.strategy is strategy):

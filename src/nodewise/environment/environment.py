@@ -18,8 +18,15 @@ import torch
 
 from nodewise.contracts import Classifier, Learner, Queried, Strategy
 from nodewise.datasets.load import held_out
-from nodewise.environment.learning import checked_logits, finish_learner, fit_learner, reset_learner
-from nodewise.environment.runs import Runs, checked_scores, choose
+from nodewise.environment.runs import (
+    Runs,
+    checked_logits,
+    checked_scores,
+    choose,
+    finish_learner,
+    fit_learner,
+    reset_learner,
+)
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import InputError
@@ -87,6 +94,14 @@ class Environment(Runs):
         scores = checked_scores(strategy, strategy.scores(self.observe()), self.pool)
         self.query(choose(scores, self.pool))
         self.fit()
+
+    def play_steps(self, strategy: Strategy, each_query: Callable[[int], None] | None = None) -> None:
+        """All steps of an episode that has just begun one by one, and its end."""
+        for done in range(1, self.budget + 1):
+            self.take_step(strategy)
+            if each_query is not None:
+                each_query(done)
+        self.finish()
 
     def query(self, nodes: torch.Tensor) -> None:
         """Ask the oracle for one node of each run, int64 [run]: they leave the pool, the learner gets the labels."""

@@ -1,5 +1,5 @@
-"""Runs over one graph as a strategy sees them, whoever answers: labelled nodes, pool, clock, memory, and one moment of
-them.
+"""Runs over one graph as a strategy sees them, whoever answers; and how learners are led, in an episode as in a
+session.
 """
 
 from __future__ import annotations
@@ -9,13 +9,24 @@ from typing import Any, Protocol
 
 import torch
 
-from nodewise.contracts import Learner, Queried, Strategy
-from nodewise.environment.backend import backend_of
-from nodewise.environment.learning import checked_logits
+from nodewise.contracts import Learner, Queried, Strategy, can
+from nodewise.environment.devices import backend_of
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import Reporter
 
-__all__ = ["EnvironmentObservation", "Runs", "break_ties", "checked_scores", "choose"]
+__all__ = [
+    "EnvironmentObservation",
+    "Runs",
+    "break_ties",
+    "checked_logits",
+    "checked_scores",
+    "choose",
+    "finish_learner",
+    "fit_learner",
+    "reset_learner",
+]
 
 
 class Runs:
@@ -171,6 +182,46 @@ class EnvironmentObservation:
     def uniform(self, purpose: str, *shape: int) -> torch.Tensor:
         """Fresh uniform numbers in [0, 1) for this step and purpose."""
         return self._environment.uniform(purpose, shape)
+
+
+def reset_learner(learner: Learner, seed: int, *path: int | str) -> None:
+    """Let a learner forget all labels, with the seed of the draw that ``path`` names.
+
+    Many libraries take seeds of 32 bits only, so that is what a learner is given that does not say it takes longer
+    ones.
+    """
+    drawn = derive_seed(seed, *path)
+    learner.reset(drawn if can(learner, "long-seeds") else drawn >> 31)
+
+
+def fit_learner(learner: Learner) -> None:
+    """Let a learner learn from its labels, with gradients on, wherever this is called."""
+    with torch.enable_grad():
+        learner.fit()
+
+
+def finish_learner(learner: Learner, reporter: Reporter | None = None) -> None:
+    """Let a learner train to the end, with gradients on, wherever this is called."""
+    with torch.enable_grad():
+        learner.finish(reporter)
+
+
+def checked_logits(learner: Learner, shape: tuple[int, int, int]) -> torch.Tensor:
+    """A learner's logits, if they are some: [run, node, class].
+
+    Raises:
+        InputError: they have another shape, or are not numbers.
+    """
+    logits = learner.logits()
+    name = type(learner).__name__
+    if not isinstance(logits, torch.Tensor) or logits.shape != shape:
+        got = f"of shape {list(logits.shape)}" if isinstance(logits, torch.Tensor) else f"as {type(logits).__name__}"
+        raise InputError(f"{name} gave logits {got}: they must be a tensor [run, node, class], here {list(shape)}")
+    if backend_of(logits.device).has_nan(logits):
+        raise InputError(
+            f"{name} gave logits that are not numbers: every node needs a prediction, before the first label as well"
+        )
+    return logits
 
 
 def checked_scores(strategy: Strategy, scores: torch.Tensor, pool: torch.Tensor) -> torch.Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from nodewise.contracts import Observation, Strategy
-from nodewise.environment.environment import break_ties
+from nodewise.environment.runs import break_ties
 
 __all__ = ["LeastConfidence"]
 

@@ -7,7 +7,7 @@ from typing import cast
 
 import torch
 
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import Capability, Observation, Strategy
 
 __all__ = ["Planned", "in_order"]
 
@@ -21,6 +21,7 @@ class Planned(Strategy):
 
     recordable = True
     reads_budget = True
+    capabilities = frozenset[Capability]({"several-queries"})
 
     @abstractmethod
     def plan(self, observation: Observation) -> torch.Tensor:
