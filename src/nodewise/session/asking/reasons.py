@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.contracts import Explains, can
 from nodewise.ground.compute import one_thread
 from nodewise.session.learning.learner import SessionLearner
 from nodewise.session.meaning.history import ClassList
@@ -106,14 +107,15 @@ class Explainer:
             )
         else:
             said.append("nothing is labelled yet, so its place in the graph decides")
-        if isinstance(self._learner.learner, _Reasoning):
-            said += self._reasons(self._learner.learner, node, set(near.tolist()), int(row.argmax()))
+        if can(self._learner.classifier, "explain"):
+            explains = cast(Explains, self._learner.learner)
+            said += self._reasons(explains, node, set(near.tolist()), int(row.argmax()))
         return said
 
     def _more(self, column: int, state: npt.NDArray[np.float32], worth: bool, than: str) -> str:
         return f", more {than} {_percent(self._states.share_below(column, state))} of the nodes" if worth else ""
 
-    def _reasons(self, reasoning: _Reasoning, node: int, neighbours: set[int], best: int) -> list[str]:
+    def _reasons(self, reasoning: Explains, node: int, neighbours: set[int], best: int) -> list[str]:
         """Which labels speak for the predicted class, and how many nodes the label would decide."""
         said = []
         with one_thread():
@@ -127,7 +129,7 @@ class Explainer:
         )
         return said
 
-    def _speaking(self, reasoning: _Reasoning, node: int, neighbours: set[int], best: int) -> list[str]:
+    def _speaking(self, reasoning: Explains, node: int, neighbours: set[int], best: int) -> list[str]:
         labels = dict(self._learner.environment.told)
         speaking = [(other, much) for other, much in reasoning.evidence(node) if much > 0 and labels[other] == best]
         total = sum(much for _, much in speaking)
@@ -211,21 +213,6 @@ class States:
         back = (p[other] * (log_p[other] - log_p[own][of_node])).sum(1)
         forward, reverse = (np.bincount(of_node, each, len(nodes)) / np.maximum(degree, 1) for each in (towards, back))
         return (p * log_p).sum(1)[own], forward, reverse
-
-
-@runtime_checkable
-class _Reasoning(Protocol):
-    """A learner that can say what its predictions rest on."""
-
-    def evidence(self, node: int) -> list[tuple[int, float]]:
-        """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest
-        first.
-        """
-        ...
-
-    def reach(self, node: int) -> float:
-        """How many nodes a label here would decide."""
-        ...
 
 
 def _percent(share: float) -> str:
