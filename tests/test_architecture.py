@@ -92,6 +92,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "coreset": {"kmeans"},
         "featprop": {"medoids", "planned", "propagated"},
         "gain": {"gain_kernels", "sampled"},
+        "grain": {"influence", "planned", "propagated"},
         "graphpart": {"medoids", "partition", "planned", "propagated"},
         "heuristics": {"kmeans", "scoring"},
         "kcenter": {"kmeans"},

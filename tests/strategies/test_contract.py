@@ -49,7 +49,7 @@ def test_every_strategy_keeps_the_contract(name: str, device: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_another_seed_asks_other_nodes(name: str) -> None:
-    if name in ("centrality", "centrality-pagerank", "gain"):
+    if name in ("centrality", "centrality-pagerank", "gain", "grain-ball", "grain-nn"):
         pytest.skip("asks the same nodes whatever the seed")
     first, other = (play(block_graph(), name, seed=seed, settings=Gcn()) for seed in (0, 1))
     assert not torch.equal(first, other)

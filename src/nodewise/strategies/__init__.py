@@ -18,6 +18,7 @@ from nodewise.strategies.centrality import Centrality
 from nodewise.strategies.coreset import Coreset
 from nodewise.strategies.featprop import FeatProp
 from nodewise.strategies.gain import Gain
+from nodewise.strategies.grain import Grain
 from nodewise.strategies.graphpart import GraphPart
 from nodewise.strategies.kcenter import KCenter
 from nodewise.strategies.least_confidence import LeastConfidence
@@ -36,6 +37,7 @@ __all__ = [
     "Coreset",
     "FeatProp",
     "Gain",
+    "Grain",
     "GraphPart",
     "KCenter",
     "Learned",
@@ -62,6 +64,10 @@ def _graphpart_far(far: bool = True) -> Strategy:
     return GraphPart(far)
 
 
+def _grain_nn(diversity: Literal["ball", "nn"] = "nn", gamma: float = 1.0, radius: float = 0.05) -> Strategy:
+    return Grain(diversity, gamma, radius)
+
+
 STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "gain": Gain,
     "random": Random,
@@ -79,6 +85,8 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "badge": Badge,
     "graphpart": GraphPart,
     "graphpart-far": _graphpart_far,
+    "grain-ball": Grain,
+    "grain-nn": _grain_nn,
     "policy": _learned,
 }
 """Every strategy by the name that the command line uses."""
