@@ -105,11 +105,8 @@ class Guard:
 
         Else the answer is ours, whatever the app makes of it.
         """
-        limit, patience, whole = (
-            self.rules.limit(scope["path"]),
-            self.rules.patience,
-            self.rules.body_time(scope["path"]),
-        )
+        path, patience = scope["path"], self.rules.patience
+        limit, whole = self.rules.limit(path), self.rules.body_time(path)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + whole
         too_large = Refusal(

@@ -104,7 +104,7 @@ class GuardRules:
         wildcard = bound in {"", "0.0.0.0", "::"}
         named = {"localhost", "127.0.0.1", "[::1]"} if loopback or wildcard else set()
         if not wildcard:
-            named.add(_plain(bound))
+            named.add(_canonical_host(bound))
         origins = {_origin("http", name, port) for name in named}
         for text in allow_hosts:
             allowed = _allowed(text, port)
@@ -139,7 +139,7 @@ class GuardRules:
         asked = host.lower()
         ours = {origin for origin in self.origins if _authority_matches(origin, asked)}
         if self.arrival and arrived is not None and _is_number(arrived):
-            origin = _origin("http", _plain(arrived), self.port)
+            origin = _origin("http", _canonical_host(arrived), self.port)
             ours |= {origin} if _authority_matches(origin, asked) else set()
         return frozenset(ours)
 
@@ -189,7 +189,7 @@ def _is_number(host: str) -> bool:
     return True
 
 
-def _plain(host: str) -> str:
+def _canonical_host(host: str) -> str:
     """A host as a browser writes it: lower case, addresses in their shortest form, IPv6 in brackets."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -213,7 +213,7 @@ def _origin(scheme: str, name: str, port: int) -> str:
 def _split(authority: str) -> tuple[str, int | None]:
     """Name and port of ``name:port``, ``[::1]:port`` or a bare IPv6 address."""
     parts = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d{1,5}))?", authority)
-    if parts is None:  # more than one colon: an IPv6 address without brackets, or nonsense that `_plain` refuses
+    if parts is None:  # an IPv6 address without brackets, or nonsense that `_canonical_host` refuses
         return authority, None
     return parts[1], None if parts[2] is None else int(parts[2])
 
@@ -226,7 +226,7 @@ def _allowed(text: str, port: int) -> set[str]:
     name, given = _split(rest.rstrip("/"))
     if not set(schemes) <= set(_DEFAULT_PORTS) or (given is not None and not 0 < given < 2**16):
         raise InputError(f"an allowed host is NAME, NAME:PORT, http://NAME or https://NAME, got {text!r}")
-    plain = _plain(name.strip("[]"))
+    plain = _canonical_host(name.strip("[]"))
     if given is not None:
         return {_origin(one, plain, given) for one in schemes}
     return {_origin(one, plain, at) for one in schemes for at in (_DEFAULT_PORTS[one], *(() if mark else (port,)))}

@@ -98,10 +98,10 @@ class _Mesh:
     def _kernel(self, level: int) -> npt.NDArray[np.complex64]:
         if level not in self._kernels:
             steps = np.arange(self.side, dtype=np.float32)
-            apart = np.where(steps <= self.side // 2, steps, steps - self.side) * np.float32(2 ** (level / 4))
-            near = 1 / (1 + apart[:, None] ** 2 + apart[None, :] ** 2)
+            distance = np.where(steps <= self.side // 2, steps, steps - self.side) * np.float32(2 ** (level / 4))
+            near = 1 / (1 + distance[:, None] ** 2 + distance[None, :] ** 2)
             self._kernels = dict(list(self._kernels.items())[-3:])
-            three = np.stack([near, apart[:, None] * near**2, apart[None, :] * near**2])
+            three = np.stack([near, distance[:, None] * near**2, distance[None, :] * near**2])
             self._kernels[level] = scipy.fft.rfft2(three).astype(np.complex64)
         return self._kernels[level]
 

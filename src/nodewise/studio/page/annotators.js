@@ -13,13 +13,13 @@ const parts = {};
 /** The annotators' view, to be put into a tab. */
 export function annotatorsView() {
   parts.people = h("div");
-  parts.apart = h("div");
+  parts.agreement = h("div");
   on("status me", draw);
   return h(
     "div",
     { class: "view annotators", tabindex: "0", role: "group", "aria-label": "Annotators" },
     parts.people,
-    parts.apart,
+    parts.agreement,
   );
 }
 
@@ -43,8 +43,8 @@ function draw() {
     ),
     people.length === 0 && h("p", { class: "quiet" }, "Nobody has labelled anything yet."),
   ]);
-  const apart = Object.entries(status.disagreements);
-  renew(parts.apart, [status.agreement, status.kappa, apart, status.classes, state.role], () => [
+  const disagreements = Object.entries(status.disagreements);
+  renew(parts.agreement, [status.agreement, status.kappa, disagreements, status.classes, state.role], () => [
     h("h3", {}, "Agreement"),
     h(
       "p",
@@ -53,7 +53,8 @@ function draw() {
         ? h(
             "span",
             { class: "quiet" },
-            "No node has labels of two people yet. With “labels for each node” above 1, every node is asked of several.",
+            "No node has labels of two people yet. " +
+              "With “labels for each node” above 1, every node is asked of several.",
           )
         : [
             h("b", {}, percent(status.agreement)),
@@ -72,16 +73,12 @@ function draw() {
               "li",
               {},
               h("span", { class: "name" }, pair.annotators.join(" and ")),
-              h(
-                "span",
-                { class: "quiet" },
-                `${pair.kappa === null ? "no kappa" : `kappa ${pair.kappa.toFixed(2)}`} on ${count(pair.nodes, "node")}`,
-              ),
+              h("span", { class: "quiet" }, `${kappaWords(pair.kappa)} on ${count(pair.nodes, "node")}`),
             ),
           ),
       ),
-    apart.length > 0 && [
-      h("h3", {}, `${count(apart.length, "disagreement")}`),
+    disagreements.length > 0 && [
+      h("h3", {}, `${count(disagreements.length, "disagreement")}`),
       h(
         "button",
         { type: "button", class: "small", id: "settle-button", on: { click: openSettling } },
@@ -89,8 +86,8 @@ function draw() {
       ),
       h(
         "ul",
-        { class: "apart" },
-        apart.slice(0, SHOWN).map(([name, votes]) =>
+        { class: "disagreements" },
+        disagreements.slice(0, SHOWN).map(([name, votes]) =>
           h(
             "li",
             {},
@@ -110,13 +107,18 @@ function draw() {
         ),
       ),
     ],
-    apart.length > SHOWN && h("p", { class: "quiet" }, `and ${apart.length - SHOWN} more`),
+    disagreements.length > SHOWN && h("p", { class: "quiet" }, `and ${disagreements.length - SHOWN} more`),
   ]);
 }
 
 const figure = (kappa) => (kappa === null || kappa === undefined ? "–" : kappa.toFixed(2));
 
-/** Kappa over all and for each class: Fleiss' over everybody, and where two people have labelled the same nodes, Cohen's of the two. */
+const kappaWords = (kappa) => (kappa === null ? "no kappa" : `kappa ${kappa.toFixed(2)}`);
+
+/**
+ * Kappa over all and for each class: Fleiss' over everybody, and where two people have labelled the same nodes, Cohen's
+ * of the two.
+ */
 function perClass(kappa) {
   const [pair] = kappa.cohen.length === 1 ? kappa.cohen : [null];
   return h(

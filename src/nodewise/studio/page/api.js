@@ -1,4 +1,5 @@
-// The documented REST API, and what is said when it does not answer. The token, where there is one, travels in a cookie.
+// The documented REST API, and what is said when it does not answer. The token, where there is one, travels in a
+// cookie.
 
 const BASE = "/api/v1";
 

@@ -41,7 +41,8 @@ function draw() {
       h(
         "p",
         { class: "quiet" },
-        "The graph holds no text, picture or other attribute for this node: its place among its neighbours is all there is.",
+        "The graph holds no text, picture or other attribute for this node: " +
+          "its place among its neighbours is all there is.",
       ),
   );
 }

@@ -1,4 +1,5 @@
-// The classes of the session: rename, merge, describe, put in order; and the guideline of the job. Keys and colours stay with the class.
+// The classes of the session: rename, merge, describe, put in order; and the guideline of the job. Keys and colours
+// stay with the class.
 
 import { dialog } from "./dialogs.js";
 import { h, show } from "./dom.js";
@@ -103,7 +104,8 @@ export function openClasses() {
         h(
           "p",
           { class: "quiet" },
-          "A class keeps its key and its colour, whatever it is called and wherever it stands. Everything here can be undone in the history.",
+          "A class keeps its key and its colour, whatever it is called and wherever it stands. " +
+            "Everything here can be undone in the history.",
         ),
         list,
         h("label", {}, "Guideline of the job"),

@@ -44,8 +44,10 @@ function waiting(nothing) {
 
 function spent(status) {
   const report = lastReport();
-  const reached = report?.audit
-    ? `The audit says that ${percent(report.audit.mean)} of the predictions are right (${percent(report.audit.low)} to ${percent(report.audit.high)}).`
+  const audit = report?.audit;
+  const reached = audit
+    ? `The audit says that ${percent(audit.mean)} of the predictions are right ` +
+      `(${percent(audit.low)} to ${percent(audit.high)}).`
     : null;
   return h(
     "div",

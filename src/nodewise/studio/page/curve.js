@@ -1,4 +1,5 @@
-// The curve of the report as SVG: the audit's accuracy with its interval, or, without an audit, what there is instead, called what it is.
+// The curve of the report as SVG: the audit's accuracy with its interval, or, without an audit, what there is instead,
+// called what it is.
 
 import { h, percent, s } from "./dom.js";
 

@@ -52,7 +52,9 @@ export function showHelp() {
         h(
           "p",
           { class: "quiet" },
-          "Drag to move, the wheel or two fingers to zoom, a click to look at a node. A press within half a second after a new node has appeared is ignored, so that a double press cannot label two nodes.",
+          "Drag to move, the wheel or two fingers to zoom, a click to look at a node. " +
+            "A press within half a second after a new node has appeared is ignored, " +
+            "so that a double press cannot label two nodes.",
         ),
       ),
     "wider",
@@ -78,7 +80,8 @@ export function askName(now, rename) {
       h(
         "p",
         { class: "quiet" },
-        "Several people can work on one session; each gets other nodes, and disagreements are shown. The name is remembered in this browser.",
+        "Several people can work on one session; each gets other nodes, and disagreements are shown. " +
+          "The name is remembered in this browser.",
       ),
       h("div", { class: "buttons" }, h("button", { class: "primary" }, "Use this name")),
     );

@@ -41,7 +41,10 @@ export function show(element, ...children) {
 
 const drawn = new WeakMap();
 
-/** Replace what is inside an element only if `facts` differ from last time: a button that is being pressed must not be taken away. */
+/**
+ * Replace what is inside an element only if `facts` differ from last time: a button that is being pressed must not be
+ * taken away.
+ */
 export function renew(element, facts, build) {
   const key = JSON.stringify(facts);
   if (drawn.get(element) === key) return;
@@ -136,7 +139,8 @@ const PATHS = {
   dark: ["M20 14.200A8.300 8.300 0 0 1 9.800 4 8.300 8.300 0 1 0 20 14.200Z"],
   light: [
     "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8Z",
-    "M12 2.500v2M12 19.500v2M2.500 12h2M19.500 12h2M5.300 5.300l1.400 1.400M17.300 17.300l1.400 1.400M5.300 18.700l1.400-1.400M17.300 6.700l1.400-1.400",
+    "M12 2.500v2M12 19.500v2M2.500 12h2M19.500 12h2",
+    "M5.300 5.300l1.400 1.400M17.300 17.300l1.400 1.400M5.300 18.700l1.400-1.400M17.300 6.700l1.400-1.400",
   ],
   help: [
     "M12 3.500a8.500 8.500 0 1 0 0 17 8.500 8.500 0 0 0 0-17Z",
@@ -155,7 +159,8 @@ const PATHS = {
   ],
   gear: [
     "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6Z",
-    "M12 3v3M12 18v3M3 12h3M18 12h3M5.600 5.600l2.200 2.200M16.200 16.200l2.200 2.200M5.600 18.400l2.200-2.200M16.200 7.800l2.200-2.200",
+    "M12 3v3M12 18v3M3 12h3M18 12h3",
+    "M5.600 5.600l2.200 2.200M16.200 16.200l2.200 2.200M5.600 18.400l2.200-2.200M16.200 7.800l2.200-2.200",
   ],
   plus: ["M12 5v14M5 12h14"],
   minus: ["M5 12h14"],

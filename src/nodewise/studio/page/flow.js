@@ -29,10 +29,7 @@ export async function ask() {
     const query = queries[0];
     const moved = state.query?.event !== query.event;
     set({ query, nothing: "", gone: null, ...(atHome() ? { card: query.card } : {}) });
-    if (atHome() && moved)
-      announce(
-        `${state.saved ? `${state.saved.undo ? "Saved" : "Undone"}: ${state.saved.words}. ` : ""}Next node: ${short(query.card.heading, 120)}`,
-      );
+    if (atHome() && moved) announce(`${savedWords()}Next node: ${short(query.card.heading, 120)}`);
     rest();
     refresh();
   } catch (error) {
@@ -89,7 +86,10 @@ export function accept() {
   else if (state.card?.updating) set({ hint: "one moment, the prediction is being updated" });
 }
 
-/** The class that Enter gives to the node that is shown, or null: not on questions of the audit, nor where another opinion is wanted. */
+/**
+ * The class that Enter gives to the node that is shown, or null: not on questions of the audit, nor where another
+ * opinion is wanted.
+ */
 export function acceptable() {
   const { card, query } = state;
   const wanted = atHome() ? query !== null && !query.audit : card?.label === null;
@@ -193,12 +193,18 @@ export async function send(request) {
       return false;
     }
     const lasting = error.status >= 400 && error.status < 500; // the same again would be refused again
-    const again = request.path === "/undo" && request.body.event === null; // it may have been done: the same again would take back one more
+    // it may have been done: the same again would take back one more
+    const again = request.path === "/undo" && request.body.event === null;
     if (lasting || again)
       set({ error: { words: `Not saved: ${error.message}`, suggestion: error.suggestion, request } });
     else unsaved.keep(request, error.message);
     return false;
   }
+}
+
+/** What was saved last, before what comes next. */
+function savedWords() {
+  return state.saved ? `${state.saved.undo ? "Saved" : "Undone"}: ${state.saved.words}. ` : "";
 }
 
 function undoneWords(undone) {
@@ -283,7 +289,8 @@ async function reload() {
 export async function rename(name) {
   const before = state.me;
   kept.write("annotator", name);
-  set({ me: name, trail: [], saved: null, phase: "asking" }); // what the former name was asked is not to be answered any more
+  // what the former name was asked is not to be answered any more
+  set({ me: name, trail: [], saved: null, phase: "asking" });
   if (before) {
     try {
       await post("/release", { annotator: name, released: before });
@@ -294,7 +301,9 @@ export async function rename(name) {
   await ask();
 }
 
-/** Something has changed, here or elsewhere: fetch the status, and see whether the asked node is still ours to label. */
+/**
+ * Something has changed, here or elsewhere: fetch the status, and see whether the asked node is still ours to label.
+ */
 export const refresh = settle(
   async () => {
     try {
@@ -318,7 +327,10 @@ export const refresh = settle(
   1000,
 );
 
-/** The prediction of the node that is shown, where it is of other labels than those of now. The rest of the card stays as it is. */
+/**
+ * The prediction of the node that is shown, where it is of other labels than those of now. The rest of the card stays
+ * as it is.
+ */
 async function repredict() {
   const { card: shown, status } = state;
   if (!shown || (shown.predictions_version === status.predictions_version && shown.updating === status.updating))

@@ -5,7 +5,8 @@ import { tellBulk } from "./flow.js";
 import { classes } from "./store.js";
 
 /**
- * @param {{labelOf: (node: number) => string | null, guessOf: (node: number) => string | null, changed: () => void}} map what the map knows of a node, and what is called when the selection is another.
+ * @param {{labelOf: (node: number) => string | null, guessOf: (node: number) => string | null, changed: () => void}}
+ *   map what the map knows of a node, and what is called when the selection is another.
  */
 export function makeSelection({ labelOf, guessOf, changed }) {
   const chosen = new Set();
@@ -42,6 +43,8 @@ export function makeSelection({ labelOf, guessOf, changed }) {
   const draw = () => {
     view.hidden = !on;
     const free = [...chosen].filter((node) => labelOf(node) === null);
+    const labelled = chosen.size - free.length;
+    const leftAlone = labelled > 0 ? `, ${labelled} labelled already and left alone` : "";
     const guessed = free.filter((node) => guessOf(node) !== null);
     const field = h(
       "select",
@@ -61,7 +64,7 @@ export function makeSelection({ labelOf, guessOf, changed }) {
         { class: "quiet", role: "status" },
         chosen.size === 0
           ? "Draw around nodes to choose them; Space takes the one in the middle."
-          : `${count(free.length, "node")} chosen${chosen.size > free.length ? `, ${chosen.size - free.length} labelled already and left alone` : ""}`,
+          : `${count(free.length, "node")} chosen${leftAlone}`,
       ),
       free.length > 0 && [
         field,

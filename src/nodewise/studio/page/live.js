@@ -9,7 +9,8 @@ const LONGEST_WAIT = 8000;
  * Listen to the studio.
  *
  * @param {(message: object) => void} heard called with every message.
- * @param {(up: boolean, again: boolean) => void} changed called when the connection comes (`again`: not for the first time) or is lost.
+ * @param {(up: boolean, again: boolean) => void} changed called when the connection comes (`again`: not for the first
+ *   time) or is lost.
  */
 export function listen(heard, changed) {
   let wait = FIRST_WAIT;

@@ -1,4 +1,5 @@
-// A class wherever it is drawn: its colour, its shape and its number, which it keeps for the life of the session; and the legend of what is in sight.
+// A class wherever it is drawn: its colour, its shape and its number, which it keeps for the life of the session; and
+// the legend of what is in sight.
 
 import { h } from "./dom.js";
 import { nameOf, numberOf } from "./store.js";
@@ -78,7 +79,10 @@ export function mark(number, hollow = false) {
 
 export const classMark = (name, hollow = false) => mark(numberOf(name), hollow);
 
-/** A bar whose length is a share of one; colour by the class's number. The figure beside it says the same to screen readers. */
+/**
+ * A bar whose length is a share of one; colour by the class's number. The figure beside it says the same to screen
+ * readers.
+ */
 export function bar(share, number) {
   const fill = h("span", { class: "fill", data: { colour: colourOf(number) } });
   fill.style.setProperty("width", `${Math.max(0, Math.min(1, share)) * 100}%`);

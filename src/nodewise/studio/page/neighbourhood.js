@@ -1,4 +1,5 @@
-// The neighbourhood of the node that is shown: labelled ones solid with a ring, predicted ones lighter and hollow, the rest grey.
+// The neighbourhood of the node that is shown: labelled ones solid with a ring, predicted ones lighter and hollow, the
+// rest grey.
 
 import { at, get } from "./api.js";
 import { count, h, kept, renew, settle, short, show } from "./dom.js";
@@ -6,7 +7,7 @@ import { look, tellBulk } from "./flow.js";
 import { inkOn, legend, mark, paintOf, paints, shapeOf, trace } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
-import { apart, writeNames } from "./spacing.js";
+import { pushApart, writeNames } from "./spacing.js";
 import { classes, moment, numberOf, on, secret, state } from "./store.js";
 
 const LIMIT = 150;
@@ -135,7 +136,7 @@ function space() {
   const { scale, x, y } = scene;
   Object.assign(scene, { scale: 1, x: 0, y: 0 });
   const spots = data.nodes.map((node) => [scene.toX(node.x), scene.toY(node.y)]);
-  apart(
+  pushApart(
     spots,
     data.nodes.map((node) => radius(node) + (node.hop === 0 ? 7 : 2)),
     scene.width,
@@ -266,14 +267,15 @@ function hover(item, x, y) {
 
 function drawWords() {
   const around = data.nodes.length - 1;
-  const within = data.hops === 1 ? "neighbour" : "node within two hops";
+  const [one, many] = data.hops === 1 ? ["neighbour", "neighbours"] : ["node within two hops", "nodes within two hops"];
+  const all = `${data.exact === false ? "at least " : ""}${(data.total - 1).toLocaleString("en")}`;
   show(
     parts.note,
     around === 0
       ? "It has no neighbours."
       : data.hidden > 0
-        ? `Showing ${around.toLocaleString("en")} of ${data.exact === false ? "at least " : ""}${(data.total - 1).toLocaleString("en")} ${data.hops === 1 ? "neighbours" : "nodes within two hops"}: labelled ones and the best connected first.`
-        : count(around, within, data.hops === 1 ? "neighbours" : "nodes within two hops"),
+        ? `Showing ${around.toLocaleString("en")} of ${all} ${many}: labelled ones and the best connected first.`
+        : count(around, one, many),
   );
   const used = data.nodes
     .slice(0)

@@ -234,6 +234,8 @@ function drawReport(instead = null) {
 
 /** How far such an estimate was from the truth elsewhere: it is no measurement, and is told with its bias. */
 const biasWords = (bias) =>
-  `Your labels were chosen, not drawn at random: on ${bias.graphs} public graphs this lay ${Math.abs(bias.mean).toFixed(0)} points ${bias.mean < 0 ? "below" : "above"} the true accuracy on average (${signed(bias.low)} to ${signed(bias.high)}).`;
+  `Your labels were chosen, not drawn at random: on ${bias.graphs} public graphs this lay ` +
+  `${Math.abs(bias.mean).toFixed(0)} points ${bias.mean < 0 ? "below" : "above"} the true accuracy on average ` +
+  `(${signed(bias.low)} to ${signed(bias.high)}).`;
 
 const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(0)}`;

@@ -12,7 +12,8 @@ export class Scene {
    * @param {object} parts
    * @param {(context: CanvasRenderingContext2D, scene: Scene) => void} parts.paint draws everything, in pixels.
    * @param {(x: number, y: number, reach: number) => number} parts.find the item near a point of the canvas, or -1.
-   * @param {(item: number, x: number, y: number) => void} parts.hover told what is under the pointer (-1: nothing) and the point in the window.
+   * @param {(item: number, x: number, y: number) => void} parts.hover told what is under the pointer (-1: nothing) and
+   *   the point in the window.
    * @param {(item: number) => void} parts.pick told what was clicked.
    * @param {() => void} [parts.sized] told when the canvas has another size.
    * @param {() => boolean} [parts.lassoing] whether a drag draws a line around items and moves nothing.
@@ -48,7 +49,9 @@ export class Scene {
     this.fit();
   }
 
-  /** The factors from the world to half the canvas's height, so that the box fills it without being squeezed too much. */
+  /**
+   * The factors from the world to half the canvas's height, so that the box fills it without being squeezed too much.
+   */
   shape() {
     const [left, right, top, bottom] = this.box;
     const wide = (this.width - 2 * MARGIN) / Math.max(1, this.height - 2 * MARGIN);
@@ -176,7 +179,8 @@ export class Scene {
       "wheel",
       (event) => {
         const page = document.scrollingElement;
-        if (page.scrollHeight > page.clientHeight && !event.ctrlKey && document.activeElement !== canvas) return; // the page itself wants to scroll
+        // the page itself wants to scroll
+        if (page.scrollHeight > page.clientHeight && !event.ctrlKey && document.activeElement !== canvas) return;
         event.preventDefault();
         const { x, y } = this.at(event);
         this.zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY * (event.deltaMode === 1 ? 16 : 1))) / 240), x, y);
@@ -239,7 +243,9 @@ export class Scene {
     }
   }
 
-  /** The keys of a picture that has the focus; the middle is marked, and Enter looks at the node that is nearest to it. */
+  /**
+   * The keys of a picture that has the focus; the middle is marked, and Enter looks at the node that is nearest to it.
+   */
   typed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 48;

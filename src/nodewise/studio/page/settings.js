@@ -1,4 +1,5 @@
-// The session's settings: all can be read; budget, opinions on each node and guideline can be changed, since the log keeps them.
+// The session's settings: all can be read; budget, opinions on each node and guideline can be changed, since the log
+// keeps them.
 
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
@@ -67,7 +68,8 @@ export function openSettings() {
             h(
               "p",
               { class: "quiet" },
-              "With more labels for each node, those that are there wait for further opinions. Each change is in the history, and can be undone.",
+              "With more labels for each node, those that are there wait for further opinions. " +
+                "Each change is in the history, and can be undone.",
             ),
             h("div", { class: "field" }, h("label", { for: "set-guideline" }, "Guideline of the job"), guideline),
           ]

@@ -1,4 +1,5 @@
-// The page on which disagreements are settled: every node with differing votes, each vote with its annotator; the owner decides.
+// The page on which disagreements are settled: every node with differing votes, each vote with its annotator; the owner
+// decides.
 
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
@@ -126,7 +127,8 @@ export function openSettling() {
         h(
           "p",
           { class: "quiet" },
-          "What is settled counts whatever the votes say, and nobody is asked about it again. The votes stay, and an entry in the history takes it back.",
+          "What is settled counts whatever the votes say, and nobody is asked about it again. " +
+            "The votes stay, and an entry in the history takes it back.",
         ),
         said,
         list,

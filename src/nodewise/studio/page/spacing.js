@@ -1,9 +1,10 @@
-// Room for nodes and names: nodes are moved apart until they can be told from each other, names are written where nothing else is.
+// Room for nodes and names: nodes are moved apart until they can be told from each other, names are written where
+// nothing else is.
 
 const ROUNDS = 40;
 
 /** Push overlapping circles apart, in place; the first one, the centre, stays where it is. */
-export function apart(spots, reaches, width, height) {
+export function pushApart(spots, reaches, width, height) {
   for (let round = 0; round < ROUNDS; round++) {
     let moved = false;
     for (let one = 0; one < spots.length; one++) {

@@ -10,10 +10,13 @@ const listeners = new Map();
  * - query: the node that is asked, or null; nothing: why there is none to ask, in words.
  * - trail: the nodes looked at since, the last one is shown; empty while the asked node is shown.
  * - card: the node that is shown.
- * - phase: loading, ready, saving, asking (the next node is coming), settling (it has just come), idle (nothing to ask).
- * - sending: the change on its way; saved: the last one acknowledged; failed: those that did not get through, to be tried again; error: what was refused.
+ * - phase: loading, ready, saving, asking (the next node is coming), settling (it has just come), idle (nothing to
+ *   ask).
+ * - sending: the change on its way; saved: the last one acknowledged; failed: those that did not get through, to be
+ *   tried again; error: what was refused.
  * - role: owner, or annotator: labels and looks, and changes nothing else.
- * - gone: the votes on the asked node where somebody else has labelled it meanwhile; hint: a soft word on a press that was ignored.
+ * - gone: the votes on the asked node where somebody else has labelled it meanwhile; hint: a soft word on a press that
+ *   was ignored.
  */
 export const state = {
   status: null,

@@ -1,4 +1,5 @@
-// The table of all nodes: filters, search, sort, a selection that is labelled in bulk. Only the rows in sight are drawn.
+// The table of all nodes: filters, search, sort, a selection that is labelled in bulk. Only the rows in sight are
+// drawn.
 
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";

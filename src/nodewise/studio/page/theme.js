@@ -1,4 +1,5 @@
-// The theme is set before the first paint, so this is a plain script and no module: auto, dark or light, kept in this browser.
+// The theme is set before the first paint, so this is a plain script and no module: auto, dark or light, kept in this
+// browser.
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const read = () => {

@@ -21,6 +21,11 @@ __all__ = ["OpenSession", "file_identity"]
 
 T = TypeVar("T")
 
+_SHOWN_SETTINGS = (
+    *("strategy", "policy", "reason", "classifier", "features", "seed"),
+    *("audit", "release_after", "use_labels"),
+)
+
 
 class OpenSession:
     """One session with its file, as the studio's requests use it.
@@ -149,36 +154,26 @@ class OpenSession:
         """The nodes with differing votes, those that nobody has settled first; each vote with its annotator."""
         session, page = self.session, self.page
         history, secret = session.refresh(), page.sight.kept_from(annotator)
-        apart = [node for node, votes in history.votes.items() if len(set(votes.values())) > 1 and node not in secret]
+        votes = {node: said for node, said in history.votes.items() if node not in secret}
+        differing = [node for node, said in votes.items() if len(set(said.values())) > 1]
         return [
             {
                 "node": node,
                 "name": session.name_of(node),
                 "title": page.caption(node),
-                "votes": dict(history.votes[node]),
+                "votes": dict(votes[node]),
                 "label": history.labels[node],
                 "settled_by": history.settled[node][1] if node in history.settled else None,
             }
-            for node in sorted(apart, key=lambda node: (node in history.settled, node))
+            for node in sorted(differing, key=lambda node: (node in history.settled, node))
         ]
 
     def settings(self) -> dict[str, Any]:
         """What the session was made with, and what has been changed since."""
         session, rules = self.session, self.session.rules()
         made = session.settings.as_dict()
-        shown = (
-            "strategy",
-            "policy",
-            "reason",
-            "classifier",
-            "features",
-            "seed",
-            "audit",
-            "release_after",
-            "use_labels",
-        )
         return {
-            **{name: made[name] for name in shown},
+            **{name: made[name] for name in _SHOWN_SETTINGS},
             "budget": rules.budget,
             "redundancy": rules.redundancy,
             "guideline": session.guideline,

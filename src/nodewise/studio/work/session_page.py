@@ -23,6 +23,7 @@ from nodewise.studio.work.visibility import Visibility
 if TYPE_CHECKING:
     from nodewise.session import Session
     from nodewise.session.answers import Event
+    from nodewise.session.meaning.history import History
     from nodewise.studio.layout.overview import GraphMap
     from nodewise.studio.work.pictures import Pictures
 
@@ -79,15 +80,6 @@ class SessionPage:
         hidden = self.sight.is_hidden(history, node, annotator)
         votes = {} if hidden else dict(history.votes.get(node, {}))
         label = None if hidden else self.sight.label(history, node)
-        where = (
-            "audit"
-            if node in self.sight.audit
-            else "bulk"
-            if node in history.bulk
-            else "told"
-            if node in history.labels
-            else "given"
-        )
         unseen = hidden or self.sight.is_undecided(history, node)
         kept = None if unseen else self.predictions.kept
         predicted = None
@@ -104,7 +96,7 @@ class SessionPage:
             **texts(session.graph, node),
             "picture": f"/api/v1/nodes/{node}/picture" if self._pictures.shows(session.graph, node) else None,
             "label": label,
-            "from": None if label is None else where,
+            "from": None if label is None else self._source(history, node),
             "votes": votes,
             "notes": [
                 {"annotator": note.annotator, "text": note.text, "time": note.at}
@@ -117,6 +109,14 @@ class SessionPage:
             "updating": not self.predictions.fresh,
             "predictions_version": self.predictions.version,
         }
+
+    def _source(self, history: History, node: int) -> str:
+        """Where the label of a node comes from."""
+        if node in self.sight.audit:
+            return "audit"
+        if node in history.bulk:
+            return "bulk"
+        return "told" if node in history.labels else "given"
 
     def search(self, text: str, limit: int, annotator: str | None = None) -> list[dict[str, Any]]:
         """Nodes whose names are, begin with or hold a text; then those whose own text holds it."""
@@ -142,13 +142,13 @@ class SessionPage:
         labelled[list(history.labels)] = True
         seen = self._neighbours.around(node, hops, limit, labelled)
         shown = seen.nodes.tolist()
-        best = None if kept is None else kept.probabilities[seen.nodes].argmax(1)
         nodes = []
-        for at, (each, x, y, hop) in enumerate(
-            zip(shown, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True)
-        ):
+        for each, x, y, hop in zip(shown, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True):
             hidden = self.sight.is_hidden(history, each, annotator)
-            told = kept is not None and best is not None and not hidden and not self.sight.is_undecided(history, each)
+            predicted, sure = None, None
+            if kept is not None and not hidden and not self.sight.is_undecided(history, each):
+                best = int(kept.probabilities[each].argmax())
+                predicted, sure = kept.classes[best], round(float(kept.probabilities[each, best]), 4)
             nodes.append(
                 {
                     "node": each,
@@ -160,12 +160,8 @@ class SessionPage:
                     "degree": int(session.graph.degree[each]),
                     "label": None if hidden else self.sight.label(history, each),
                     "picture": "picture" in self._roles and self._pictures.shows(session.graph, each),
-                    "predicted": kept.classes[best[at]] if told and kept is not None and best is not None else None,
-                    "sure": (
-                        round(float(kept.probabilities[each, best[at]]), 4)
-                        if told and kept is not None and best is not None
-                        else None
-                    ),
+                    "predicted": predicted,
+                    "sure": sure,
                 }
             )
         counts = {
