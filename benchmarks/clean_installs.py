@@ -15,17 +15,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
+import zipfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "clean-installs.json"
 PAGE = ROOT / "docs" / "installs.md"
+TORCH = re.findall(r"^torch==(\S+)", (ROOT / "constraints.txt").read_text(), flags=re.MULTILINE)[0]
 SHORT = "nodewise evaluate wine --strategy random --runs 2"
 
 STUDIO = """
@@ -195,10 +200,33 @@ def install(python: str, extra: str, wheel: Path, folder: Path) -> dict[str, Any
         shutil.rmtree(work, ignore_errors=True)
 
 
+def stand_in(folder: Path) -> Path:
+    """A folder with an empty wheel that has the name, version and requirements of torch for the CPU."""
+    folder.mkdir(exist_ok=True)
+    info = f"torch-{TORCH}+cpu.dist-info"
+    needs = ["filelock", "typing-extensions>=4.10.0", "setuptools>=77.0.3", "sympy>=1.13.3", "networkx>=2.5.1"]
+    needs += ["jinja2", "fsspec>=0.8.5"]
+    told = [f"Metadata-Version: 2.1\nName: torch\nVersion: {TORCH}+cpu", *(f"Requires-Dist: {one}" for one in needs)]
+    with zipfile.ZipFile(folder / f"torch-{TORCH}+cpu-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{info}/METADATA", "\n".join(told) + "\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return folder
+
+
+@cache
+def torch_wheels() -> str:
+    """The names of torch's wheels for Linux in the package index, a line each."""
+    with urllib.request.urlopen("https://pypi.org/simple/torch/", timeout=60) as answer:
+        names = re.findall(rf">(torch-{re.escape(TORCH)}-[^<]*x86_64\.whl)<", answer.read().decode())
+    return "\n".join(names)
+
+
 def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]:
     """A dry run of a Python's resolver over wheels alone, with every extra at once.
 
-    Without a program this Python's resolver looks for the other's wheels.
+    Without a program this Python's resolver looks for the other's wheels. An empty wheel stands in for torch, whose
+    builds for CUDA would be fetched with gigabytes of what they need; the index is asked whether it has torch's own.
     """
     command = [
         python or sys.executable,
@@ -214,7 +242,10 @@ def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]
         "report.json",
     ]
     command += [] if python else ["--python-version", name, "--target", "nowhere"]
+    command += ["--use-feature=fast-deps", "--find-links", str(stand_in(folder / "stand-in"))]
     failed = run([*command, "-c", str(ROOT / "constraints.txt"), f"{wheel}[all,docs]"], folder)
+    if not failed and f"-cp{name.replace('.', '')}-" not in torch_wheels():
+        failed = f"the index has no wheel of torch {TORCH} for Python {name}"
     report = folder / "report.json"
     found = (
         {
@@ -250,7 +281,7 @@ def page(record: dict[str, Any]) -> str:
             f"`constraints.txt`; in each `pip check`, `nodewise --version`, `{SHORT}`, and what the extra is for. Where"
             " it says *resolved*, pip found wheels for"
         ),
-        "everything on that Python, and nothing was run.",
+        "everything on that Python, torch among them, and nothing was run.",
         "",
         "| Python | extra | what was run | packages | torch | outcome |",
         "| --- | --- | --- | ---: | --- | --- |",

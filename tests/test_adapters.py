@@ -83,11 +83,13 @@ def test_refusals() -> None:
     with pytest.raises(
         InputError,
         match=(
-            r"candidates must be indices of rows, from 0 to 177, received float64 of shape \[2, 13\]: rows that are not"
-            r" in X"
+            r"candidates must be indices of nodes, from 0 to 177, names, or a mask of True and False, received float64"
+            r" of shape \[2, 13\]"
         ),
     ):
         PoolQuery().query(X, partly(), candidates=X[:2])
+    with pytest.raises(InputError, match="candidates are 178 zeros and ones, one for each node"):
+        PoolQuery().query(X, partly(), candidates=np.arange(178) % 2)
     for size in (0, 3, 1.5, True):
         with pytest.raises(
             InputError, match="batch_size must be a whole number from 1 to 2, the rows that can be asked, received"

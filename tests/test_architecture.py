@@ -60,6 +60,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "feature_names": {"checks"},
         "graph": {"checks", "feature_names"},
         "show": {"graph"},
+        "nodes": {"graph"},
         "structural": {"graph"},
         "features": {"feature_names", "graph", "structural"},
         "tensors": {"graph", "sparse_kernels", "structural"},

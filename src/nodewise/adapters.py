@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph import Graph, knn_graph
+from nodewise.graph.nodes import Nodes, node_indices
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Silent
 from nodewise.ground.files import scratch_folder
@@ -67,25 +68,25 @@ class PoolQuery:
     random_state: int = 0
     _made: tuple[tuple[Any, ...], Graph] | None = field(default=None, init=False, repr=False, compare=False)
 
-    def query(self, X: Any, y: Any, candidates: Any = None, batch_size: int = 1) -> npt.NDArray[np.int64]:
+    def query(self, X: Any, y: Any, candidates: Nodes | None = None, batch_size: int = 1) -> npt.NDArray[np.int64]:
         """The rows to label next, the most wanted first: int64 [batch_size].
 
         Args:
             X: numbers [row, column], dense or sparse; all rows, labelled or not.
             y: one label a row, `missing_label` where there is none.
-            candidates: indices of the rows that may be asked; those among them that have a label are not. None: all
-                without a label.
+            candidates: the rows that may be asked, by indices or a mask; those among them that have a label are not.
+                None: all without a label.
             batch_size: how many.
 
         Raises:
-            InputError: if y does not fit X, candidates are no indices of rows, or fewer rows are left than asked for.
+            InputError: if y does not fit X, candidates are no rows, or fewer rows are left than asked for.
             GraphError: if X is no table of finite numbers.
         """
         from nodewise.session import Session
 
         graph = self._graph(X)
         labels = self._labels(y, graph.num_nodes)
-        free = _free(candidates, graph.num_nodes, {row for row, label in enumerate(labels) if label is not None})
+        free = _free(candidates, graph, {row for row, label in enumerate(labels) if label is not None})
         wanted = _whole(batch_size)
         if not 1 <= wanted <= len(free):
             raise InputError(
@@ -136,20 +137,9 @@ class PoolQuery:
         return label is None or bool(label != label) or bool(label == self.missing_label)
 
 
-def _free(candidates: Any, rows: int, labelled: set[int]) -> list[int]:
-    if candidates is None:
-        return [row for row in range(rows) if row not in labelled]
-    given = np.asarray(candidates)
-    if (
-        given.ndim != 1
-        or not np.issubdtype(given.dtype, np.integer)
-        or (given.size and not 0 <= given.min() <= given.max() < rows)
-    ):
-        raise InputError(
-            f"candidates must be indices of rows, from 0 to {rows - 1}, received {given.dtype} of shape"
-            f" {list(given.shape)}: rows that are not in X cannot be asked, since they are no nodes of the graph"
-        )
-    return [row for row in dict.fromkeys(given.tolist()) if row not in labelled]
+def _free(candidates: Nodes | None, graph: Graph, labelled: set[int]) -> list[int]:
+    rows = range(graph.num_nodes) if candidates is None else node_indices(candidates, graph, "candidates").tolist()
+    return [row for row in rows if row not in labelled]
 
 
 def _whole(number: Any) -> int:

@@ -15,7 +15,17 @@ from sklearn.metrics import f1_score
 
 from nodewise.classifiers import Gcn
 from nodewise.contracts import Observation, Strategy
-from nodewise.environment import Environment, Splits, SplitSizes, break_ties, choose, draw_splits, f1_scores, rollout
+from nodewise.environment import (
+    Environment,
+    Splits,
+    SplitSizes,
+    TestNodes,
+    break_ties,
+    choose,
+    draw_splits,
+    f1_scores,
+    rollout,
+)
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
@@ -364,3 +374,15 @@ def test_as_scikit_learn_has_them(device: str, classes: int, nodes: int, runs: i
     for run in range(runs):
         for got, average in ((scores.micro, "micro"), (scores.macro, "macro")):
             assert float(got[run]) == pytest.approx(f1_score(truth[run], guess[run], average=average), abs=1e-6)
+
+
+def test_test_nodes_of_a_known_graph_may_be_named_and_masks_must_fit() -> None:
+    graph = Graph.build([[0, 1], [1, 2]], 4, y=[0, 1, 0, 1], node_names=["ann", "bob", "cy", "dora"])
+    for nodes in ([1, 3], ["dora", "bob"], [False, True, False, True], torch.tensor([False, True, False, True])):
+        assert TestNodes.of(nodes, graph).columns == ((1, 3),)
+    masks = np.array([[True, False], [False, True], [False, False], [True, True]])
+    assert TestNodes.of(masks, graph).columns == ((0, 3), (1, 3))
+    with pytest.raises(InputError, match="a mask needs one True or False for each of the 4 nodes"):
+        TestNodes.of([True, False], graph)
+    with pytest.raises(InputError, match="test nodes are 4 zeros and ones"):
+        TestNodes.of([0, 1, 0, 1], graph)

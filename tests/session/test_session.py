@@ -446,6 +446,10 @@ def test_settings_out_of_range_are_refused_and_leave_no_file(tmp_path: Path) -> 
         {"classes": ["a", "a"]},
         {"classes": "ab"},
         {"candidates": [60]},
+        {"candidates": [True, False]},
+        {"candidates": [0, 1] * 30},
+        {"candidates": [0.0, 1.0]},
+        {"candidates": "3"},
         {"budget": True},
     ):
         with pytest.raises(InputError):
@@ -453,6 +457,8 @@ def test_settings_out_of_range_are_refused_and_leave_no_file(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
     session = small_job(tmp_path / "job", candidates=[3, 4, 5], budget=3)
     assert {query.node for query in session.ask(3)} == {3, 4, 5}
+    masked = small_job(tmp_path / "masked", candidates=np.isin(np.arange(60), [3, 4, 5]), budget=3)
+    assert {query.node for query in masked.ask(3)} == {3, 4, 5}
     for k in (0, -1, True, 1.0):
         with pytest.raises(InputError, match="number of queries"):
             session.ask(k)  # type: ignore[call-overload]

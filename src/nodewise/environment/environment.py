@@ -27,6 +27,8 @@ from nodewise.environment.runs import (
     fit_learner,
     reset_learner,
 )
+from nodewise.graph import Graph
+from nodewise.graph.nodes import node_indices
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import InputError
@@ -182,12 +184,16 @@ class TestNodes:
     mask_length: int | None = None
 
     @classmethod
-    def of(cls, nodes: Any) -> TestNodes:
+    def of(cls, nodes: Any, graph: Graph | None = None) -> TestNodes:
         """From a mask [node], a mask [node, split] as PyTorch Geometric has for several splits, or node indices.
+
+        Of a graph that is known, nodes may be named, too.
 
         Raises:
             InputError: it is none of these, or holds no node.
         """
+        if graph is not None and np.ndim(nodes.cpu() if isinstance(nodes, torch.Tensor) else nodes) < 2:
+            nodes = node_indices(nodes, graph, "test nodes")
         array = np.asarray(nodes.cpu() if isinstance(nodes, torch.Tensor) else nodes)
         length = len(array) if array.dtype == bool and array.ndim in (1, 2) else None
         if length is not None:

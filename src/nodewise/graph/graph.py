@@ -213,6 +213,11 @@ class Graph:
         return float((one == other)[both].mean()) if both.any() else None
 
     @cached_property
+    def index_of_name(self) -> Mapping[str, int]:
+        """The nodes' indices by their names; empty where they have none."""
+        return MappingProxyType({name: index for index, name in enumerate(self.node_names or ())})
+
+    @cached_property
     def fingerprint(self) -> str:
         """A digest of what a simulation reads of the graph: edges, features and labels."""
         return fingerprint(self)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from nodewise.graph import Graph
+from nodewise.graph.nodes import Nodes
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
 from nodewise.ground.files import as_path
@@ -91,7 +92,7 @@ class Session:
         path: str | Path,
         graph: Graph | str | Path,
         *,
-        candidates: Sequence[int] | None = None,
+        candidates: Nodes | None = None,
         source: str | Path | None = None,
         embed_limit: int = EMBED_LIMIT,
         reporter: Reporter | None = None,
@@ -105,7 +106,7 @@ class Session:
             path: the file to make; there must be none yet.
             graph: what to label, or its name or path.
             settings: each as `nodewise.session.settings` describes it.
-            candidates: the nodes that may be asked; all by default.
+            candidates: the nodes that may be asked, by indices, names or a mask; all by default.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
             reporter: told what was decided.

@@ -13,6 +13,7 @@ from nodewise.contracts import Foresees, can, refusal
 from nodewise.graph import Graph
 from nodewise.graph.checks import class_name
 from nodewise.graph.features import prepared
+from nodewise.graph.nodes import Nodes, node_indices
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, Silent, Warned
 from nodewise.ground.files import scratch_folder
@@ -39,7 +40,7 @@ def create_log(
     graph: Graph | str | Path,
     wanted: NewSettings,
     *,
-    candidates: Sequence[int] | None,
+    candidates: Nodes | None,
     source: str | Path | None,
     embed_limit: int,
     reporter: Reporter | None,
@@ -220,14 +221,11 @@ def _budget(graph: Graph, names: Sequence[str], budget: int | None) -> int:
     return LABELS_PER_CLASS * len(names)
 
 
-def _mask(graph: Graph, candidates: Sequence[int] | None) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _mask(graph: Graph, candidates: Nodes | None) -> np.ndarray[Any, np.dtype[np.bool_]]:
     mask = np.ones(graph.num_nodes, dtype=bool)
     if candidates is not None:
-        nodes = np.asarray(candidates, dtype=np.int64)
-        if nodes.ndim != 1 or (nodes.size and not (nodes.min() >= 0 and nodes.max() < graph.num_nodes)):
-            raise InputError(f"candidates must be a list of nodes from 0 to {graph.num_nodes - 1}")
         mask[:] = False
-        mask[nodes] = True
+        mask[node_indices(candidates, graph, "candidates")] = True
     return mask
 
 

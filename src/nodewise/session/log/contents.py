@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
-import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +16,9 @@ import numpy.typing as npt
 
 from nodewise.graph import Graph, read_graph
 from nodewise.graph.io.npz import read_npz, write_npz
+from nodewise.graph.nodes import node_index
 from nodewise.ground.compute import numpy_generator
-from nodewise.ground.errors import GraphError, InputError, SessionError, SessionFileError
+from nodewise.ground.errors import GraphError, SessionError, SessionFileError
 from nodewise.ground.files import scratch_folder
 from nodewise.session.log.database import damaged, graph_files, graph_path
 from nodewise.session.log.log import Log
@@ -54,39 +53,12 @@ class Contents:
     policy: bytes | None
 
     def find(self, node: int | str) -> int:
-        """The node of that index or name: an integer is an index.
-
-        A text is a name where the graph has names, else an index.
+        """The node of that index or name: see `nodewise.graph.nodes.node_index`.
 
         Raises:
             InputError: there is no such node.
         """
-        graph = self.graph
-        if isinstance(node, str):
-            if graph.node_names is not None:
-                if node not in self._index:
-                    near = difflib.get_close_matches(node, graph.node_names, n=3) if graph.num_nodes <= 20_000 else []
-                    meant = (
-                        f"did you mean {' or '.join(map(repr, near))}?"
-                        if near
-                        else f"give a name such as {graph.node_names[0]!r}"
-                    )
-                    raise InputError(f"the graph {graph.name!r} has no node named {node!r}: {meant}")
-                return self._index[node]
-            if not re.fullmatch(r"\d{1,18}", node):
-                raise InputError(
-                    f"node {node!r} is not an index: the graph's nodes have no names, give a number from 0 to"
-                    f" {graph.num_nodes - 1}"
-                )
-        try:
-            index = node.__index__() if not isinstance(node, str) else int(node)
-        except AttributeError:
-            raise InputError(f"a node is given by its index or its name, got {node!r}") from None
-        if isinstance(node, bool) or not 0 <= index < graph.num_nodes:
-            raise InputError(
-                f"there is no node {node!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}"
-            )
-        return index
+        return node_index(node, self.graph)
 
     def name_of(self, node: int) -> str:
         """The node's name where the graph has names, else its index."""
@@ -96,10 +68,6 @@ class Contents:
     def first_classes(self) -> tuple[str, ...]:
         """The classes that there were before the first event, in the order of their numbers."""
         return tuple(dict.fromkeys([*self.settings.classes, *self.given.values()]))
-
-    @cached_property
-    def _index(self) -> Mapping[str, int]:
-        return {name: node for node, name in enumerate(self.graph.node_names or ())}
 
     @classmethod
     def read(cls, log: Log) -> Contents:
