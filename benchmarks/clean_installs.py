@@ -262,7 +262,7 @@ def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]
         "how": "resolved",
         "failed": failed,
         "packages": len(found),
-        "torch": found.get("torch"),
+        "torch": TORCH if found else None,
     }
 
 

@@ -57,7 +57,7 @@ def compare(
         budgets: queries; by default the paper's for its graphs, else five a class.
         features: preprocessing by name; by default each classifier's own.
         runs: independent runs.
-        test_nodes: test nodes of your own, where one graph is given: a mask or indices.
+        test_nodes: test nodes of your own, where one graph is given: a mask or indices, of a `Graph` names, too.
         seed: everything random follows from it.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         store: finished chunks, or a folder for them; those that it holds are not played again. A folder outlives a
@@ -87,7 +87,8 @@ def compare(
     for budget in asked:
         check_counts(runs, budget, seed)
     asked, runs, seed = tuple(map(int, asked)), int(runs), int(seed)  # numpy's numbers are taken, too
-    splits = None if test_nodes is None else TestNodes.of(test_nodes)
+    known = given[0] if isinstance(given[0], Graph) else None
+    splits = None if test_nodes is None else TestNodes.of(test_nodes, known)
     chosen: tuple[str | Classifier | None, ...] = tuple(_several(classifiers)) if classifiers else (None,)
     contests = [
         one if isinstance(one, Contest) else _contest(one, asked, methods, runs, chosen, features, splits, data_dir)

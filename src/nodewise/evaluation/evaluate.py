@@ -64,7 +64,7 @@ def evaluate(
             left alone.
         splits: sizes of the test and validation sets, if not the protocol's.
         test_nodes: test nodes of your own in place of random ones: a mask (PyTorch Geometric's, too, also for several
-            splits) or indices.
+            splits), indices or names.
         progress: whether to draw a bar on standard error.
         reporter: told after every chunk.
 
@@ -89,7 +89,7 @@ def evaluate(
         int(runs),
         (learns,),
         features,
-        splits if test_nodes is None else TestNodes.of(test_nodes),
+        splits if test_nodes is None else TestNodes.of(test_nodes, loaded),
     )
     begin = time.perf_counter()
     with listening(reporter, progress) as report:
