@@ -54,7 +54,7 @@ def play(given: argparse.Namespace, work: Path, begin: float) -> dict[str, Any]:
     data, policies, results = data_folder(work, given.data_dir, given.released), work / "policies", work / "results"
     policies.mkdir()
     wanted = given.only.split(",") if given.only else [what or kind for kind, what in STEPS]
-    for shipped in (ROOT / "src/nodewise/experiments/gpa/policies").iterdir():
+    for shipped in (ROOT / "benchmarks/policies").iterdir():
         if shipped.name.removesuffix(".json") not in ",".join(wanted).split(
             ","
         ):  # AGE's parameters that are not searched anew
@@ -73,7 +73,7 @@ def play(given: argparse.Namespace, work: Path, begin: float) -> dict[str, Any]:
             for name in what.split(","):
                 path = policies / f"{name}.json"
                 if path.is_file():
-                    files[f"src/nodewise/experiments/gpa/policies/{name}.json"] = json.loads(path.read_text())
+                    files[f"benchmarks/policies/{name}.json"] = json.loads(path.read_text())
         elif kind == "reproduce":
             files[f"benchmarks/results/{what}.json"] = reproduce(
                 what, results, runs=given.runs, policies=policies, data_dir=data, device=given.device

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tarfile
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -124,7 +129,8 @@ def age_budgets(source: str) -> tuple[int, ...]:
     return REDDIT_BUDGETS if source in _reddit(2) else (default_budget(source),)
 
 
-_SHIPPED = Path(__file__).parent / "policies"  # never written to
+_SHIPPED = Path(__file__).parent / "policies.tar.gz"
+"""What comes with nodewise; ``benchmarks/pack_policies.py`` makes it."""
 
 
 def policies_folder(folder: str | Path | None = None) -> Path:
@@ -137,8 +143,22 @@ def find_file(name: str, folder: str | Path | None = None) -> Path | None:
 
     If none is given, from ``policies`` in the present one, else as it comes with nodewise.
     """
-    folders = (policies_folder(folder), *((_SHIPPED,) if folder is None else ()))
-    return next((each / name for each in folders if (each / name).is_file()), None)
+    own = policies_folder(folder) / name
+    shipped = _unpacked() / name if folder is None and not own.is_file() else own
+    return shipped if shipped.is_file() else None
+
+
+@cache
+def _unpacked() -> Path:
+    """A folder, for as long as the process runs, with the files that come with nodewise."""
+    folder = Path(tempfile.mkdtemp(prefix="nodewise-policies-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with tarfile.open(_SHIPPED) as archive:
+        for entry in archive:
+            content = archive.extractfile(entry)
+            assert content is not None, "the archive holds files alone"
+            (folder / entry.name).write_bytes(content.read())
+    return folder
 
 
 def find_training(name: str) -> Training:
