@@ -212,14 +212,15 @@ def test_masks_of_pytorch_geometric_are_understood() -> None:
 def test_masks_must_speak_for_every_node_and_be_masks() -> None:
     graph = block_graph()
     mask = np.arange(graph.num_nodes) % 3 == 0
-    for wrong in (mask[:20], np.r_[mask, ~mask & False], np.stack([mask[:20], ~mask[:20]], 1)):
+    for wrong in (mask[:20], np.r_[mask, ~mask & False]):
         with pytest.raises(
-            InputError,
-            match=rf"for {len(wrong)} nodes, graph .* has {graph.num_nodes}: give it one entry for every node",
+            InputError, match=rf"one True or False for each of the 150 nodes, received \[{len(wrong)}\]"
         ):
             evaluate(graph, "random", runs=1, test_nodes=wrong, **FEW)
+    with pytest.raises(InputError, match=r"for 20 nodes, graph .* has 150: give it one entry for every node"):
+        evaluate(graph, "random", runs=1, test_nodes=np.stack([mask[:20], ~mask[:20]], 1), **FEW)
     for kind in (np.int64, np.uint8):
-        with pytest.raises(InputError, match="zeros and ones: a mask holds True and False"):
+        with pytest.raises(InputError, match="150 zeros and ones, one for each node"):
             evaluate(graph, "random", runs=1, test_nodes=mask.astype(kind), **FEW)
 
 
@@ -236,11 +237,11 @@ def test_the_default_budget_is_at_most_half_the_pool_that_one_s_own_test_nodes_l
     ("nodes", "said"),
     [
         ([], "at least one node"),
-        ([-1, 3], "negative"),
-        ([3, 150], "test node 150 is not in graph 'blocks', whose nodes are 0 to 149"),
+        ([-1, 3], "there is no node -1"),
+        ([3, 150], "test nodes: there is no node 150, the graph 'blocks' has nodes 0 to 149"),
         (np.zeros(150, dtype=bool), "at least one node"),
         (np.zeros((2, 3, 4)), "must be a mask"),
-        ([0.5], "must be a mask"),
+        ([0.5], "must be indices of nodes, from 0 to 149, names, or a mask"),
     ],
 )
 def test_test_nodes_that_are_none_are_refused(nodes: Any, said: str) -> None:
