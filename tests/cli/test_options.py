@@ -1,16 +1,23 @@
-"""Lists given to an option."""
+"""Options that commands share: lists, and that they say the same as Python does."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
 import typer
 
+import nodewise as nw
 from nodewise.cli.app import app
+from nodewise.cli.commands.train import train
 from nodewise.cli.options import read_names, read_numbers, read_setting_options, setting_options
 from nodewise.ground.errors import InputError
+from nodewise.policy import PAPER_STATE_FEATURES
 from nodewise.session.settings import NewSettings, settings_of
+from nodewise.training import TrainingSettings
 
 
 def test_lists_are_split_at_commas() -> None:
@@ -50,3 +57,30 @@ def test_every_setting_of_a_session_is_an_option_with_its_type_default_bounds_an
 def test_options_are_read_as_a_session_takes_them() -> None:
     given = {"classes": "a, b", "release_after": 0.5, "budget": None}
     assert read_setting_options(given) == {"classes": ("a", "b"), "release_after": 30.0, "budget": None}
+
+
+@pytest.mark.parametrize(("command", "function"), [("evaluate", nw.evaluate), ("compare", nw.compare)])
+def test_a_scoring_command_has_the_defaults_of_its_function(command: str, function: Callable[..., Any]) -> None:
+    """The command cannot ask the function, since its help loads no torch: both say the same."""
+    told = inspect.signature(importlib.import_module(f"nodewise.cli.commands.{command}").__dict__[command]).parameters
+    known = inspect.signature(function).parameters
+    shared = set(told) & set(known) - {"settings"}
+    assert shared >= {"runs", "seed", "device", "features"}
+    assert {name: told[name].default for name in shared if told[name].default is not inspect.Parameter.empty} == {
+        name: known[name].default for name in shared if told[name].default is not inspect.Parameter.empty
+    }
+
+
+def test_training_has_the_defaults_of_its_settings() -> None:
+    told = {name: one.default for name, one in inspect.signature(train).parameters.items()}
+    usual = TrainingSettings(budgets=(1,))
+    for name in ("episodes", "batch", "reward", "seed"):
+        assert told[name] == getattr(usual, name), f"nodewise train --{name} has another default than TrainingSettings"
+    assert told["classifier"] == usual.classifier.name
+    assert told["architecture"] == usual.policy.architecture
+    assert told["kl_scaling"] == usual.policy.state.kl_scaling
+    assert (told["state"], usual.policy.state.features) == (None, PAPER_STATE_FEATURES)
+    called = inspect.signature(nw.train_policy).parameters
+    assert {name: told[name] for name in ("keep_every", "device", "resume")} == {
+        name: called[name].default for name in ("keep_every", "device", "resume")
+    }

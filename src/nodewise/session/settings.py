@@ -211,7 +211,7 @@ class NewSettings:
         kind="name",
         help="What learns from the labels, and predicts the others.",
         unset="the policy's own, else views",
-        title="What learns from the labels",
+        title="Classifier",
         words=_CLASSIFIERS,
         more=_classifiers,
     )
@@ -244,7 +244,7 @@ class NewSettings:
         3600.0,
         kind="duration",
         help="When an unanswered query may go to another annotator.",
-        title="Minutes until an unanswered question goes to another",
+        title="Minutes to wait for an answer",
         metavar="MINUTES",
     )
     use_labels: bool | None = setting(

@@ -13,6 +13,8 @@ import pytest
 
 from nodewise.graph.knn.knn import knn_from_table
 from nodewise.session import Session
+from nodewise.session.settings import NewSettings, settings_of
+from nodewise.strategies import list_strategies
 from tests.studio.browsing import Server, notes, studio, visit, write_csv
 
 if TYPE_CHECKING:
@@ -94,6 +96,41 @@ def test_from_a_csv_to_an_export(browser: Browser, server: Server, tmp_path: Pat
         assert given == {by_title[first]: "thing", by_title[second]: "plant", by_title[third]: "neither"}
         assert len(lines) == 60
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 1, "neither": 1}
+
+
+def test_the_form_asks_for_every_setting_and_sends_what_was_chosen(
+    browser: Browser, server: Server, tmp_path: Path
+) -> None:
+    table = write_csv(tmp_path / "notes.csv", notes())
+    with visit(browser, f"{server.address}/new") as seen:
+        page = seen.page
+        page.locator("#nodes-file").set_input_files(table)
+        page.locator("#create").wait_for()
+        page.locator("details.more summary").click()
+        for one in settings_of(NewSettings):
+            if not one.title:
+                assert page.locator(f"[id='{one.name}']").count() == 0
+                continue
+            assert page.locator(f"label[for='{one.name}']").inner_text() == one.title
+            assert page.locator(f"[id='{one.name}-hint']").inner_text().startswith(one.help)
+        offered = page.locator("#strategy option").all_inner_texts()
+        assert offered[0] == "automatic: gain, or the policy where one is given"
+        assert len(offered) == 1 + len(list_strategies()) and any(text.startswith("gain: ") for text in offered)
+        assert page.locator("#release_after").input_value() == "60" and page.locator("#seed").input_value() == "0"
+        page.locator("#strategy").select_option("uncertainty")
+        page.locator("#classifier").select_option("gcn")
+        page.locator("#release_after").fill("1.5")
+        page.locator("#redundancy").fill("2")
+        page.locator("#classes").fill("thing; plant")
+        page.locator("#create").click()
+        page.wait_for_url("**/s/notes")
+    made = server.get("/settings?session=notes")
+    assert (made["strategy"], made["classifier"], made["release_after"], made["redundancy"]) == (
+        "uncertainty",
+        "gcn",
+        90.0,
+        2,
+    )
 
 
 def test_the_keyboard_alone_is_enough(browser: Browser, server: Server, tmp_path: Path) -> None:
