@@ -25,7 +25,7 @@ GOALS = {
     "data set": 1,
     "view": 1,
     "state feature": 1,
-    "session setting": 5,  # two are wanted: the record, and the file that uses it
+    "session setting": 2,
     "studio panel": 4,
     "HTTP route": 2,
 }

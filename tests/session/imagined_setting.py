@@ -61,6 +61,8 @@ def see(folder: Path) -> None:
         headers = {"origin": "http://127.0.0.1:8080"}
         answer = client.post("/api/v1/session", files={"nodes": ("a.csv", table)}, data=data, headers=headers)
         assert answer.status_code == 201, answer.text
+        now = client.get("/api/v1/settings").json()
+        assert now["pause"] == 4 and now["facts"]["pause"] == "4"
     with nw.Session.open(folder / "http.nodewise") as opened:
         assert opened.settings.pause == 4
 

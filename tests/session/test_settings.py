@@ -129,6 +129,21 @@ def test_settings_that_no_session_has_are_refused(record: Any, said: str) -> Non
     assert said in str(refused.value)
 
 
+def test_facts_are_in_words_and_leave_out_what_may_change() -> None:
+    facts = SessionSettings.from_dict({"budget": 5, "seed": 12_000, "release_after": 90, "use_labels": False}).facts()
+    assert facts == {
+        "strategy": "policy",
+        "policy": "none",
+        "classifier": "gcn",
+        "seed": "12,000",
+        "audit": "0",
+        "release after": "1.5 min",
+        "use labels": "no",
+        "features": "raw",
+        "why this strategy": "",
+    }
+
+
 def test_a_file_with_more_annotators_than_may_be_asked_for_today_is_read() -> None:
     assert SessionSettings.from_dict({"budget": 5, "redundancy": 500}).redundancy == 500
 

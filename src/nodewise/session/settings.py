@@ -55,6 +55,7 @@ class Setting:
         title: what the form calls it; empty: the form and HTTP do not offer it, since it may name a file or code of
             this machine, or is asked in another way.
         front: whether the form shows it at once, not under "More".
+        changes: whether an event of the log may change it later.
         metavar: what the command line's help shows for the value.
         flags: the command line's flags, where they are not the name with dashes.
         words: names to choose from, and what they mean.
@@ -71,6 +72,7 @@ class Setting:
     most: int | None = None
     title: str = ""
     front: bool = False
+    changes: bool = False
     metavar: str = ""
     flags: str = ""
     words: Mapping[str, str] = field(default_factory=dict)
@@ -108,6 +110,19 @@ class Setting:
         """A help, with the unit and what is decided where nobody gives a value."""
         unit = " In seconds." if self.kind == "duration" else ""
         return f"{help}{unit} By default {self.unset}." if self.unset else f"{help}{unit}"
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether its value is one number or word, which a page shows among the facts of a session."""
+        return self.kind not in ("names", "mapping")
+
+    def say(self, value: Any) -> str:
+        """A value of it in words."""
+        if self.kind == "duration":
+            return f"{value / 60:g} min"
+        if self.kind == "flag":
+            return "yes" if value else "no"
+        return "none" if value is None else f"{value:,}" if self.kind == "count" and value >= 10_000 else str(value)
 
     def choices(self) -> dict[str, str]:
         """Every name that may be chosen, and what it means as far as anybody has said."""
@@ -184,6 +199,7 @@ class NewSettings:
         unset="the paper's for its graphs, else five a class",
         title="Budget: labels to spend",
         front=True,
+        changes=True,
     )
     classes: Sequence[str] | None = setting(
         kind="names",
@@ -239,6 +255,7 @@ class NewSettings:
         most=100,
         help="Annotators that each node is asked of; above 1, disagreements are shown.",
         title="Labels for each node",
+        changes=True,
     )
     release_after: float = setting(
         3600.0,
@@ -327,6 +344,12 @@ class SessionSettings(NewSettings):
     def decide(cls, wanted: NewSettings, **decided: Any) -> SessionSettings:
         """What was wanted, with what was left open decided."""
         return cls(**{one.name: getattr(wanted, one.name) for one in settings_of(type(wanted))} | decided)
+
+    def facts(self) -> dict[str, str]:
+        """What never changes of it, for people: what it is called, and its value in words."""
+        fixed = [one for one in settings_of(type(self)) if one.is_fact and not one.changes]
+        said = {one.name.replace("_", " "): one.say(getattr(self, one.name)) for one in fixed}
+        return {**said, "why this strategy": self.reason}
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""

@@ -74,6 +74,8 @@ def test_settings_are_read_and_the_safe_ones_changed_as_events(tmp_path: Path) -
     with running(tmp_path, job(tmp_path)) as client:
         made = client.look("/settings", SettingsResponse)
         assert (made["budget"], made["redundancy"], made["classifier"], made["nodes"]) == (20, 1, "views", 60)
+        assert made["facts"]["classifier"] == "views" and made["facts"]["release after"] == "60 min"
+        assert made["facts"]["why this strategy"] == made["reason"] and "budget" not in made["facts"]
         client.say("/redundancy", redundancy=2)
         client.say("/budget", budget=25)
         client.say("/classes/describe", text="in doubt, skip")

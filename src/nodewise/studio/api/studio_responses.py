@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
-from nodewise.session.settings import Kind
+from nodewise.session.settings import Kind, NewSettings, settings_of
 from nodewise.studio.api.responses import Response
 
 __all__ = [
@@ -130,24 +130,23 @@ class TicketResponse(Response):
     ticket: str
 
 
-class SettingsResponse(Response):
-    """What a session was made with; budget, redundancy and guideline as they are now."""
-
+class _SessionFacts(Response):
     name: str
     file: str
     bytes: int
     graph: str
     nodes: int
     edges: int
-    strategy: str
-    policy: str | None
     reason: str
-    classifier: str
-    features: str
-    seed: int
-    audit: int
-    release_after: float
-    use_labels: bool
-    budget: int
-    redundancy: int
     guideline: str
+    facts: dict[str, str] = Field(description="what was fixed when it was made: what it is called, and in words")
+
+
+_TYPES: dict[Kind, Any] = {"count": int, "duration": float, "name": str | None, "flag": bool}
+
+SettingsResponse = create_model(
+    "SettingsResponse",
+    __base__=_SessionFacts,
+    __doc__="What a session was made with; budget, redundancy and guideline as they are now.",
+    **{one.name: (_TYPES[one.kind], Field(description=one.help)) for one in settings_of(NewSettings) if one.is_fact},  # type: ignore[call-overload]
+)

@@ -40,15 +40,8 @@ export function openSettings() {
       change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"),
     );
     const facts = [
-      ["strategy", now.policy ? `${now.strategy}: ${now.policy}` : now.strategy],
-      ["because", now.reason],
-      ["classifier", now.classifier],
-      ["features", now.features],
+      ...Object.entries(now.facts),
       ["graph", `${now.nodes.toLocaleString("en")} nodes, ${now.edges.toLocaleString("en")} edges`],
-      ["audit", now.audit ? `${now.audit} rows drawn at random` : "none"],
-      ["labels in the table", now.use_labels ? "count as given, where there are any" : "out of sight"],
-      ["an unanswered question is free after", `${Math.round(now.release_after / 60)} min`],
-      ["seed", now.seed],
       ["file", `${now.file}, ${bytes(now.bytes)}`],
     ];
     show(

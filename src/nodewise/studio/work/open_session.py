@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodewise.ground.errors import UnknownNameError
 from nodewise.session.answers import valid_person
+from nodewise.session.settings import NewSettings, settings_of
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.errors import ConflictError, MissingError, TypoError
 from nodewise.studio.work.pictures import Picture, Pictures
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["OpenSession", "file_identity"]
 
 T = TypeVar("T")
-
-_SHOWN_SETTINGS = (
-    *("strategy", "policy", "reason", "classifier", "features", "seed"),
-    *("audit", "release_after", "use_labels"),
-)
 
 
 class OpenSession:
@@ -171,9 +167,11 @@ class OpenSession:
     def settings(self) -> dict[str, Any]:
         """What the session was made with, and what has been changed since."""
         session, rules = self.session, self.session.rules()
-        made = session.settings.as_dict()
+        made = session.settings
         return {
-            **{name: made[name] for name in _SHOWN_SETTINGS},
+            **{one.name: getattr(made, one.name) for one in settings_of(NewSettings) if one.is_fact},
+            "reason": made.reason,
+            "facts": made.facts(),
             "budget": rules.budget,
             "redundancy": rules.redundancy,
             "guideline": session.guideline,
