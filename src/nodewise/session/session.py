@@ -18,8 +18,7 @@ from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
 from nodewise.ground.files import as_path
 from nodewise.session.answers import Draft, Event, check_event, valid_person
-from nodewise.session.asking.query import Query
-from nodewise.session.asking.selection import draft_queries
+from nodewise.session.asking.query import Query, draft_queries
 from nodewise.session.files.creation import create_log
 from nodewise.session.files.export import ExportFormat, Prediction, find_writer, make_prediction, write_export
 from nodewise.session.files.status import Status, make_status
@@ -75,13 +74,14 @@ class Session:
         classifier: str | Classifier | None = None,
         strategy: str | Strategy | None = None,
         reporter: Reporter | None = None,
+        made: tuple[Classifier, Strategy] | None = None,
     ) -> None:
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
         self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
         self._history = read_history((), contents.first_classes)
         self._extend()
-        self._own = (classifier, strategy, reporter)
+        self._own, self._made = (classifier, strategy, reporter), made
         self._training: tuple[Mapping[int, int], ClassList, TrainingLabels] | None = None
         self._prediction: tuple[object, Prediction] | None = None
 
@@ -127,7 +127,7 @@ class Session:
             wait=wait,
             clock=clock,
         )
-        return cls(log, clock, learns, asks)
+        return cls(log, clock, learns, made=None if asks is None else (learns, asks))
 
     @classmethod
     def open(
@@ -567,7 +567,12 @@ class Session:
         """What learns, made when it is first needed: only then is torch loaded."""
         from nodewise.session.learning.learner import Learners
 
-        return Learners(self._contents, *self._own)
+        made = self._made
+        if made is not None:
+            return Learners(self._contents, lambda: made)
+        from nodewise.session.learning.rebuilding import Rebuilding
+
+        return Learners(self._contents, Rebuilding(self._contents, *self._own))
 
     def find(self, node: int | str) -> int:
         """The node of that index or name."""

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from nodewise.classifiers import Gcn
-from nodewise.ground.errors import SessionError
 from nodewise.session.asking.selection import diverse_batch
-from nodewise.session.learning.rebuilding import stored_classifier
-from nodewise.session.settings import SessionSettings
 
 
 def pick(
@@ -47,13 +42,3 @@ def test_what_may_not_be_asked_is_never_picked() -> None:
     assert pick([9, 8, 7], 5, {}, [0, 0, 0], allowed=[False, True, False]) == [1]
     assert pick([9, 8], 2, {}, [0, 0], allowed=[False, False]) == []
     assert pick([5, 5, 5], 2, {}, [0, 0, 0]) == [0, 1]  # equal ones in the order of the nodes
-
-
-def test_a_session_of_before_a_setting_was_thought_of_is_opened_with_its_classifier_by_name() -> None:
-    then = {key: value for key, value in Gcn(hidden=8).identity().items() if key != "observed"}
-    settings = SessionSettings(
-        budget=5, classes=("a", "b"), strategy="random", policy=None, classifier="gcn", classifier_settings=then
-    )
-    assert stored_classifier(settings, "gcn") == stored_classifier(settings) == Gcn(hidden=8)
-    with pytest.raises(SessionError, match="was begun with the classifier 'gcn'"):
-        stored_classifier(settings, Gcn(hidden=8, observed="training"))

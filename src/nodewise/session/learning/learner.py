@@ -10,7 +10,7 @@ labels at once, sorted by node: its predictions do not depend on their order, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -41,8 +41,7 @@ from nodewise.environment import (
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter, Silent, Warned, listening
-from nodewise.session.learning.rebuilding import changed_code, stored_classifier, stored_strategy
+from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.meaning.history import ClassList, Label
 from nodewise.session.settings import SessionSettings
 
@@ -390,19 +389,12 @@ class Learners:
     """The learners of a session, one for each purpose, made when first needed; they share the graph's tensors.
 
     Args:
-        contents: graph, settings, policy and candidates. classifier, strategy: the caller's own, where the settings
-        name one that nobody has registered.
-        reporter: told where their code has changed since the session was begun; without one it is a Python warning.
+        contents: graph, settings and candidates.
+        plugins: makes the classifier and the strategy that the settings name; see `Rebuilding`.
     """
 
-    def __init__(
-        self,
-        contents: Contents,
-        classifier: str | Classifier | None = None,
-        strategy: str | Strategy | None = None,
-        reporter: Reporter | None = None,
-    ) -> None:
-        self._contents, self._classifier, self._strategy, self._reporter = contents, classifier, strategy, reporter
+    def __init__(self, contents: Contents, plugins: Callable[[], tuple[Classifier, Strategy]]) -> None:
+        self._contents, self._plugins = contents, plugins
         self._made: dict[Purpose, SessionLearner] = {}
 
     def __contains__(self, purpose: Purpose) -> bool:
@@ -416,15 +408,10 @@ class Learners:
 
     def _new(self, given: Sequence[Label], snapshot_bytes: int) -> SessionLearner:
         contents = self._contents
-        classifier = stored_classifier(contents.settings, self._classifier)
-        strategy = stored_strategy(contents.settings, contents.policy, self._strategy)
+        classifier, strategy = self._plugins()
         mask = contents.candidates.copy()
         mask[list(contents.audit)] = False
         other = next(iter(self._made.values()), None)
-        if other is None:
-            with listening(self._reporter, progress=False) as report:
-                for sentence in changed_code(contents.settings, classifier, strategy):
-                    report(Warned(sentence))
         tensors = GraphTensors(contents.graph, "cpu") if other is None else other.tensors
         return SessionLearner(
             tensors, contents.settings, classifier, strategy, given, torch.from_numpy(mask), snapshot_bytes

@@ -1,4 +1,4 @@
-"""A session's classifier and strategy, made again from what its file says of them. No code is imported for it."""
+"""A session's classifier and strategy, made again from what its file says of them; no code is imported for it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,50 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodewise.ground.errors import InputError, SessionError
+from nodewise.ground.events import Reporter, Warned, listening
 from nodewise.ground.files import scratch_folder
 from nodewise.ground.identity import code_changed, code_of
+from nodewise.session.log.contents import Contents
 from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
 
-__all__ = ["changed_code", "stored_classifier", "stored_strategy"]
+__all__ = ["Rebuilding", "changed_code", "stored_classifier", "stored_strategy"]
 
 Plugged = TypeVar("Plugged", "Classifier", "Strategy")
+
+
+class Rebuilding:
+    """Gives a session's classifier and strategy, made anew at each call.
+
+    Args:
+        contents: what the session's file says of them.
+        classifier: the caller's own, which must be the one that the session was begun with.
+        strategy: the same of the strategy.
+        reporter: hears, at the first call, where their code has changed since; without one it is a Python warning.
+    """
+
+    def __init__(
+        self,
+        contents: Contents,
+        classifier: str | Classifier | None = None,
+        strategy: str | Strategy | None = None,
+        reporter: Reporter | None = None,
+    ) -> None:
+        self._contents, self._classifier, self._strategy, self._reporter = contents, classifier, strategy, reporter
+        self._warned = False
+
+    def __call__(self) -> tuple[Classifier, Strategy]:
+        settings = self._contents.settings
+        classifier = stored_classifier(settings, self._classifier)
+        strategy = stored_strategy(settings, self._contents.policy, self._strategy)
+        if not self._warned:
+            with listening(self._reporter, progress=False) as report:
+                for sentence in changed_code(settings, classifier, strategy):
+                    report(Warned(sentence))
+            self._warned = True
+        return classifier, strategy
 
 
 def stored_strategy(settings: SessionSettings, weights: bytes | None, given: str | Strategy | None = None) -> Strategy:

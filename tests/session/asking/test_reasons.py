@@ -1,4 +1,4 @@
-"""Reasons in a person's words, from all nodes or from a few of very many; what counts as misspelt."""
+"""Reasons in a person's words, from all nodes or from a few of very many."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from nodewise.classifiers.views import construction
 from nodewise.graph import Graph
 from nodewise.session import Session
-from nodewise.session.answers import probable_typo
 from nodewise.session.learning import learner as learning
 from nodewise.strategies import gain, sampled
 from tests.session.jobs import small_job, unlabelled
@@ -88,21 +87,6 @@ def test_a_label_at_a_hub_decides_more_than_one_far_away(tmp_path: Path) -> None
     session = small_job(tmp_path / "job", graph=Graph.build(np.array(edges).T, 24), strategy="gain")
     learner = session.follow(session.refresh()).learner
     assert learner.reach(0) > learner.reach(21) > 0  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("label", "classes"), [("sport", ["sports"]), ("SPAM", ["spam"]), ("Genetic algorithm", ["Genetic Algorithms"])]
-)
-def test_these_are_probably_misspelt(label: str, classes: list[str]) -> None:
-    found = probable_typo(label, classes)
-    assert found is not None and repr(classes[0]) in str(found) and "--new-class" in str(found)
-
-
-@pytest.mark.parametrize(
-    ("label", "classes"), [("7", ["1", "2"]), ("year 2", ["year 1"]), ("weather", ["sports", "politics"]), ("x", [])]
-)
-def test_these_are_classes_of_their_own(label: str, classes: list[str]) -> None:
-    assert probable_typo(label, classes) is None
 
 
 def ask(session: Session) -> tuple[np.ndarray, dict[str, float], tuple[str, ...]]:
