@@ -91,6 +91,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "anrmab": {"heuristics", "scoring"},
         "badge": {"planned", "scoring"},
         "coreset": {"kmeans"},
+        "expected_error": {"propagated"},
         "featprop": {"medoids", "planned", "propagated"},
         "gain": {"gain_kernels", "sampled"},
         "grain": {"influence", "planned", "propagated"},

@@ -16,6 +16,7 @@ from nodewise.strategies.anrmab import Anrmab
 from nodewise.strategies.badge import Badge
 from nodewise.strategies.centrality import Centrality
 from nodewise.strategies.coreset import Coreset
+from nodewise.strategies.expected_error import ExpectedError
 from nodewise.strategies.featprop import FeatProp
 from nodewise.strategies.gain import Gain
 from nodewise.strategies.grain import Grain
@@ -35,6 +36,7 @@ __all__ = [
     "Badge",
     "Centrality",
     "Coreset",
+    "ExpectedError",
     "FeatProp",
     "Gain",
     "Grain",
@@ -87,6 +89,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "graphpart-far": _graphpart_far,
     "grain-ball": Grain,
     "grain-nn": _grain_nn,
+    "expected-error": ExpectedError,
     "policy": _learned,
 }
 """Every strategy by the name that the command line uses."""

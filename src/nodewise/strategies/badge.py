@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import Capability, Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.strategies.planned import in_order
@@ -73,6 +73,7 @@ class Badge(Strategy):
     version = 1
     recordable = False  # a round is drawn in some steps and not in others
     reads_budget = False
+    capabilities = frozenset[Capability]({"several-queries"})
 
     round_size: int | None = None
 
