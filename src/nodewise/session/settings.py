@@ -183,6 +183,9 @@ _STRATEGIES = {
     "least-confidence": "where the likeliest class is least sure",
     "typiclust": "a typical node of each cluster",
     "featprop": "spread evenly over what neighbours have",
+    "badge": "unsure, and unlike each other",
+    "graphpart": "the middles of each part of the graph",
+    "grain-ball": "reaching the most nodes, far from each other",
     "policy": "learned on other graphs",
 }
 _CLASSIFIERS = {"views": "in closed form, nothing is trained", "gcn": "the paper's graph network, which is trained"}

@@ -101,8 +101,8 @@ def create_log(
         use_labels=use_labels,
         reason=chosen.reason,
         features=graph.features,
-        classifier_settings=_plain(learns),
-        strategy_settings={} if chosen.made is None else _plain(chosen.made),
+        classifier_settings=_stored_settings(learns),
+        strategy_settings={} if chosen.made is None else _stored_settings(chosen.made),
         classifier_digest=code_of(learns),
         strategy_digest=None if chosen.made is None else code_of(chosen.made),
     )
@@ -185,8 +185,8 @@ def choose_strategy(
     return Choice("policy", name, _packed(chosen), _warned(graph, chosen), None, chosen.classifier)
 
 
-def _plain(thing: Classifier | Strategy) -> dict[str, Any]:
-    """The settings that differ from nothing, as JSON holds them."""
+def _stored_settings(thing: Classifier | Strategy) -> dict[str, Any]:
+    """What a classifier or strategy was made with, as JSON holds it."""
     settings: dict[str, Any] = json.loads(json.dumps(dict(thing.identity())))
     return settings
 
