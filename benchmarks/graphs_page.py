@@ -9,16 +9,16 @@ import re
 from pathlib import Path
 
 from nodewise.graph.checks import MISSING
-from nodewise.graph.io import tables
+from nodewise.graph.tables import table
 
 PAGE = Path(__file__).parents[1] / "docs" / "graphs.md"
 _MEANINGS = {
-    "label": tables.LABEL,
-    "name of the node": tables.ID,
-    "title": tables.TITLE,
-    "text": tables.TEXT,
-    "link": tables.LINK,
-    "picture": tables.PICTURE,
+    "label": table.LABEL,
+    "name of the node": table.ID,
+    "title": table.TITLE,
+    "text": table.TEXT,
+    "link": table.LINK,
+    "picture": table.PICTURE,
 }
 
 
