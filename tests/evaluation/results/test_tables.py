@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodewise.evaluation.results.tables import Entry, ResultTable, to_csv, to_latex, to_markdown, to_rows
+from nodewise.evaluation.results.tables import Entry, ResultTable, to_latex, to_markdown, to_rows
 
 TABLE = ResultTable(
     "Title",
@@ -28,6 +28,5 @@ def test_tables_as_latex() -> None:
     assert text.count("{") == text.count("}")
 
 
-def test_tables_as_text_and_csv() -> None:
+def test_tables_as_text() -> None:
     assert to_rows(TABLE) == [("x & y", "1 ± 2 *", "3 ="), ("50 %", None, "−4")]
-    assert to_csv(["a", "b"], [["x,y", None], [1, 'say "so"']]) == 'a,b\n"x,y",\n1,"say ""so"""\n'

@@ -20,7 +20,6 @@ import torch
 from nodewise.graph import read_graph, write_graph
 from nodewise.ground.errors import InputError, SessionFileError
 from nodewise.session import Session
-from nodewise.session.files.export import harmless
 from tests.session.jobs import small_job, unlabelled
 from tests.session.log.test_strangers import rewritten
 from tests.small_graphs import block_graph
@@ -276,19 +275,6 @@ def test_settings_of_other_types_are_refused_in_words(change: dict[str, object],
     rewritten(tmp_path / "job", "UPDATE session SET settings = ?", (json.dumps({**record, **change}),))
     with pytest.raises(SessionFileError):
         Session.open(tmp_path / "job")
-
-
-RUN = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-inf", "+1_0", "\t=1", "\r=1", " =1", "＝1+1", "=cmd"]
-
-
-@pytest.mark.parametrize("text", RUN)
-def test_cells_that_a_spreadsheet_runs_are_made_harmless(text: str) -> None:
-    assert harmless(text) == "'" + text
-
-
-@pytest.mark.parametrize("text", ["-1.5", "+3", "plain", "a=b", "", "1e-5", "n-1"])
-def test_numbers_and_other_text_stay(text: str) -> None:
-    assert harmless(text) == text
 
 
 def test_names_labels_and_headings_of_an_export_run_nothing_unless_it_is_wanted(tmp_path: Path) -> None:

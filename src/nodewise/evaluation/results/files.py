@@ -7,7 +7,8 @@ from pathlib import Path
 
 from nodewise.evaluation.results.comparison import Comparison, lead_table, learning_curves, long_form, score_table
 from nodewise.evaluation.results.statistics import win_rates
-from nodewise.evaluation.results.tables import to_csv, to_latex, to_markdown
+from nodewise.evaluation.results.tables import to_latex, to_markdown
+from nodewise.ground.csv_text import csv_text
 from nodewise.ground.files import write_json
 
 __all__ = ["write_comparison"]
@@ -30,7 +31,7 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
     texts = {
         "table.md": "\n".join(to_markdown(table) for table in tables),
         "table.tex": "\n".join(to_latex(table) for table in tables),
-        "table.csv": to_csv(*long_form(comparison)),
+        "table.csv": csv_text(*long_form(comparison)),
     }
     write_json(folder / "comparison.json", comparison.as_dict())
     for name, text in texts.items():

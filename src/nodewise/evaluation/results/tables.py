@@ -1,14 +1,12 @@
-"""A table of results, written for the terminal, Markdown, LaTeX and CSV."""
+"""A table of results, written for the terminal, Markdown and LaTeX."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Entry", "ResultTable", "to_csv", "to_latex", "to_markdown", "to_rows"]
+__all__ = ["Entry", "ResultTable", "to_latex", "to_markdown", "to_rows"]
 
 Mark = Literal["", "best", "near"]
 
@@ -99,15 +97,6 @@ def to_latex(table: ResultTable) -> str:
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def to_csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Comma-separated values, one row a line; None is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
-    return text.getvalue()
 
 
 def _piped(cells: Sequence[str], escape: bool = True) -> str:

@@ -5,10 +5,7 @@ CSV, JSON, npz, PyTorch, Label Studio's JSON, and the whole job as one CSV.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +18,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.io.label_studio import shown_column, task
 from nodewise.graph.io.npz import write_npz
+from nodewise.ground.csv_text import csv_text
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count
 from nodewise.ground.files import atomic_file
@@ -36,10 +34,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ExportFormat",
     "Prediction",
-    "csv_text",
     "find_writer",
     "full_rows",
-    "harmless",
     "make_prediction",
     "prediction_rows",
     "write_export",
@@ -50,8 +46,6 @@ ExportFormat = Literal["full", "label-studio"]
 _SPARSE = 0.2
 """Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense one.
 """
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,31 +173,6 @@ def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str],
         row += [votes.get(who, "") for who in people]
         row.append("\n".join(f"{note.annotator}: {note.text}" for note in history.notes.get(node, ())))
     return [*head, *columns, *(f"vote of {who}" for who in people), "notes"], rows
-
-
-def csv_text(head: list[str], rows: list[list[Any]], *, keep_formulas: bool = False) -> str:
-    """A table as CSV.
-
-    A cell that a spreadsheet would run as a formula gets an apostrophe in front, unless ``keep_formulas``.
-    """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    for row in (head, *rows):
-        writer.writerow(row if keep_formulas else [harmless(cell) for cell in row])
-    return stream.getvalue()
-
-
-def harmless(cell: object) -> object:
-    """A cell that no spreadsheet runs.
-
-    Text that begins like a formula gets an apostrophe in front, numbers stay numbers.
-
-    Spreadsheets take a cell for a formula that begins with =, +, -, @ or their full-width forms, also behind blanks,
-    tabs and line ends.
-    """
-    if not isinstance(cell, str) or not (cell.lstrip().startswith(_FORMULA) or cell[:1] in ("\t", "\r", "\n")):
-        return cell
-    return cell if _NUMBER.fullmatch(cell) else "'" + cell
 
 
 def _sources(moment: Moment) -> dict[int, str]:

@@ -70,8 +70,9 @@ def predict(
     strategy: OwnStrategyOption = None,
 ) -> None:
     """Predict every node's class from the labels so far, as CSV with every class's probability."""
+    from nodewise.ground.csv_text import csv_text
     from nodewise.session import Session
-    from nodewise.session.files.export import csv_text, prediction_rows
+    from nodewise.session.files.export import prediction_rows
 
     with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
         prediction = session.predict()
