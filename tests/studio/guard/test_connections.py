@@ -62,6 +62,92 @@ def test_fourteen_hundred_half_sent_requests_do_not_stop_a_studio_that_the_netwo
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def trickling(port: int, count: int, stack: ExitStack, *headers: tuple[str, str]) -> list[Wire]:
+    """Requests whose heads are whole, and whose bodies never are."""
+    lines = [stack.enter_context(wire(port)) for _ in range(count)]
+    own = (("Host", f"127.0.0.1:{port}"), ("Content-Type", "application/json"), ("Content-Length", "100000"))
+    for line in lines:
+        line.send(request("POST", f"{API}/tell", *own, *headers) + b"{")
+    return lines
+
+
+@pytest.mark.slow
+def test_many_trickling_bodies_without_a_token_do_not_stop_the_studio(tmp_path: Path) -> None:
+    token = "a-token-of-some-length"
+    with running(tmp_path, job(tmp_path), connections=40, token=token) as client, ExitStack() as stack:
+        client.headers["Authorization"] = f"Bearer {token}"
+        port = client.base_url.port
+        assert port is not None
+        lines = trickling(port, 40, stack)
+        assert {line.reply().status for line in lines} == {401}
+        for _ in range(3):
+            for line in lines:
+                line.send(b" ")
+            with httpx.Client(base_url=client.base_url, headers=client.headers) as other:  # a connection of its own
+                assert other.get(f"{API}/status").status_code == 200
+
+
+def test_who_was_answered_and_goes_on_sending_is_not_listened_to_for_long(tmp_path: Path) -> None:
+    token = "a-token-of-some-length"
+    with running(tmp_path, job(tmp_path), head_seconds=0.5, token=token) as client, ExitStack() as stack:
+        port = client.base_url.port
+        assert port is not None
+        (line,) = trickling(port, 1, stack)
+        assert line.reply().status == 401
+        gone = False
+        while not gone:  # until the connection is reset
+            line.send(b" ")
+            time.sleep(0.05)
+            line.socket.setblocking(False)
+            try:
+                gone = line.socket.recv(1) == b""
+            except BlockingIOError:
+                pass
+            except ConnectionResetError:
+                gone = True
+            line.socket.setblocking(True)
+        assert gone
+        polite = stack.enter_context(wire(port))
+        own = (("Host", f"127.0.0.1:{port}"), ("Content-Type", "application/json"))
+        for _ in range(3):  # a body that arrives whole leaves the connection to be used again
+            polite.send(request("POST", f"{API}/tell", *own, body=b"{}"))
+            assert polite.reply().status == 401
+
+
+@pytest.mark.slow
+def test_many_trickling_bodies_on_a_studio_without_a_token_do_not_stop_it(tmp_path: Path) -> None:
+    with running(tmp_path, job(tmp_path), connections=40) as client, ExitStack() as stack:
+        port = client.base_url.port
+        assert port is not None
+        trickling(port, 60, stack)
+        for _ in range(3):
+            with httpx.Client(base_url=client.base_url) as other:
+                assert other.get(f"{API}/status").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        [("Content-Length", "4"), ("Transfer-Encoding", "chunked")],
+        [("Content-Length", "4"), ("Content-Length", "5")],
+        [("Content-Length", "4, 5")],
+        [("Transfer-Encoding", "chunked"), ("Transfer-Encoding", "chunked")],
+    ],
+)
+def test_a_request_with_two_lengths_ends_the_connection(tmp_path: Path, lengths: list[tuple[str, str]]) -> None:
+    """What follows could be read as another request by whoever counts otherwise."""
+    with running(tmp_path, job(tmp_path)) as client, ExitStack() as stack:
+        port = client.base_url.port
+        assert port is not None
+        own = (("Host", f"127.0.0.1:{port}"), ("Content-Type", "application/json"))
+        line = stack.enter_context(wire(port))
+        hidden = request("POST", f"{API}/skip", *own, body=b'{"node": 3}')
+        line.send(request("POST", f"{API}/tell", *own, *lengths, body=b"0\r\n\r\n") + hidden)
+        assert line.reply().status in (400, 501)
+        assert line.reply().status == 0, "nothing more is answered there"
+        assert client.look("/status")["last"] == 0
+
+
 def test_a_head_that_does_not_arrive_in_time_is_not_waited_for(tmp_path: Path) -> None:
     with running(tmp_path, job(tmp_path), head_seconds=0.5) as client, ExitStack() as stack:
         port = client.base_url.port
@@ -130,6 +216,24 @@ def test_wrong_tokens_are_few_a_minute_and_a_page_that_is_open_goes_on(tmp_path:
             assert stranger.get(f"/?token={token}").status_code == 429
             assert stranger.get(f"{API}/status").status_code == 401, "who brings none is told what is needed"
         assert client.look("/status")["told"] == 0
+
+
+def test_guesses_by_cookie_are_counted_and_a_page_that_is_open_goes_on(tmp_path: Path) -> None:
+    token = "a-token-of-some-length"
+    with running(tmp_path, job(tmp_path), token=token) as client:
+        assert client.get(f"/?token={token}", follow_redirects=False).status_code == 303
+        assert client.look("/status")["told"] == 0
+        name = f"nodewise_token_{client.base_url.port}"
+
+        def attempt(cookie: str) -> int:
+            with httpx.Client(base_url=client.base_url, cookies={name: cookie}) as stranger:
+                return stranger.get(f"{API}/status").status_code
+
+        assert [attempt("a-stale-cookie-of-yesterday") for _ in range(30)] == [401] * 30, "one guess, however often"
+        tries = [attempt(f"guess-{number:08d}") for number in range(25)]
+        assert tries == [401] * 19 + [429] * 6
+        assert [attempt(token), attempt(f"{token}:guess")] == [429, 429], "not even the right one is told apart"
+        assert client.look("/status")["told"] == 0, "the page that was open goes on"
 
 
 @pytest.mark.slow

@@ -227,7 +227,7 @@ def label_of(client: Client, node: int) -> str | None:
 def test_a_browser_keeps_the_token_that_its_address_brought(tmp_path: Path) -> None:
     for token in (OWNER, ANNOTATOR):
         led = ask(RULES, HOST, path="/", query=f"token={token}")
-        assert led.status == 303 and led.header("set-cookie")[0].startswith(f"nodewise_token_8080={token};")
+        assert led.status == 303 and led.header("set-cookie")[0].startswith(f"nodewise_token_8080={token}:")
     cookie = ("cookie", f"nodewise_token_8080={ANNOTATOR}")
     assert ask(RULES, HOST, cookie).reached[0]["nodewise.role"] == "annotator"
     assert ask(RULES, HOST, cookie, path="/api/v1/updates", kind="websocket").reached

@@ -7,7 +7,7 @@ is told the same whether or not it happens to carry the token.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from nodewise.studio.guard.origins import API, GuardRules
 from nodewise.studio.guard.roles import Role
 
-__all__ = ["Refusal", "Welcome", "admit", "role_of"]
+__all__ = ["Refusal", "Welcome", "admit", "right_cookies", "role_of"]
 
 METHODS = ("GET", "HEAD", "POST")
 _ONCE = frozenset(
@@ -36,7 +36,7 @@ class Refusal:
         ask_again: whether a browser shall load the page once more by itself. It leaves cookies of ours at home where
             the link was on another site's page; from our own page it brings them.
         page: whether a person is waiting for a page, and not a program for JSON.
-        wrong_token: whether a token was brought, and it was another one.
+        wrong_tokens: the tokens that were brought where none was right.
     """
 
     status: int
@@ -44,7 +44,7 @@ class Refusal:
     headers: Sequence[tuple[bytes, bytes]] = ()
     ask_again: bool = False
     page: bool = False
-    wrong_token: bool = False
+    wrong_tokens: Sequence[str] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,16 @@ class Welcome:
     encrypted: bool
 
 
-def admit(scope: Mapping[str, Any], rules: GuardRules, guesses: bool = True) -> Refusal | Welcome | None:
+def admit(
+    scope: Mapping[str, Any], rules: GuardRules, guesses: bool = True, opened: Container[str] = ()
+) -> Refusal | Welcome | None:
     """What becomes of a request: None where it may go on.
 
     Args:
         scope: the ASGI scope, of type ``http`` or ``websocket``.
         rules: what is ours.
         guesses: whether a token may be tried; if not, the cookie of a page that is open already is the only way.
+        opened: the cookies of those pages. Each holds a word of its own, so that a guess of the token is none of them.
     """
     headers = _Headers(scope["headers"])
     page = scope["type"] == "http" and scope["method"] in {"GET", "HEAD"} and rules.is_page(scope["path"])
@@ -80,7 +83,13 @@ def admit(scope: Mapping[str, Any], rules: GuardRules, guesses: bool = True) -> 
         or _from_elsewhere(scope, headers, rules, page)
         or _wrong_method(scope, headers, rules)
     )
-    return refusal or _without_token(scope, headers, rules, page, guesses)
+    return refusal or _without_token(scope, headers, rules, page, guesses, opened)
+
+
+def right_cookies(scope: Mapping[str, Any], rules: GuardRules) -> list[str]:
+    """The cookies of a request that hold a token and a page's word, each whole."""
+    cookies = _cookies(_Headers(scope["headers"]), rules)
+    return [cookie for cookie in cookies if ":" in cookie and rules.knows(_token_in(cookie))]
 
 
 def role_of(scope: Mapping[str, Any], rules: GuardRules) -> Role:
@@ -89,7 +98,8 @@ def role_of(scope: Mapping[str, Any], rules: GuardRules) -> Role:
     The owner's where it has brought both, or where there is none to bring.
     """
     headers = _Headers(scope["headers"])
-    roles = {rules.role_of(token) for token in (*_bearer(headers), *_cookies(headers, rules))}
+    kept = map(_token_in, _cookies(headers, rules))
+    roles = {rules.role_of(token) for token in (*_bearer(headers), *kept)}
     return "owner" if rules.token is None or "owner" in roles else "annotator"
 
 
@@ -116,15 +126,20 @@ def _malformed(scope: Mapping[str, Any], headers: _Headers) -> Refusal | None:
     path = str(scope["path"])
     raw = bytes(scope.get("raw_path") or b"/")
     if not path.startswith("/") or not raw.startswith(b"/") or _BAD_PATH.search(path):
-        return Refusal(400, "the request's path cannot be used: give it as it is in the API's description")
+        return _ending("the request's path cannot be used: give it as it is in the API's description")
     if (twice := headers.repeated()) is not None:
-        return Refusal(400, f"the header {twice} was sent twice: send it once")
+        return _ending(f"the header {twice} was sent twice: send it once")
     length = headers.one(b"content-length")
     if length is not None and not re.fullmatch(r"[0-9]{1,18}", length):
-        return Refusal(400, f"Content-Length must be a number of bytes, got {length[:30]!r}")
+        return _ending(f"Content-Length must be a number of bytes, got {length[:30]!r}")
     if headers.one(b"transfer-encoding") is not None and length is not None:
-        return Refusal(400, "the request tells its length in two ways: send either Content-Length or Transfer-Encoding")
+        return _ending("the request tells its length in two ways: send either Content-Length or Transfer-Encoding")
     return None
+
+
+def _ending(error: str) -> Refusal:
+    """A refusal after which nothing more is read: where a request is malformed, nobody knows where the next begins."""
+    return Refusal(400, error, [(b"connection", b"close")])
 
 
 def _arrived(scope: Mapping[str, Any]) -> str | None:
@@ -187,16 +202,23 @@ def _wrong_method(scope: Mapping[str, Any], headers: _Headers, rules: GuardRules
 
 
 def _without_token(
-    scope: Mapping[str, Any], headers: _Headers, rules: GuardRules, page: bool, guesses: bool
+    scope: Mapping[str, Any],
+    headers: _Headers,
+    rules: GuardRules,
+    page: bool,
+    guesses: bool,
+    opened: Container[str],
 ) -> Refusal | Welcome | None:
     if rules.token is None:
         return None
     led = headers.one(b"sec-fetch-site") in {"cross-site", "same-site"}
     query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True) if page else []
-    kept = next((token for token in _cookies(headers, rules) if rules.knows(token)), None)
+    cookies = _cookies(headers, rules)
+    looked_at = [_token_in(cookie) for cookie in cookies if guesses or cookie in opened]
+    kept = next((token for token in looked_at if rules.knows(token)), None)
     known = kept is not None
     named = [value for name, value in query if name == "token"]
-    brought = [*_bearer(headers), *named]
+    brought = [*_bearer(headers), *named, *map(_token_in, cookies)]
     if brought and not guesses and not known:
         error = (
             "too many wrong tokens came from this address: wait a minute, then open the address that the studio printed"
@@ -217,7 +239,7 @@ def _without_token(
         "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"
     )
     return Refusal(
-        401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page, wrong_token=bool(brought)
+        401, error, [(b"www-authenticate", b"Bearer")], ask_again=led and page, page=page, wrong_tokens=brought
     )
 
 
@@ -227,12 +249,17 @@ def _bearer(headers: _Headers) -> list[str]:
     return [value.strip(" ")] if scheme.lower() == "bearer" else []
 
 
+def _token_in(cookie: str) -> str:
+    """The token that a cookie holds, before the word of its page."""
+    return cookie.partition(":")[0]
+
+
 def _cookies(headers: _Headers, rules: GuardRules) -> list[str]:
-    """Every token in a cookie. A neighbour may plant cookies of our name; a wrong one does not hide the right one."""
-    tokens = []
+    """Every cookie with a token. A neighbour may plant cookies of our name; a wrong one does not hide the right one."""
+    cookies = []
     for line in headers.all(b"cookie"):
         for part in line.split(";"):
             name, _, value = part.strip(" \t").partition("=")
             if name in {rules.cookie, "nodewise_token"}:
-                tokens.append(value.strip('"'))
-    return tokens
+                cookies.append(value.strip('"'))
+    return cookies

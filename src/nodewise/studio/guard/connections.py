@@ -2,9 +2,9 @@
 
 Uvicorn's protocols with a bound on how many there are and on how long a head may take.
 
-Where there are more than the bound, the connection that has waited longest without a complete request goes, never one
-that is being answered: a thousand half-sent requests cost whoever sent them their connections, and nobody else
-anything.
+Where there are more than the bound, one goes that has sent no whole request, the oldest first, never one that is being
+answered: a thousand half-sent requests, heads or bodies, cost whoever sent them their connections, and nobody else
+anything. Who has been answered, refused perhaps, and goes on sending is heard no longer than a head may take.
 """
 
 from __future__ import annotations
@@ -37,47 +37,60 @@ def bounded_http(most: int, head_seconds: float) -> type[H11Protocol]:
         most: connections at a time.
         head_seconds: how long a request's head may take to arrive, counted from the connection or from its first byte.
     """
-    waiting: dict[Any, None] = {}  # connections without a complete head, the oldest first
-    resting: dict[Any, None] = {}  # those that are kept alive after an answer
+    # Connections by what they do, the oldest first; one that is being answered is in none.
+    waiting: dict[Any, None] = {}  # no complete head yet
+    sending: dict[Any, None] = {}  # a body is on its way
+    answered: dict[Any, None] = {}  # a body is still on its way after the answer, such as a refusal, was sent
+    resting: dict[Any, None] = {}  # kept alive after an answer
 
     class BoundedHttp(H11Protocol):
         _late: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            waiting[self] = None
-            self._late = self.loop.call_later(head_seconds, self._drop)
+            self._turn(waiting, limited=True)
             if len(self.connections) > most:
-                next(iter(waiting if len(waiting) > 1 else resting or waiting))._drop()
+                others = waiting if len(waiting) > 1 else None
+                next(iter(answered or others or resting or sending or waiting))._drop()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
-            in_head = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
-            if not in_head:
-                self._arrived()
-            elif self._late is None:  # the head of a further request on this connection
-                resting.pop(self, None)
-                waiting[self] = None
-                self._late = self.loop.call_later(head_seconds, self._drop)
+            self._place()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
-            if not self.transport.is_closing():
-                resting[self] = None
+            self._place()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._arrived()
+            self._turn(None)
             super().connection_lost(exc)
 
-        def _arrived(self) -> None:
-            waiting.pop(self, None)
-            resting.pop(self, None)
+        def _place(self) -> None:
+            """Be where the connection belongs by what has arrived and what was answered."""
+            theirs, to = self.conn.their_state, None
+            if self.transport.is_closing() or self not in self.connections:  # it may be a websocket by now
+                pass
+            elif theirs is h11.SEND_BODY:
+                to = answered if self.conn.our_state is h11.DONE else sending
+            elif theirs is h11.IDLE:
+                to = waiting if self in waiting or self.conn.trailing_data[0] else resting
+            if to is None or self not in to:
+                self._turn(to, limited=to is waiting or to is answered)
+
+        def _turn(self, to: dict[Any, None] | None, limited: bool = False) -> None:
+            """Be among others from now on; ``limited``: for so long as a head may take."""
+            for those in (waiting, sending, answered, resting):
+                those.pop(self, None)
             if self._late is not None:
                 self._late.cancel()
                 self._late = None
+            if to is not None:
+                to[self] = None
+            if limited:
+                self._late = self.loop.call_later(head_seconds, self._drop)
 
         def _drop(self) -> None:
-            self._arrived()
+            self._turn(None)
             self.connections.discard(self)
             self.transport.abort()
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 import asyncio
 import html
 import json
+import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
 
-from nodewise.studio.guard.admission import Refusal, Welcome, admit, role_of
+from nodewise.studio.guard.admission import Refusal, Welcome, admit, right_cookies, role_of
 from nodewise.studio.guard.origins import GuardRules
 from nodewise.studio.guard.roles import Role
 from nodewise.studio.guard.tokens import WrongTokens
@@ -51,6 +52,8 @@ _NOT_PERMITTED = Refusal(
     "annotators may label, skip, write notes and look around; this is for the session's owner: use the owner's token",
 )
 _ASSETS = "/page/"
+_PAGES = 1000
+"""Cookies of open pages that are remembered."""
 _POLITE_BYTES, _POLITE_SECONDS = 64 * 2**20, 10.0
 
 
@@ -66,6 +69,7 @@ class Guard:
     def __init__(self, app: App, rules: GuardRules, permits: Callable[[Role, Scope], bool] | None = None) -> None:
         self.app, self.rules, self._permits = app, rules, permits
         self._wrong_tokens = WrongTokens()
+        self._opened: dict[str, None] = {}  # cookies that were right, the one used last comes last
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, one websocket, or the server's start and end."""
@@ -92,11 +96,17 @@ class Guard:
         there goes on.
         """
         address = str((scope.get("client") or ("",))[0])
-        verdict = admit(scope, self.rules, guesses=not self._wrong_tokens.too_many(address))
-        if isinstance(verdict, Refusal) and verdict.wrong_token:
-            self._wrong_tokens.count(address)
+        guesses = not self._wrong_tokens.too_many(address)
+        verdict = admit(scope, self.rules, guesses, self._opened)
+        if isinstance(verdict, Refusal):
+            for token in verdict.wrong_tokens:
+                self._wrong_tokens.count(address, token)
         if verdict is not None:
             return verdict
+        for cookie in right_cookies(scope, self.rules) if guesses else ():
+            self._opened[cookie] = self._opened.pop(cookie, None)
+            if len(self._opened) > _PAGES:
+                del self._opened[next(iter(self._opened))]
         role = scope[ROLE] = role_of(scope, self.rules)
         return None if self._permits is None or self._permits(role, scope) else _NOT_PERMITTED
 
@@ -226,13 +236,14 @@ async def _close(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
 
 
 async def _welcome(welcome: Welcome, rules: GuardRules, send: Send) -> None:
-    """Keeps the token in a cookie and leads on to the address without it.
+    """Keeps the token in a cookie, with a word of its own, and leads on to the address without it.
 
     A browser that was led here by a link on another site's page follows a redirect without the cookie that it has just
     been given; a page of our own that leads on is not another site's.
     """
     secure = "; Secure" if welcome.encrypted else ""
-    cookie = f"{rules.cookie}={welcome.cookie}; HttpOnly; SameSite=Strict; Path=/{secure}".encode()
+    kept = f"{welcome.cookie}:{secrets.token_urlsafe(16)}"
+    cookie = f"{rules.cookie}={kept}; HttpOnly; SameSite=Strict; Path=/{secure}".encode()
     if welcome.from_elsewhere:
         target = html.escape(welcome.location, quote=True)
         body = (

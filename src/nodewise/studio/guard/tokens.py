@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import stat
 import time
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def _read(path: Path) -> str:
 
 
 class WrongTokens:
-    """Counts wrong tokens by the address that they come from.
+    """Counts wrong tokens by the address that they come from; the same one again is no further guess.
 
     Args:
         most: how many an address may try within a while.
@@ -71,17 +71,19 @@ class WrongTokens:
 
     def __init__(self, most: int = 20, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._seconds, self._clock = most, seconds, clock
-        self._tries: dict[str, deque[float]] = {}
+        self._tries: dict[str, dict[bytes, float]] = {}
 
-    def count(self, address: str) -> None:
+    def count(self, address: str, token: str) -> None:
         """A wrong token came from this address."""
-        tries = self._tries.pop(address, None) or deque(maxlen=self._most)
-        tries.append(self._clock())
+        tries = self._tries.pop(address, {})
+        tries.setdefault(hashlib.sha256(token.encode("utf-8", "replace")).digest(), self._clock())
+        if len(tries) > self._most:
+            del tries[next(iter(tries))]
         self._tries[address] = tries
         if len(self._tries) > 1000:
             del self._tries[next(iter(self._tries))]
 
     def too_many(self, address: str) -> bool:
         """Whether this address has tried so often that it has to wait."""
-        tries = self._tries.get(address)
-        return tries is not None and len(tries) == self._most and self._clock() - tries[0] < self._seconds
+        tries = self._tries.get(address, {})
+        return len(tries) == self._most and self._clock() - next(iter(tries.values())) < self._seconds
