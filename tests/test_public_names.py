@@ -82,12 +82,11 @@ def test_typing_marker_lies_beside_the_package() -> None:
     assert (Path(nw.__file__).parent / "py.typed").is_file()
 
 
-def test_help_fits_a_screen_and_names_everything() -> None:
+def test_help_begins_with_a_screen_that_names_everything() -> None:
     import pydoc
 
-    text = pydoc.render_doc(nw, renderer=pydoc.plaintext)
-    assert len(text.splitlines()) <= 60
-    assert [name for name in PUBLIC if name != "__version__" and name not in text] == []
+    screen = "\n".join(pydoc.render_doc(nw, renderer=pydoc.plaintext).splitlines()[:30])
+    assert [name for name in PUBLIC if name != "__version__" and name not in screen] == []
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if name not in ("__version__", "NodewiseError")])

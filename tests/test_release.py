@@ -100,6 +100,8 @@ def test_the_distributions_pass_twine_and_the_source_one_builds(tmp_path: Path) 
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
     with tarfile.open(files[1]) as archive:
-        names = archive.getnames()
-    assert any(name.endswith("policy/shipped/cora+citeseer.safetensors") for name in names)
-    assert any(name.endswith("studio/page/index.html") or "/studio/page/" in name for name in names)
+        packed = {name.partition("/src/nodewise/")[2] for name in archive.getnames()}
+    package = source / "src" / "nodewise"
+    there = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
+    assert {Path(name).suffix for name in there} >= {".py", ".safetensors", ".html", ".css", ".js"}
+    assert there - packed == set(), "every file of the package is packed"

@@ -6,7 +6,7 @@
     query = session.ask(); session.tell(query.node, "spam"); session.predict()         Session.open goes on
     nw.evaluate(graph, "random", runs=20)           one strategy on a labelled graph; progress=True shows a bar
     nw.compare([graph, "wine"], ["random", mine])   several, on the same splits: to_dataframe(), plot("curves.png")
-    policy = nw.train_policy([graph], episodes=200) a policy of your own; save_policy, load_policy
+    policy = nw.train_policy([graph], episodes=200) a nw.Policy of your own; save_policy, load_policy
     nw.Strategy, nw.Classifier                      what one of your own inherits from
     nw.NodewiseError                                all that nodewise refuses: the message says what to do
 
@@ -75,22 +75,4 @@ if not TYPE_CHECKING:  # so that a checker refuses a misspelt name
 
 
 def __dir__() -> list[str]:
-    own = [name for name in globals() if name.startswith("__")]
-    return sorted({*own, *([] if _asked_by_help() else __all__)})
-
-
-def _asked_by_help() -> bool:
-    """Whether `help(nodewise)` asks: it would print every class whole, torch's methods included.
-
-    The docstring above is what fits a screen.
-    """
-    import sys
-
-    frame = sys._getframe(1)
-    for _ in range(5):
-        if frame.f_back is None:
-            return False
-        frame = frame.f_back
-        if frame.f_globals.get("__name__") == "pydoc":
-            return True
-    return False
+    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

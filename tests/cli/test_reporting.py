@@ -55,11 +55,17 @@ def test_notes_and_warnings_are_one_line_each_and_cannot_steer_the_terminal() ->
 
 
 def test_a_log_that_nobody_reads_does_not_stop_the_work() -> None:
+    tried: list[str] = []
+
     class Gone(io.StringIO):
         def write(self, text: str) -> int:
+            tried.append(text)
             raise BrokenPipeError
 
-    LineReporter(Console(file=Gone()))(Note("hello"))
+    report = LineReporter(Console(file=Gone()))
+    report(Note("hello"))
+    report(Warned("careful"))
+    assert tried == ["hello\n", "warning: careful\n"], "each line was written, and failed"
 
 
 def test_bars_show_task_count_and_figures() -> None:

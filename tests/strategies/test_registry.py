@@ -4,12 +4,13 @@ import pytest
 
 from nodewise.contracts import Strategy
 from nodewise.ground.errors import UnknownNameError
-from nodewise.strategies import STRATEGIES, make_strategy
+from nodewise.strategies import DEFAULT_STRATEGY, STRATEGIES, make_strategy
 from tests.strategies.stages import strategy_named
 
 
 def test_the_names_of_the_command_line() -> None:
     assert {"random", "uncertainty", "centrality", "coreset", "kcenter", "age", "anrmab", "policy"} <= set(STRATEGIES)
+    assert "gain" in STRATEGIES and DEFAULT_STRATEGY == "gain" == make_strategy().name
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))

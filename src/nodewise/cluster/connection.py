@@ -8,10 +8,13 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 import socket
-from collections.abc import Callable, Iterator, Mapping
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from typing import Any
+from typing import Any, TextIO
 
 from nodewise.cluster.versions import Versions
 from nodewise.ground.errors import ClusterError, InputError, MissingExtraError
@@ -23,6 +26,9 @@ _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0,
 
 _PATIENCE = 10.0
 """Seconds for a connection to the head node."""
+
+_SPEAKER = re.compile(r"^\S*\([^)]*\)\S* ")
+"""What Ray sets before a sentence: who says it, in colour."""
 
 _START = 180.0
 """Seconds for a machine to start a worker and answer."""
@@ -67,6 +73,7 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
     wanted = address or os.environ.get("RAY_ADDRESS") or None
     if wanted is not None:
         _check_reach(wanted)
+    before = set(threading.enumerate())
     own: dict[str, Any] = {"include_dashboard": False} if wanted is None else {}
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # Ray tells how it is set up
@@ -93,33 +100,34 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
             f"{where} ({reason[:300]}): see ray status on its head node, or use --engine local"
         ) from None
     try:
-        with _heard(ray, told):
+        overheard: Any = _Overheard(sys.stdout, set(threading.enumerate()) - before, told or (lambda text: None))
+        with redirect_stdout(overheard):
             yield ray
     finally:
         with suppress(Exception):  # the work is done, or given up for a reason that must not be hidden
             ray.shutdown()
 
 
-@contextmanager
-def _heard(ray: Any, told: Callable[[str], object] | None) -> Iterator[None]:
-    """Takes what the cluster tells, which Ray would print on standard output, among the results, whatever it is asked
-    to log.
+class _Overheard:
+    """Standard output, but for what Ray's own threads print there.
+
+    Ray prints what the cluster tells, that a worker died for example, among the results, whatever it is asked to log.
+    It offers no other way to take it.
     """
-    worker, name = ray._private.worker, "print_to_stdstream"
-    prints = getattr(worker, name, None)
 
-    def hear(data: Mapping[str, Any], *_: object, **__: object) -> None:
-        if told is not None:
-            for line in data.get("lines", ()):
-                told(str(line))
+    def __init__(self, stream: TextIO, threads: set[threading.Thread], told: Callable[[str], object]) -> None:
+        self._stream, self._threads, self._told = stream, threads, told
 
-    if prints is not None:
-        setattr(worker, name, hear)
-    try:
-        yield
-    finally:
-        if prints is not None:
-            setattr(worker, name, prints)
+    def write(self, text: str) -> int:
+        """Hands on what anybody prints, and tells what Ray does, without who says it."""
+        if threading.current_thread() not in self._threads:
+            return self._stream.write(text)
+        if text.strip():
+            self._told(_SPEAKER.sub("", text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _check_reach(address: str) -> None:

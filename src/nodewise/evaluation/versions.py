@@ -12,6 +12,7 @@ __all__ = ["built_in_versions"]
 
 def built_in_versions() -> dict[str, int]:
     """Everything of ours that results depend on, by what carries the version."""
-    kinds = [make for make in (*CLASSIFIERS.values(), *STRATEGIES.values()) if isinstance(make, type)]
-    versions = {kind.__name__: int(kind.version) for kind in (Environment, *kinds, Learned)}  # type: ignore[attr-defined]
+    made = (*CLASSIFIERS.values(), *STRATEGIES.values())
+    kinds = [Environment, *(kind for kind in made if isinstance(kind, type)), Learned]
+    versions = {kind.__name__: version for kind in kinds if (version := getattr(kind, "version", None)) is not None}
     return {**versions, "VIEWS_VERSION": VIEWS_VERSION}

@@ -9,7 +9,7 @@ import torch
 
 from nodewise.contracts import Observation, Strategy
 from nodewise.strategies.heuristics import Heuristics
-from nodewise.strategies.scoring import race
+from nodewise.strategies.scoring import gumbel_scores
 
 __all__ = ["Anrmab", "arm_chances", "updated_log_weights"]
 
@@ -97,7 +97,7 @@ class Anrmab(Strategy):
         bandit.chances = arm_chances(bandit.log_weights, bandit.smallest)
         bandit.pool_size = observation.pool.sum(1)
         mixture = torch.bmm(bandit.chances[:, None], bandit.advice)[:, 0]
-        return race(mixture, observation.noise)
+        return gumbel_scores(mixture, observation.noise)
 
 
 @dataclass

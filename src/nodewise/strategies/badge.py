@@ -11,7 +11,7 @@ from nodewise.contracts import Capability, Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.strategies.planned import in_order
-from nodewise.strategies.scoring import race
+from nodewise.strategies.scoring import gumbel_scores
 
 __all__ = ["Badge", "Gradients", "gradients"]
 
@@ -108,7 +108,7 @@ class Badge(Strategy):
                 largest = embedded.squares.masked_fill(~pool, -torch.inf).amax(1, keepdim=True)
                 wanted = torch.where(embedded.squares == largest, noise, -torch.inf)
             else:
-                wanted = race(distance.clamp_min(_SMALLEST), noise)
+                wanted = gumbel_scores(distance.clamp_min(_SMALLEST), noise)
             left = pool.scatter(1, chosen, False)
             node = wanted.masked_fill(~left, -torch.inf).argmax(1)
             fresh = embedded.squared_distance(node)

@@ -51,6 +51,7 @@ class Grain(Planned):
     """
 
     name = "grain-ball"
+    version = 1
 
     def __init__(self, diversity: Literal["ball", "nn"] = "ball", gamma: float = 1.0, radius: float = 0.05) -> None:
         if diversity not in ("ball", "nn"):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import torch
 
-from nodewise.strategies.scoring import race
+from nodewise.strategies.scoring import gumbel_scores
 
 __all__ = ["Clusters", "add_cluster", "lloyd", "seed_clusters", "squared_distances"]
 
@@ -58,7 +58,7 @@ def seed_clusters(points: torch.Tensor, count: int, noise: Callable[[int], torch
     distance = torch.ones_like(points[..., 0])
     members = torch.zeros(distance.shape, dtype=torch.int64, device=points.device)
     for number in range(count):
-        drawn = race(distance, noise(number)).argmax(1)[:, None, None]
+        drawn = gumbel_scores(distance, noise(number)).argmax(1)[:, None, None]
         fresh = squared_distances(points, points.gather(1, drawn.expand(-1, 1, points.shape[2])))[:, 0]
         nearer = fresh < distance if number else torch.ones_like(members, dtype=torch.bool)
         members.masked_fill_(nearer, number)
@@ -75,7 +75,7 @@ def add_cluster(clusters: Clusters, number: int, noise: torch.Tensor) -> torch.T
         number: the new cluster's number.
         noise: uniform numbers in [0, 1), [run, node].
     """
-    return clusters.members.scatter(1, race(clusters.distance, noise).argmax(1, keepdim=True), number)
+    return clusters.members.scatter(1, gumbel_scores(clusters.distance, noise).argmax(1, keepdim=True), number)
 
 
 def lloyd(points: torch.Tensor, members: torch.Tensor, count: int, iterations: int) -> Clusters:

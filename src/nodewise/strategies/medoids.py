@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 
 from nodewise.graph.tensors import csr_tensor
-from nodewise.strategies.scoring import race
+from nodewise.strategies.scoring import gumbel_scores
 
 __all__ = ["SharedClusters", "cluster_bytes", "cluster_order", "cluster_shared"]
 
@@ -107,7 +107,7 @@ def _first_nodes(
     for number in range(count):
         uniform = noise(number)
         chance = distance if drawn else torch.ones_like(uniform)
-        drawn.append(race(chance if counts is None else chance * counts, uniform).argmax(1))
+        drawn.append(gumbel_scores(chance if counts is None else chance * counts, uniform).argmax(1))
         centres = points[drawn[-1]]
         fresh = (norms + norms[drawn[-1], None]).addmm_(centres, points.T, alpha=-2).clamp_min_(0)
         fresh.scatter_(1, drawn[-1][:, None], 0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-__all__ = ["percentiles", "race"]
+__all__ = ["gumbel_scores", "percentiles"]
 
 
-def race(weights: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+def gumbel_scores(weights: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
     """Numbers whose largest belongs to a node drawn in proportion to weights: ln w plus Gumbel noise, [run, node].
 
     Args:
