@@ -25,7 +25,7 @@ from nodewise.classifiers import make_classifier
 from nodewise.datasets import load_graph
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.evaluation import write_json
-from nodewise.evaluation.protocol import default_splits
+from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import make_strategy

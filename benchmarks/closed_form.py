@@ -21,7 +21,7 @@ from machine import describe_machine
 from nodewise.datasets import load_graph
 from nodewise.environment import SplitSizes
 from nodewise.evaluation import compare
-from nodewise.evaluation.protocol import default_splits
+from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
 
 HALVES = Path(__file__).with_name("halves.json")

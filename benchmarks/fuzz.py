@@ -33,8 +33,7 @@ from typing import Any
 import numpy as np
 
 from nodewise.classifiers import Gcn
-from nodewise.evaluation.store import ChunkStore
-from nodewise.evaluation.task import Chunk, GraphReference, Task
+from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task
 from nodewise.graph import Graph, read_graph, write_graph
 from nodewise.ground.errors import NodewiseError
 from nodewise.session import Session

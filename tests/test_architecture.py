@@ -52,7 +52,6 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
     "ground": {
         "compute": {"errors"},
         "files": {"errors"},
-        "identity": {"errors"},
         "locks": {"events"},
         "plugins": {"errors"},
     },
@@ -104,11 +103,10 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "typiclust": {"medoids", "planned", "propagated"},
     },
     "evaluation": {
-        "compare": {"contest", "engine", "method", "protocol", "results", "store"},
-        "contest": {"engine", "method", "protocol", "results", "store", "task"},
+        "compare": {"contest", "engine", "results", "task"},
+        "contest": {"engine", "results", "task"},
         "engine": {"task"},
-        "evaluate": {"contest", "engine", "method", "protocol", "results", "store"},
-        "store": {"task"},
+        "evaluate": {"contest", "engine", "results", "task"},
     },
     "training": {
         "reinforce": {"checkpoint"},

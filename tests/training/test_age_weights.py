@@ -11,7 +11,7 @@ from nodewise.datasets import default_budget
 from nodewise.environment import draw_splits
 from nodewise.evaluation import GraphReference, Task
 from nodewise.evaluation.engine import LocalEngine
-from nodewise.evaluation.store import chunk_digest
+from nodewise.evaluation.task import chunk_digest
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError

@@ -1,10 +1,9 @@
 """Strategies on labelled graphs: the protocol, its scores and their statistics, comparisons."""
 
 from nodewise.evaluation.compare import compare
-from nodewise.evaluation.contest import Contest
+from nodewise.evaluation.contest import Contest, Method
 from nodewise.evaluation.copies import graph_copies
 from nodewise.evaluation.evaluate import evaluate
-from nodewise.evaluation.method import Method
 from nodewise.evaluation.results.comparison import Comparison, Setting
 from nodewise.evaluation.results.evaluation import Evaluation
 from nodewise.evaluation.results.statistics import (
@@ -20,8 +19,7 @@ from nodewise.evaluation.results.statistics import (
     win_rate,
     win_rates,
 )
-from nodewise.evaluation.store import ChunkStore
-from nodewise.evaluation.task import GraphReference, Task, runs_at_once
+from nodewise.evaluation.task import ChunkStore, GraphReference, Task, runs_at_once
 from nodewise.ground.files import write_json
 
 __all__ = [

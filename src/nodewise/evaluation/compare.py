@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, load_graph
 from nodewise.environment import TestNodes
-from nodewise.evaluation.contest import Contest, play_contests
+from nodewise.evaluation.contest import Contest, Method, check_counts, play_contests
 from nodewise.evaluation.engine import Engine, make_engine
-from nodewise.evaluation.method import Method
-from nodewise.evaluation.protocol import check_counts
 from nodewise.evaluation.results.comparison import Comparison
-from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import ChunkStore
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter, listening

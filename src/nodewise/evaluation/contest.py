@@ -1,38 +1,109 @@
-"""What is played on one graph, and the one way on which it is played, by `evaluate`, `compare` and the experiments.
+"""Who plays what on one graph, and the one way on which it is played, by `evaluate`, `compare` and the experiments.
 
 A contest becomes tasks, an engine plays those that the store does not hold, and the chunks of each method are joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from nodewise.classifiers import make_classifier, notes_on_features
 from nodewise.contracts import Classifier, Strategy
+from nodewise.datasets import default_budget
 from nodewise.environment import SplitSizes, TestNodes
 from nodewise.evaluation.engine import Engine
-from nodewise.evaluation.method import Method, choose_classifier
-from nodewise.evaluation.protocol import default_splits, simulated_budget
 from nodewise.evaluation.results.comparison import Comparison, Setting
 from nodewise.evaluation.results.evaluation import Evaluation
-from nodewise.evaluation.store import ChunkStore
-from nodewise.evaluation.task import Chunk, GraphReference, Task, runs_at_once
+from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Progress, Reporter, Warned, count
+from nodewise.policy import DEFAULT_POLICY, Policy
+from nodewise.strategies import DEFAULT_STRATEGY, Learned, make_strategy, parse_strategy
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Contest", "play_contests"]
+__all__ = [
+    "Contest",
+    "Method",
+    "check_counts",
+    "choose_classifier",
+    "play_contests",
+    "policy_name",
+    "simulated_budget",
+]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of a comparison.
+
+    Attributes:
+        strategy: what `make_strategy` takes: a name, ``policy:FILE``, ``package.module:Name``, a strategy or a policy;
+            None: the default.
+        policy: for the strategy ``"policy"``: a shipped name, a file or a policy; None is the default one.
+        weights: for the strategy ``"age"``: fixed weights of entropy, centrality and density; None: those that change
+            with time.
+        settings: further settings of the strategy.
+        name: what to call it; made from the others if empty.
+    """
+
+    strategy: str | Strategy | Policy | None = None
+    policy: str | Path | Policy | None = None
+    weights: tuple[float, float, float] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.policy is not None and self.strategy not in ("policy", None):
+            raise InputError(f"strategy {self.strategy!r} takes no policy: only 'policy' does")
+        if self.weights is not None and self.strategy != "age":
+            raise InputError(f"strategy {self.strategy!r} takes no weights: only 'age' does")
+        if not self.name:
+            object.__setattr__(self, "name", self._own_name())
+
+    @classmethod
+    def of(cls, given: Method | str | Strategy | Policy) -> Method:
+        """What a caller means by an entry of a list of strategies."""
+        return given if isinstance(given, Method) else cls(given)
+
+    @cached_property
+    def resolved(self) -> Strategy:
+        """The strategy, made once, ready to run."""
+        weights = {} if self.weights is None else {"weights": self.weights}
+        return make_strategy(self.strategy, self.policy, {**weights, **self.settings})
+
+    @property
+    def policy_name(self) -> str | None:
+        """The policy's name, or its file's; None for other strategies."""
+        name = policy_name(self.strategy, self.policy)
+        return None if name is None else Path(name).name.removesuffix(".safetensors")
+
+    def _own_name(self) -> str:
+        if self.weights is not None:
+            return f"age {'/'.join(f'{weight:g}' for weight in self.weights)}"
+        policy, given = self.policy_name, self.strategy
+        if policy is not None:
+            named = self.policy is not None or isinstance(given, Policy) or (isinstance(given, str) and ":" in given)
+            return f"policy {policy}" if named else "policy"
+        name = self.resolved.name
+        if given == "age" or not isinstance(given, str) or not given.startswith("age:"):
+            return (
+                name
+                if not self.settings
+                else f"{name} {', '.join(f'{key}={value}' for key, value in self.settings.items())}"
+            )
+        return given.replace(":", " ")
 
 
 @dataclass(frozen=True)
@@ -264,3 +335,51 @@ def _warn_of_flat_scores(strategy: str, queries: npt.NDArray[np.int64], report: 
                 " scores all alike: give different scores, or add observation.noise to choose among equals at random"
             )
         )
+
+
+def choose_classifier(
+    classifier: str | Classifier | None, strategy: Strategy, settings: Mapping[str, Any] | None = None
+) -> Classifier:
+    """The classifier that is asked for, else the own one of the strategy's policy, else the default."""
+    if classifier is None and isinstance(strategy, Learned):
+        name, own = strategy.policy.classifier
+        return make_classifier(name, {**own, **(settings or {})}, imports=False)
+    return make_classifier(classifier, settings)
+
+
+def policy_name(strategy: object, policy: str | Path | Policy | None) -> str | None:
+    """The policy that a strategy uses, as the caller named it; None where it uses none."""
+    if isinstance(strategy, (Policy, Learned)) or isinstance(policy, Policy):
+        return "given"
+    if strategy is None:
+        strategy = DEFAULT_STRATEGY if policy is None else "policy"
+    name, settings = parse_strategy(strategy) if isinstance(strategy, str) else ("", {})
+    return str(policy or settings.get("policy") or DEFAULT_POLICY) if name == "policy" else None
+
+
+def simulated_budget(graph: Graph, held_out: SplitSizes | TestNodes | None = None) -> int:
+    """The default budget of a graph.
+
+    Where a caller says what is held out, at most half of the pool that this leaves.
+    """
+    if not graph.num_classes:
+        return 1  # the splits refuse such a graph, and say more
+    budget = default_budget(graph, simulated=True)
+    if held_out is None or graph.y is None:
+        return budget
+    labelled = np.flatnonzero(graph.y >= 0)
+    pool = (
+        held_out.pool_size(labelled)
+        if isinstance(held_out, TestNodes)
+        else len(labelled) - held_out.test - held_out.validation
+    )
+    return max(1, min(budget, pool // 2))
+
+
+def check_counts(runs: int, budget: int | None, seed: int) -> None:
+    """Refuses numbers that are none: a run count or budget below 1 or not whole, a seed that is None."""
+    for name, value, least in (("number of runs", runs, 1), ("budget", budget, 1), ("seed", seed, 0)):
+        if name == "budget" and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise InputError(f"the {name} must be a whole number, at least {least}, got {value!r}")

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph
 from nodewise.environment import SplitSizes, TestNodes
-from nodewise.evaluation.contest import Contest, play_contests
+from nodewise.evaluation.contest import Contest, Method, check_counts, choose_classifier, play_contests, policy_name
 from nodewise.evaluation.engine import LocalEngine
-from nodewise.evaluation.method import Method, choose_classifier, policy_name
-from nodewise.evaluation.protocol import check_counts
 from nodewise.evaluation.results.evaluation import Evaluation
-from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import ChunkStore
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter, listening

@@ -2,7 +2,7 @@
 
 A task is a chunk of runs of one strategy and classifier on one graph, at one or several budgets; `play_task` plays it,
 and nothing else has such a loop. A task can be pickled: it names its graph by reference and fingerprint. What it gives
-is a `Chunk` for each budget.
+is a `Chunk` for each budget, which a `ChunkStore` keeps under all that its numbers follow from.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,14 +22,26 @@ import numpy.typing as npt
 import torch
 
 from nodewise.contracts import Classifier, Strategy
+from nodewise.datasets.load import find_info
 from nodewise.environment import Environment, Scores, Splits, SplitSizes, TestNodes, draw_splits, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
-from nodewise.ground.identity import Identity, identity_of
+from nodewise.ground.files import write_json
+from nodewise.ground.plugins import Identity, identity_of
 
-__all__ = ["RUNS_MEMORY", "Chunk", "GraphReference", "Task", "play_task", "runs_at_once"]
+__all__ = [
+    "RUNS_MEMORY",
+    "Chunk",
+    "ChunkStore",
+    "GraphReference",
+    "Task",
+    "chunk_digest",
+    "default_splits",
+    "play_task",
+    "runs_at_once",
+]
 
 
 RUNS_MEMORY = 4e9
@@ -185,6 +197,19 @@ def runs_at_once(
     return max(1, min(most, int(RUNS_MEMORY // max(1, size))))
 
 
+def default_splits(graph: Graph) -> SplitSizes | None:
+    """The sizes that the protocol has for this graph alone, told by its name; None.
+
+    Those that follow from the number of nodes.
+    """
+    info = find_info(graph.name)
+    return (
+        SplitSizes(*info.splits)
+        if info is not None and info.splits is not None and info.nodes == graph.num_nodes
+        else None
+    )
+
+
 @dataclass(frozen=True)
 class Chunk:
     """What a chunk's runs reached.
@@ -275,3 +300,58 @@ def _play_curve(
     with torch.no_grad():
         scores[environment.budget] = environment.score(nodes)
     return scores, queries
+
+
+class ChunkStore:
+    """Finished chunks: in a folder, one file each, or in memory.
+
+    A file appears whole or not at all, so that what was finished before a kill is there afterwards and is not done
+    again.
+
+    Attributes:
+        folder: where the files go; None: in memory.
+    """
+
+    @classmethod
+    def of(cls, given: ChunkStore | str | Path | None) -> ChunkStore:
+        """What a caller means: a store, a folder for one, or None for one in memory."""
+        return given if isinstance(given, ChunkStore) else cls(given)
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = None if folder is None else Path(folder)
+        self._memory: dict[Path, Chunk] = {}
+
+    def load(self, task: Task, budget: int) -> Chunk | None:
+        """The chunk, or None if it is not there, not readable, or of other settings."""
+        path = task.path(budget)
+        if path in self._memory or self.folder is None or not task.storable:
+            return self._memory.get(path)
+        try:
+            record = json.loads((self.folder / path).read_text(encoding="utf-8"))
+            if record["key"] != task.key(budget) or record["digest"] != chunk_digest(record):
+                return None  # of other settings, damaged, or edited
+            micro, macro = (np.asarray(record[name], dtype=np.float64) for name in ("micro_f1", "macro_f1"))
+            chunk = Chunk(micro, macro, np.asarray(record["queries"], dtype=np.int64), float(record["seconds"]))
+            if not chunk.fits(task.runs, budget):
+                return None  # edited, with a right digest
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            return None
+        self._memory[path] = chunk
+        return chunk
+
+    def save(self, task: Task, budget: int, chunk: Chunk) -> None:
+        """Keep a finished chunk."""
+        path = task.path(budget)
+        self._memory[path] = chunk
+        if self.folder is not None and task.storable:
+            file = self.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            scores = {name: getattr(chunk, name).tolist() for name in ("micro_f1", "macro_f1", "queries")}
+            record = {"schema": 1, "key": task.key(budget), "seconds": chunk.seconds, **scores}
+            write_json(file, {**record, "digest": chunk_digest(record)})
+
+
+def chunk_digest(record: Mapping[str, Any]) -> str:
+    """Tells a chunk that was damaged on the disk, or edited, from the one that was written."""
+    content = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=8).hexdigest()

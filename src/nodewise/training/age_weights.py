@@ -20,10 +20,9 @@ import numpy.typing as npt
 from nodewise.classifiers import make_classifier
 from nodewise.contracts import Classifier
 from nodewise.datasets import as_graph
+from nodewise.evaluation.contest import check_counts, simulated_budget
 from nodewise.evaluation.engine import LocalEngine
-from nodewise.evaluation.protocol import check_counts, default_splits, simulated_budget
-from nodewise.evaluation.store import ChunkStore
-from nodewise.evaluation.task import RUNS_MEMORY, GraphReference, Task
+from nodewise.evaluation.task import RUNS_MEMORY, ChunkStore, GraphReference, Task, default_splits
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors

@@ -17,7 +17,7 @@ from nodewise.classifiers import make_classifier
 from nodewise.contracts import Classifier, Observation, Strategy
 from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import Environment, draw_splits, rollout
-from nodewise.evaluation.protocol import default_splits
+from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors

@@ -57,7 +57,7 @@ def evaluate(
     """Score one strategy on one labelled graph: micro and macro F1, mean and 95 % interval over runs."""
     from nodewise.classifiers import DEFAULT_CLASSIFIER, make_classifier
     from nodewise.evaluation import evaluate as run
-    from nodewise.evaluation.method import policy_name
+    from nodewise.evaluation.contest import policy_name
     from nodewise.ground.compute import resolve_device
     from nodewise.strategies import make_strategy
 

@@ -11,13 +11,12 @@ from typing import Any
 from nodewise.classifiers import Gcn
 from nodewise.datasets import data_folder, default_budget, default_features, load_graph
 from nodewise.evaluation.compare import compare
-from nodewise.evaluation.contest import Contest
+from nodewise.evaluation.contest import Contest, Method
 from nodewise.evaluation.engine import Engine
-from nodewise.evaluation.method import Method
 from nodewise.evaluation.results.comparison import Setting
 from nodewise.evaluation.results.evaluation import Evaluation
 from nodewise.evaluation.results.statistics import PairedComparison, holm, paired_comparison
-from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import ChunkStore
 from nodewise.experiments.gpa.experiments import Part, Row
 from nodewise.experiments.gpa.numbers import paper_table
 from nodewise.experiments.gpa.trainings import (

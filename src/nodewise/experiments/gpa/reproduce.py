@@ -13,7 +13,7 @@ from typing import Any
 from nodewise.classifiers import Gcn
 from nodewise.datasets import load_graph
 from nodewise.evaluation.engine import Engine, make_engine
-from nodewise.evaluation.store import ChunkStore
+from nodewise.evaluation.task import ChunkStore
 from nodewise.experiments.gpa.case_study import case_study_record
 from nodewise.experiments.gpa.dataset_table import dataset_record
 from nodewise.experiments.gpa.experiments import Experiment, find_experiment

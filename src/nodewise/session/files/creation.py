@@ -17,7 +17,7 @@ from nodewise.graph.nodes import Nodes, node_indices
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, Silent, Warned
 from nodewise.ground.files import scratch_folder
-from nodewise.ground.identity import code_of
+from nodewise.ground.plugins import code_of
 from nodewise.session.log.contents import store_graph
 from nodewise.session.log.log import Log
 from nodewise.session.settings import NewSettings, SessionSettings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter, Warned, listening
 from nodewise.ground.files import scratch_folder
-from nodewise.ground.identity import code_changed, code_of
+from nodewise.ground.plugins import code_changed, code_of
 from nodewise.session.log.contents import Contents
 from nodewise.session.settings import SessionSettings
 

@@ -16,7 +16,7 @@ import pytest
 from nodewise.classifiers import Gcn, Views
 from nodewise.contracts import Strategy
 from nodewise.ground.errors import InputError, UnknownNameError
-from nodewise.ground.identity import code_changed, code_of, identity_of
+from nodewise.ground.plugins import code_changed, code_of, identity_of
 from nodewise.policy import Policy, PolicySettings
 from nodewise.policy.policy import POLICY_NETWORKS, STATE_FEATURES, StateSettings
 from nodewise.strategies import STRATEGIES, Learned
