@@ -4,17 +4,14 @@ far they agree.
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from nodewise.ground.errors import AlreadyLabelledError, InputError, SessionError
 from nodewise.session import Session
 from nodewise.session.answers import Draft
 from nodewise.session.log.log import Log
-from nodewise.session.meaning.agreement import cohen_kappa, fleiss_kappa, measure_agreement
 from tests.session.jobs import Clock, small_job
 
 
@@ -152,41 +149,6 @@ def test_with_everything_skipped_there_is_nothing_left_and_the_loop_ends(tmp_pat
             steps += 1
         assert steps == 10 and session.status().done
         assert session.ask(annotator="ada").node < 10  # somebody else may know
-
-
-def test_kappas_by_hand_and_by_scikit_learn() -> None:
-    pairs = [("a", "a")] * 20 + [("a", "b")] * 5 + [("b", "a")] * 10 + [("b", "b")] * 15
-    assert cohen_kappa(pairs) == pytest.approx(0.4)  # p_o 0.7, p_e 0.5
-    assert cohen_kappa(pairs) == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
-    assert cohen_kappa([("a", "a")] * 3) is None
-    # Fleiss (1971), as Wikipedia works it out: ten nodes, fourteen votes each, five classes
-    table = [
-        [0, 0, 0, 0, 14],
-        [0, 2, 6, 4, 2],
-        [0, 0, 3, 5, 6],
-        [0, 3, 9, 2, 0],
-        [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0],
-        [3, 2, 6, 3, 0],
-        [2, 5, 3, 2, 2],
-        [6, 5, 2, 1, 0],
-        [0, 2, 2, 3, 7],
-    ]
-    overall, classes = fleiss_kappa([Counter(dict(zip("abcde", row, strict=True))) for row in table])
-    assert overall == pytest.approx(0.210, abs=5e-4) and set(classes) == set("abcde")
-    assert measure_agreement({1: {"ada": "a"}}) is None
-
-
-def test_status_tells_who_agrees_on_which_class_and_leaves_bulk_answers_out(tmp_path: Path) -> None:
-    session = small_job(tmp_path / "job", redundancy=2)
-    for who, labels in (("ada", "aabbab"), ("bob", "aabbba")):
-        session.tell(list(range(6)), list(labels), who)
-    session.tell_bulk([0, 1, 2, 3, 4, 5], "b", "eve")
-    kappa = session.status().kappa
-    assert kappa is not None and kappa.nodes == 6 and kappa.share == pytest.approx(4 / 6)
-    assert kappa.cohen == (("ada", "bob", 6, pytest.approx(1 / 3)),) and kappa.fleiss == pytest.approx(1 / 3)
-    assert kappa.classes == {"a": pytest.approx(1 / 3), "b": pytest.approx(1 / 3)}
-    assert session.status().as_dict()["kappa"]["cohen"][0]["annotators"] == ["ada", "bob"]
 
 
 BODIES = [

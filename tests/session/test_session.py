@@ -13,9 +13,7 @@ import torch
 
 from nodewise.classifiers.gcn.gcn import GcnLearner
 from nodewise.contracts import Capability, Observation, Strategy
-from nodewise.graph import Graph, read_graph, write_graph
-from nodewise.ground.errors import InputError, SessionError, SessionFileError, UnknownNameError
-from nodewise.ground.events import Event, Warned
+from nodewise.ground.errors import InputError, SessionError, UnknownNameError
 from nodewise.session import Session
 from nodewise.strategies import STRATEGIES
 from tests.session.jobs import Clock, small_job, unlabelled
@@ -258,69 +256,6 @@ def test_labels_in_a_partly_labelled_graph_count_from_the_start(tmp_path: Path) 
     assert hidden.labels == {}
 
 
-def test_labels_of_a_wholly_labelled_graph_are_not_looked_at(tmp_path: Path) -> None:
-    said: list[Event] = []
-    Session.create(tmp_path / "job", block_graph(60), budget=5, strategy="age", reporter=said.append)
-    assert any(isinstance(event, Warned) and "left out of sight" in event.message for event in said)
-    truth = block_graph(60)
-    assert truth.y is not None
-    queries = []
-    for number, y in enumerate((truth.y, truth.y[::-1].copy())):
-        session = Session.create(tmp_path / f"job{number}", replace(truth, y=y), budget=5, strategy="age")
-        session.tell([1, 2], ["0", "1"], new_class=True)
-        queries.append(session.ask().node)
-    assert queries[0] == queries[1]
-
-
-def test_the_default_is_the_closed_form_and_others_are_found_by_name(tmp_path: Path) -> None:
-    session = small_job(tmp_path / "job", strategy=None)
-    assert (
-        session.settings.strategy == "gain"
-        and session.settings.classifier == "views"
-        and session.settings.policy is None
-    )
-    dense = Graph.build(np.stack(np.triu_indices(40, 1)), 40, x=np.eye(40, dtype=np.float32))
-    assert small_job(tmp_path / "forced", strategy="policy", graph=dense).settings.strategy == "policy"
-    with pytest.raises(UnknownNameError, match="did you mean 'random'"):
-        small_job(tmp_path / "wrong", strategy="randm")
-    with pytest.raises(InputError, match="leave one of them out"):
-        small_job(tmp_path / "both", strategy="age", policy="cora+citeseer")
-    with pytest.raises(UnknownNameError, match="classifier"):
-        small_job(tmp_path / "classifier", classifier="gcm")
-
-
-def test_the_policy_lies_in_the_session(tmp_path: Path) -> None:
-    from nodewise.policy import Policy, save_policy
-
-    save_policy(Policy(seed=5), tmp_path / "mine.safetensors")
-    session = small_job(tmp_path / "job", strategy=None, policy=tmp_path / "mine.safetensors")
-    first = session.ask().node
-    session.backup(tmp_path / "copy")
-    (tmp_path / "mine.safetensors").unlink()
-    copy = Session.open(tmp_path / "copy")
-    copy.tell(first, "a")
-    session.tell(first, "a")
-    assert copy.ask().node == session.ask().node
-
-
-def test_a_policy_as_a_strategy_lies_in_the_session_like_the_policy_itself(tmp_path: Path) -> None:
-    from nodewise.policy import Policy
-    from nodewise.strategies import Learned
-
-    nodes = []
-    for name, given in (("one", Policy(seed=5)), ("two", Learned(Policy(seed=5)))):
-        with small_job(tmp_path / name, strategy=given) as session:
-            assert (session.settings.strategy, session.settings.policy, session.settings.classifier) == (
-                "policy",
-                "given",
-                "gcn",
-            )
-            session.tell(0, "a")
-        with Session.open(tmp_path / name) as again:
-            nodes.append(again.ask().node)
-    assert nodes[0] == nodes[1]
-
-
 class Odd(Strategy):
     """Gives what the test asks for."""
 
@@ -389,35 +324,6 @@ def test_an_event_that_could_not_be_read_again_is_not_written(tmp_path: Path, mo
     Session.open(tmp_path / "job").close()
 
 
-def test_a_large_graph_lies_beside_and_a_changed_one_is_refused(tmp_path: Path) -> None:
-    session = small_job(tmp_path / "job", embed_limit=100)
-    beside = tmp_path / "job.graph.npz"
-    assert beside.is_file() and session._log.part("graph") is None
-    session.tell(1, "a")
-    session.close()
-    content = beside.read_bytes()
-    write_graph(unlabelled(block_graph(60, seed=9)), beside)
-    with pytest.raises(SessionFileError, match="has changed since"):
-        Session.open(tmp_path / "job")
-    beside.unlink()
-    with pytest.raises(SessionFileError, match="put it back"):
-        Session.open(tmp_path / "job")
-    beside.write_bytes(content)
-    (tmp_path / "moved").mkdir()
-    for name in ("job", "job.graph.npz"):
-        (tmp_path / name).rename(tmp_path / "moved" / name)
-    assert Session.open(tmp_path / "moved" / "job").labels == {1: "a"}
-    write_graph(unlabelled(block_graph(60)), tmp_path / "mine.npz")
-    other = small_job(
-        tmp_path / "other",
-        graph=unlabelled(block_graph(60)),
-        source=tmp_path / "mine.npz",
-        embed_limit=100,
-        features="raw",
-    )
-    assert not (tmp_path / "other.graph.npz").exists() and other.graph.num_nodes == 60
-
-
 def test_an_audit_keeps_pace_and_trains_nothing(tmp_path: Path) -> None:
     session, plain = small_job(tmp_path / "job", budget=8, audit=4), small_job(tmp_path / "plain", budget=8)
     kinds = []
@@ -433,46 +339,3 @@ def test_an_audit_keeps_pace_and_trains_nothing(tmp_path: Path) -> None:
     assert np.array_equal(plain.predict().probabilities, session.predict().probabilities)
     with pytest.raises(InputError, match="more than the 60 nodes"):
         small_job(tmp_path / "more", budget=40, audit=21)
-
-
-def test_settings_out_of_range_are_refused_and_leave_no_file(tmp_path: Path) -> None:
-    for wrong in (
-        {"budget": 0},
-        {"budget": 61},
-        {"audit": -1},
-        {"redundancy": 0},
-        {"release_after": 0},
-        {"seed": -1},
-        {"classes": ["a", "a"]},
-        {"classes": "ab"},
-        {"candidates": [60]},
-        {"candidates": [True, False]},
-        {"candidates": [0, 1] * 30},
-        {"candidates": [0.0, 1.0]},
-        {"candidates": "3"},
-        {"budget": True},
-    ):
-        with pytest.raises(InputError):
-            small_job(tmp_path / "job", **wrong)
-    assert list(tmp_path.iterdir()) == []
-    session = small_job(tmp_path / "job", candidates=[3, 4, 5], budget=3)
-    assert {query.node for query in session.ask(3)} == {3, 4, 5}
-    masked = small_job(tmp_path / "masked", candidates=np.isin(np.arange(60), [3, 4, 5]), budget=3)
-    assert {query.node for query in masked.ask(3)} == {3, 4, 5}
-    for k in (0, -1, True, 1.0):
-        with pytest.raises(InputError, match="number of queries"):
-            session.ask(k)  # type: ignore[call-overload]
-    with pytest.raises(InputError, match="annotator"):
-        session.ask(annotator=" ")
-
-
-@pytest.mark.parametrize("named", [True, False], ids=["our own npz", "another program's npz"])
-def test_a_graph_from_an_npz_keeps_its_name_and_is_kept_as_it_is(named: bool, tmp_path: Path) -> None:
-    graph, file = block_graph(20), tmp_path / "mine.npz"
-    if named:
-        write_graph(graph, file)
-    else:
-        np.savez(file, edge_index=graph.edge_index, num_nodes=20, x=np.asarray(graph.dense_features()))
-    read = read_graph(file)
-    with Session.create(tmp_path / "job", read, source=file, budget=3, classes=["a", "b"], use_labels=False) as session:
-        assert session.graph.equals(read) and session.graph.name == read.name

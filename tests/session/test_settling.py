@@ -84,15 +84,3 @@ def test_a_class_that_looks_misspelt_is_declared_only_when_it_is_meant(tmp_path:
     assert list(refused.value.suggestions) == ["database"] and session.classes == ("database", "b")
     session.add_class("databse", new_class=True)
     assert session.classes == ("database", "b", "databse")
-
-
-def test_kappa_of_each_class_for_two_people_by_hand(tmp_path: Path) -> None:
-    session = small_job(tmp_path / "job.nodewise", redundancy=2, classes=["a", "b", "c"])
-    for node, (one, other) in enumerate(("aa", "aa", "bb", "ab")):
-        session.tell(node, one, "ada")
-        session.tell(node, other, "bob")
-    kappa = session.status().kappa
-    assert kappa is not None
-    # a against the rest: both say yes twice, no once, they differ once: p_o = 3/4, p_e = 3/4 * 2/4 + 1/4 * 2/4 = 1/2
-    (pair,) = kappa.as_dict()["cohen"]
-    assert pair["kappa"] == pytest.approx(0.5) and pair["classes"] == {"a": pytest.approx(0.5), "b": pytest.approx(0.5)}

@@ -109,7 +109,7 @@ class Session:
             candidates: the nodes that may be asked, by indices, names or a mask; all by default.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
-            reporter: told what was decided.
+            reporter: hears what was decided.
             wait: as for `open`.
             clock: as for `open`.
 
@@ -148,8 +148,8 @@ class Session:
                 such as ``package.module:Name``, is made with the settings that the session was begun with.
             strategy: the same for the strategy.
             wait: seconds to wait for another process that is writing to it.
-            clock: tells the time.
-            reporter: told, when the classifier is first needed, where its code or the strategy's has changed since the
+            clock: gives the time.
+            reporter: hears, when the classifier is first needed, where its code or the strategy's has changed since the
                 session was begun; without one that is a Python warning.
 
         Raises:
@@ -267,7 +267,7 @@ class Session:
         return self._change(answers.as_bulk)[0].id
 
     def skip(self, node: int | str, annotator: str = ANNOTATOR) -> int:
-        """Say that a node cannot be told; the annotator is not asked again, and it spends no budget.
+        """Say that a node cannot be labelled; the annotator is not asked again, and it spends no budget.
 
         Returns the event's number.
         """
@@ -394,8 +394,8 @@ class Session:
         The session itself stays as it is.
 
         Args:
-            reporter: told the progress. The work is then done on a classifier of its own, so that the reporter may ask
-                and tell meanwhile; the numbers are the same.
+            reporter: hears of the progress. The work is then done on a classifier of its own, so that the reporter may
+                ask and tell meanwhile; the numbers are the same.
 
         Raises:
             SessionError: nothing has been told yet.

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from nodewise.classifiers import DEFAULT_CLASSIFIER
-from nodewise.ground.errors import InputError
+from nodewise.graph import Graph
+from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Event, Note, Warned
 from nodewise.policy import DEFAULT_POLICY
 from nodewise.session import Session, SessionSettings
+from nodewise.session.files.creation import choose_strategy
 from nodewise.session.settings import NewSettings
 from nodewise.strategies import DEFAULT_STRATEGY, Age
-from tests.session.jobs import unlabelled
+from tests.session.jobs import small_job, unlabelled
 from tests.small_graphs import block_graph
 
 GRAPH = block_graph(60)
@@ -118,3 +120,113 @@ def test_what_was_wanted_and_what_was_decided_make_a_sessions_settings() -> None
         strategy_settings={},
     )
     assert (decided.seed, decided.audit, decided.budget, decided.classes) == (7, 2, 5, ("a",))
+
+
+def test_labels_of_a_wholly_labelled_graph_are_not_looked_at(tmp_path: Path) -> None:
+    said: list[Event] = []
+    Session.create(tmp_path / "job", block_graph(60), budget=5, strategy="age", reporter=said.append)
+    assert any(isinstance(event, Warned) and "left out of sight" in event.message for event in said)
+    truth = block_graph(60)
+    assert truth.y is not None
+    queries = []
+    for number, y in enumerate((truth.y, truth.y[::-1].copy())):
+        session = Session.create(tmp_path / f"job{number}", replace(truth, y=y), budget=5, strategy="age")
+        session.tell([1, 2], ["0", "1"], new_class=True)
+        queries.append(session.ask().node)
+    assert queries[0] == queries[1]
+
+
+def test_the_default_is_the_closed_form_and_others_are_found_by_name(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", strategy=None)
+    assert (
+        session.settings.strategy == "gain"
+        and session.settings.classifier == "views"
+        and session.settings.policy is None
+    )
+    dense = Graph.build(np.stack(np.triu_indices(40, 1)), 40, x=np.eye(40, dtype=np.float32))
+    assert small_job(tmp_path / "forced", strategy="policy", graph=dense).settings.strategy == "policy"
+    with pytest.raises(UnknownNameError, match="did you mean 'random'"):
+        small_job(tmp_path / "wrong", strategy="randm")
+    with pytest.raises(InputError, match="leave one of them out"):
+        small_job(tmp_path / "both", strategy="age", policy="cora+citeseer")
+    with pytest.raises(UnknownNameError, match="classifier"):
+        small_job(tmp_path / "classifier", classifier="gcm")
+
+
+def test_the_policy_lies_in_the_session(tmp_path: Path) -> None:
+    from nodewise.policy import Policy, save_policy
+
+    save_policy(Policy(seed=5), tmp_path / "mine.safetensors")
+    session = small_job(tmp_path / "job", strategy=None, policy=tmp_path / "mine.safetensors")
+    first = session.ask().node
+    session.backup(tmp_path / "copy")
+    (tmp_path / "mine.safetensors").unlink()
+    copy = Session.open(tmp_path / "copy")
+    copy.tell(first, "a")
+    session.tell(first, "a")
+    assert copy.ask().node == session.ask().node
+
+
+def test_a_policy_as_a_strategy_lies_in_the_session_like_the_policy_itself(tmp_path: Path) -> None:
+    from nodewise.policy import Policy
+    from nodewise.strategies import Learned
+
+    nodes = []
+    for name, given in (("one", Policy(seed=5)), ("two", Learned(Policy(seed=5)))):
+        with small_job(tmp_path / name, strategy=given) as session:
+            assert (session.settings.strategy, session.settings.policy, session.settings.classifier) == (
+                "policy",
+                "given",
+                "gcn",
+            )
+            session.tell(0, "a")
+        with Session.open(tmp_path / name) as again:
+            nodes.append(again.ask().node)
+    assert nodes[0] == nodes[1]
+
+
+def test_settings_out_of_range_are_refused_and_leave_no_file(tmp_path: Path) -> None:
+    for wrong in (
+        {"budget": 0},
+        {"budget": 61},
+        {"audit": -1},
+        {"redundancy": 0},
+        {"release_after": 0},
+        {"seed": -1},
+        {"classes": ["a", "a"]},
+        {"classes": "ab"},
+        {"candidates": [60]},
+        {"candidates": [True, False]},
+        {"candidates": [0, 1] * 30},
+        {"candidates": [0.0, 1.0]},
+        {"candidates": "3"},
+        {"budget": True},
+    ):
+        with pytest.raises(InputError):
+            small_job(tmp_path / "job", **wrong)
+    assert list(tmp_path.iterdir()) == []
+    session = small_job(tmp_path / "job", candidates=[3, 4, 5], budget=3)
+    assert {query.node for query in session.ask(3)} == {3, 4, 5}
+    masked = small_job(tmp_path / "masked", candidates=np.isin(np.arange(60), [3, 4, 5]), budget=3)
+    assert {query.node for query in masked.ask(3)} == {3, 4, 5}
+    for k in (0, -1, True, 1.0):
+        with pytest.raises(InputError, match="number of queries"):
+            session.ask(k)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="annotator"):
+        session.ask(annotator=" ")
+
+
+def test_a_policy_far_from_home_is_said_to_be_so() -> None:
+    ring = Graph.build(np.stack([np.arange(40), (np.arange(40) + 1) % 40]), 40)
+    dense = Graph.build(np.stack(np.triu_indices(60, 1)), 60)
+    assert choose_strategy(dense, "policy").reason.startswith("chosen by hand; this graph is much denser")
+    near = choose_strategy(ring, "policy")
+    assert near.reason == "chosen by hand" and near.weights is not None and near.made is None
+
+
+def test_a_name_with_a_policy_in_it_is_the_strategy_policy() -> None:
+    by_name, by_policy = (
+        choose_strategy(block_graph(60), "policy:cora+citeseer"),
+        choose_strategy(block_graph(60), policy="cora+citeseer"),
+    )
+    assert by_name == by_policy and by_name.policy == "cora+citeseer" and by_name.played_with is not None

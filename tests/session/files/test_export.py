@@ -21,7 +21,7 @@ from nodewise.graph import read_graph, write_graph
 from nodewise.ground.errors import InputError, SessionFileError
 from nodewise.session import Session
 from tests.session.jobs import small_job, unlabelled
-from tests.session.log.test_strangers import rewritten
+from tests.session.log.test_database import rewritten
 from tests.small_graphs import block_graph
 
 

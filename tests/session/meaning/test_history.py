@@ -1,4 +1,4 @@
-"""What the log means, and who is asked next, by hand."""
+"""What the log means, by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from nodewise.ground.errors import InputError, SessionError
 from nodewise.session.answers import Event
 from nodewise.session.meaning.changes import undoable
 from nodewise.session.meaning.history import History, extend_history, majority, read_history
-from nodewise.session.meaning.rules import Rules, plan_queries
 
 
 def log(*entries: tuple[Any, ...]) -> list[Event]:
@@ -30,12 +29,6 @@ def asked(node: int, who: str = "me") -> tuple[str, str, dict[str, Any]]:
 
 def undo(event: int) -> tuple[str, str, dict[str, Any]]:
     return "undo", "me", {"event": event}
-
-
-def rules(**changes: Any) -> Rules:
-    return Rules(
-        **{"budget": 10, "redundancy": 1, "release_after": 100.0, "audit": (), "given": frozenset(), **changes}
-    )
 
 
 def test_order_is_that_of_the_first_vote_that_counts() -> None:
@@ -163,46 +156,3 @@ def test_a_query_is_open_until_its_annotator_answers_or_the_node_has_its_votes()
         (q.annotator, q.node)
         for q in read_history([*events, Event(5, 5.0, "me", "undo", {"event": 4})]).open_queries(1)
     ] == [("ada", 1)]
-
-
-def test_a_plan_gives_open_queries_again_and_counts_those_of_others() -> None:
-    history = read_history(log(asked(1, "ada"), asked(2, "bob")))
-    plan = plan_queries(history, rules(), "ada", 3, now=3)
-    assert [query.node for query in plan.open] == [1] and plan.fresh == 2 and plan.out == {1, 2}
-    assert plan_queries(history, rules(budget=2), "ada", 3, now=3).fresh == 0
-    assert "out with bob" in plan_queries(history, rules(budget=2), "ada", 3, now=3).lack
-    late = plan_queries(history, rules(budget=2), "eve", 3, now=500)
-    assert late.fresh == 2 and late.out == frozenset()
-
-
-def test_an_expired_query_that_went_to_another_is_not_given_again() -> None:
-    history = read_history([*log(asked(1, "ada")), Event(2, 400.0, "bob", "ask", {"node": 1})])
-    assert plan_queries(history, rules(), "ada", 1, now=401).open == []
-    assert [query.node for query in plan_queries(history, rules(), "bob", 1, now=401).open] == [1]
-
-
-def test_the_audit_keeps_pace_with_the_budget() -> None:
-    audit = (50, 51, 52, 53)
-    assert plan_queries(read_history([]), rules(audit=audit), "me", 1, 0).audit == []
-    history = read_history(log(*(told(n, "a") for n in range(5))))
-    assert list(plan_queries(history, rules(audit=audit), "me", 2, 0).audit) == [50, 51]
-    spent = read_history(log(*(told(n, "a") for n in range(10)), told(50, "a")))
-    plan = plan_queries(spent, rules(audit=audit), "me", 9, 0)
-    assert list(plan.audit) == [51, 52, 53] and plan.fresh == 0 and not rules(audit=audit).done(spent, range(60))
-    finished = read_history(
-        log(*(told(n, "a") for n in range(10)), *(told(n, "a") for n in audit[:3]), ("skip", "me", {"node": 53}))
-    )
-    assert rules(audit=audit).done(finished, range(60)) and list(rules(audit=audit).audited(finished)) == [50, 51, 52]
-
-
-def test_given_labels_spend_no_budget() -> None:
-    history = read_history(log(told(1, "a"), told(2, "b")))
-    assert rules(given=frozenset({1})).told(history) == {2: 2}
-
-
-def test_second_opinions_come_first_and_never_from_the_same_person() -> None:
-    history = read_history(log(told(1, "a", "ada"), told(2, "a", "bob")))
-    assert list(plan_queries(history, rules(redundancy=2), "ada", 2, 0).second) == [2]
-    plan = plan_queries(history, rules(redundancy=2), "eve", 3, 0)
-    assert list(plan.second) == [1, 2] and plan.fresh == 1
-    assert not rules(budget=2, redundancy=2).done(history, range(60)) and rules(budget=2).done(history, range(60))

@@ -28,7 +28,7 @@ class Query:
         name: its name, or its index as text.
         annotator: who is asked.
         event: the query's number in the log.
-        audit: whether it was drawn at random to measure the accuracy; then no prediction is told, so that it cannot
+        audit: whether it was drawn at random to measure the accuracy; then no prediction is shown, so that it cannot
             sway the answer.
         why: the reasons, in words.
         rank: its rank among the candidates by the strategy's score, the best is 1; 0 for an audit.

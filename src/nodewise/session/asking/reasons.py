@@ -44,7 +44,7 @@ class Explainer:
     ) -> None:
         from nodewise.policy.policy import PAPER_STATE_FEATURES
 
-        self._features = PAPER_STATE_FEATURES
+        self._feature_names = PAPER_STATE_FEATURES
         self._learner, self._allowed, self._strategy, self._classes, self._name_of = (
             learner,
             allowed,
@@ -70,7 +70,7 @@ class Explainer:
             "rank": rank,
             "candidates": self._candidates,
             "score": score if np.isfinite(score) else None,
-            "features": {name: round(float(value), 4) for name, value in zip(self._features, state, strict=True)},
+            "features": {name: round(float(value), 4) for name, value in zip(self._feature_names, state, strict=True)},
             "predicted": self._predicted(row),
         }
 
@@ -130,7 +130,7 @@ class Explainer:
         return said
 
     def _speaking(self, reasoning: Explains, node: int, neighbours: set[int], best: int) -> list[str]:
-        labels = dict(self._learner.environment.told)
+        labels = dict(self._learner.environment.taken)
         speaking = [(other, much) for other, much in reasoning.evidence(node) if much > 0 and labels[other] == best]
         total = sum(much for _, much in speaking)
         named = [other for other, much in speaking[:_SHOWN_LABELS] if much >= _LEAST_PART * total]
@@ -159,14 +159,14 @@ class States:
         self._learner = learner
         count = learner.tensors.num_nodes
         self._many = learner.is_large
-        self._compared = self._features(np.arange(0, count, max(1, count // _COMPARED)) if self._many else slice(None))
+        self._compared = self._states_of(np.arange(0, count, max(1, count // _COMPARED)) if self._many else slice(None))
         self._largest = np.array(
             [max(float(column.max()), 1e-6) for column in self._compared[2:4]], np.float32
         )  # what is less is rounding
 
     def of(self, node: int) -> npt.NDArray[np.float32]:
         """A node's features, its divergences divided by the largest: [feature]."""
-        row = np.array(self._features(np.array([node]))[:, 0] if self._many else self._compared[:, node])
+        row = np.array(self._states_of(np.array([node]))[:, 0] if self._many else self._compared[:, node])
         row[2:4] /= np.maximum(self._largest, row[2:4])
         return row
 
@@ -177,7 +177,7 @@ class States:
         compared = self._compared[column] / self._largest[column - 2] if column in (2, 3) else self._compared[column]
         return float((compared < state[column]).mean())
 
-    def _features(self, nodes: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
+    def _states_of(self, nodes: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
         """Entropy, degree, the divergences from and to the neighbours, and whether a node is labelled.
 
         [feature, node].

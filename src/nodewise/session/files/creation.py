@@ -57,7 +57,7 @@ def create_log(
     from nodewise.datasets import as_graph
 
     report = reporter or Silent()
-    if path.exists():  # told before anything is loaded or trained
+    if path.exists():  # refused before anything is loaded or trained
         raise InputError(
             f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it"
         )

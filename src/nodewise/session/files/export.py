@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 ExportFormat = Literal["full", "label-studio"]
-"""The forms that a file's ending does not tell."""
+"""The forms that a file's ending does not say."""
 _SPARSE = 0.2
 """Share of numbers that are not 0, up to which a sparse tensor, with two indices for each, is smaller than a dense one.
 """

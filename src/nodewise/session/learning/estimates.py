@@ -106,7 +106,7 @@ def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes:
     if not can(learner.classifier, "leave-one-out"):
         return None
     table = cast(LeavesOneOut, learner.learner).leave_one_out()
-    told = [(index, node, number) for index, (node, number) in enumerate(learner.environment.told) if node in judged]
+    told = [(index, node, number) for index, (node, number) in enumerate(learner.environment.taken) if node in judged]
     if table is None or len(told) < _FOLDS or len({number for _, _, number in told}) < 2:
         return None
     numbers, columns = learner.by_class(table[0].numpy(), classes)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLearner"]
 
 MANY_NODES = 200_000
-"""Nodes from which predictions are computed where they are looked at, and shares of all nodes are told from a sample.
+"""Nodes from which predictions are computed where they are looked at, and shares of all nodes are those of a sample.
 """
 _GIVEN_EPOCHS = 35
 """Epochs, at most, on the labels that were there before the session."""
@@ -132,7 +132,7 @@ class SessionLearner:
         Args:
             history: what was told, in order, without the given labels.
             given: the labels from before the session, if they have changed.
-            reporter: told after each label; it may use anything but this object.
+            reporter: hears of each label; it may use anything but this object.
         """
         history = tuple(history)
         given = self._given if given is None else tuple(given)
@@ -365,7 +365,7 @@ class SessionLearner:
         else:
             kept = self._snapshots[nearest]
             self.learner.restore(kept.learner)
-            self.environment.go_back(self.environment.told[: kept.taken])
+            self.environment.go_back(self.environment.taken[: kept.taken])
             self._classes, self._history = kept.classes, self._history[:nearest]
             self._snapshots = {at: value for at, value in self._snapshots.items() if at <= nearest}
             self._moved()
@@ -474,7 +474,7 @@ class SessionEnvironment(Runs):
             self.pool[0, nodes] = False
 
     @property
-    def told(self) -> list[tuple[int, int]]:
+    def taken(self) -> list[tuple[int, int]]:
         """The nodes labelled so far with the numbers of their classes, in order."""
         return list(zip(self._asked, self._answers, strict=True))
 

@@ -101,7 +101,7 @@ def stored_classifier(settings: SessionSettings, given: str | Classifier | None 
 def changed_code(settings: SessionSettings, classifier: Classifier, strategy: Strategy) -> list[str]:
     """What a user should know where the code of a session's classifier or strategy is not what it was begun with.
 
-    Nothing where neither a version nor a digest tells it.
+    Nothing where neither a version nor a digest shows it.
     """
     said = []
     for kind, thing, begun in (

@@ -6,7 +6,7 @@
 
 An event is there when `append` has returned: rollback journal, ``synchronous=EXTRA``. The journal file is kept between
 two appends, its header zeroed (``journal_mode=PERSIST``), which saves two syncs of the folder each; it is removed when
-the log is closed. The chain tells a damaged row, which SQLite's own check does not; and, looked at inside each
+the log is closed. The chain shows a damaged row, which SQLite's own check does not; and, looked at inside each
 transaction that appends, a file that another was copied over.
 """
 
@@ -111,7 +111,7 @@ class Log:
 
         Args:
             wait: seconds to wait for another process that is writing.
-            clock: tells the time of events.
+            clock: gives the time of events.
 
         Raises:
             SessionFileError: there is no such file, or it is damaged, of another kind or from a newer version; it is

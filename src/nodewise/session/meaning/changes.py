@@ -120,7 +120,7 @@ class Answers:
         added = 0
         for label in self.labels:
             number = known.get(label)
-            if number is None and (not self.new_class or classes.is_told(label)):
+            if number is None and (not self.new_class or classes.has_name(label)):
                 number = classes.find(label)  # by the name of a class that was merged, or by a former name
             if number is None:
                 if not self.new_class and (typo := probable_typo(label, list(known))):
@@ -163,7 +163,7 @@ class Answers:
 
 
 def skip(who: str, node: int, name: str, history: History) -> list[Draft]:
-    """That an annotator cannot tell a node.
+    """That an annotator cannot label a node.
 
     Args:
         who: the annotator.
@@ -198,7 +198,7 @@ def declare(who: str, name: str, new_class: bool, history: History) -> list[Draf
     """
     text = class_name(name)
     classes = history.classes
-    if classes.is_told(text):
+    if classes.has_name(text):
         raise InputError(f"there is a class {text!r} already: use it, or give another name")
     if not new_class and (typo := probable_typo(text, [each.name for each in classes])):
         raise typo
@@ -208,7 +208,7 @@ def declare(who: str, name: str, new_class: bool, history: History) -> list[Draf
 def rename(who: str, name: str, new_name: str, history: History) -> list[Draft]:
     """Another name for a class."""
     number, text = known_number(history, name), class_name(new_name)
-    if history.classes.is_told(text):
+    if history.classes.has_name(text):
         raise InputError(f"there is a class {text!r} already: to make one class of both, merge them")
     return [Draft("rename", who, {"class": number, "name": text})]
 

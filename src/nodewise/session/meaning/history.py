@@ -53,7 +53,7 @@ class LabelClass:
 
 @dataclass(frozen=True)
 class ClassList:
-    """The classes at one moment. Iterating gives those that can be told, by their numbers.
+    """The classes at one moment. Iterating gives those that a label can name, by their numbers.
 
     Attributes:
         first_names: number -> the name that the class was first known by, for every number ever given, also those that
@@ -80,7 +80,7 @@ class ClassList:
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the classes that can be told."""
+        """The numbers of the classes that a label can name."""
         return tuple(sorted(number for number in self.names if number not in self.merged))
 
     @property
@@ -119,7 +119,7 @@ class ClassList:
         """The number of the class that is called so, or was: None where there is none."""
         return self._by_name.get(name, self.aliases.get(name))
 
-    def is_told(self, name: str) -> bool:
+    def has_name(self, name: str) -> bool:
         """Whether there is a class of exactly this name, merged ones included."""
         return name in self._by_name
 
@@ -230,7 +230,7 @@ class History:
         numbers: node -> number of the class that counts, in the same order.
         overruled: node -> the annotator whose vote decides alone.
         settled: node -> what a disagreement has come to, and who has settled it.
-        skipped: annotator -> the nodes that they could not tell.
+        skipped: annotator -> the nodes that they could not label.
         asked: every query, the oldest first, answered or not.
         released: annotator -> the last event that freed their queries.
         classes: the classes.

@@ -1,0 +1,47 @@
+"""How far annotators agree, by hand and by scikit-learn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from nodewise.session.meaning.agreement import cohen_kappa, fleiss_kappa, measure_agreement
+from tests.session.jobs import small_job
+
+
+def test_kappas_by_hand_and_by_scikit_learn() -> None:
+    pairs = [("a", "a")] * 20 + [("a", "b")] * 5 + [("b", "a")] * 10 + [("b", "b")] * 15
+    assert cohen_kappa(pairs) == pytest.approx(0.4)  # p_o 0.7, p_e 0.5
+    assert cohen_kappa(pairs) == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
+    assert cohen_kappa([("a", "a")] * 3) is None
+    # Fleiss (1971), as Wikipedia works it out: ten nodes, fourteen votes each, five classes
+    table = [
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
+    ]
+    overall, classes = fleiss_kappa([Counter(dict(zip("abcde", row, strict=True))) for row in table])
+    assert overall == pytest.approx(0.210, abs=5e-4) and set(classes) == set("abcde")
+    assert measure_agreement({1: {"ada": "a"}}) is None
+
+
+def test_kappa_of_each_class_for_two_people_by_hand(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job.nodewise", redundancy=2, classes=["a", "b", "c"])
+    for node, (one, other) in enumerate(("aa", "aa", "bb", "ab")):
+        session.tell(node, one, "ada")
+        session.tell(node, other, "bob")
+    kappa = session.status().kappa
+    assert kappa is not None
+    # a against the rest: both say yes twice, no once, they differ once: p_o = 3/4, p_e = 3/4 * 2/4 + 1/4 * 2/4 = 1/2
+    (pair,) = kappa.as_dict()["cohen"]
+    assert pair["kappa"] == pytest.approx(0.5) and pair["classes"] == {"a": pytest.approx(0.5), "b": pytest.approx(0.5)}
