@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,8 @@ nitpick_ignore_regex = [
     ("py:class", "Path|Data|Figure"),
     (
         "py:class",
-        "Features|Metric|Log",
-    ),  # names of unions and choices that the sentence beside them tells; the log is a session's own
+        "Features|Metric|Log|Nodes",
+    ),  # names of unions and choices that the sentence beside them explains; the log is a session's own
     ("py:class", r"tuple\[(int|float)"),  # Sphinx cuts a tuple's type at its comma
 ]
 
@@ -77,9 +78,17 @@ def keep_sentence(app: Any, what: str, name: str, thing: Any, options: Any, line
         lines[:] = [*(inspect.getdoc(thing) or "").splitlines(), ""]
 
 
+def shorten_defaults(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str, str | None] | None:
+    """Writes three dots for a default that has no form in Python, such as a function: Sphinx could not read the rest."""
+    return None if signature is None else (re.sub(r"<[^<>]*>", "...", signature), returns)
+
+
 def setup(app: Any) -> None:
     """Makes the generated pages before Sphinx looks for sources."""
     app.connect("autodoc-process-docstring", keep_sentence, priority=900)  # after napoleon
+    app.connect("autodoc-process-signature", shorten_defaults)
     app.connect("source-read", add_pages)
     app.add_html_math_renderer("drawn", (show_formula, None), (show_formula, None))
     folder = HERE / "_generated"
