@@ -81,7 +81,7 @@ def keep_sentence(app: Any, what: str, name: str, thing: Any, options: Any, line
 def shorten_defaults(
     app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str, str | None] | None:
-    """Writes three dots for a default that has no form in Python, such as a function: Sphinx could not read the rest."""
+    """Writes three dots for a default that has no form in Python, such as a function, which Sphinx could not read."""
     return None if signature is None else (re.sub(r"<[^<>]*>", "...", signature), returns)
 
 
