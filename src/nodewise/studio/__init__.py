@@ -13,10 +13,10 @@ from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
     from nodewise.studio.app import create_app
-    from nodewise.studio.server import address, bind, make_server, require_extra
+    from nodewise.studio.server import address, bind, make_server, open_browser, require_extra
     from nodewise.studio.settings import StudioSettings
 
-__all__ = ["StudioSettings", "address", "bind", "create_app", "make_server", "require_extra"]
+__all__ = ["StudioSettings", "address", "bind", "create_app", "make_server", "open_browser", "require_extra"]
 
 # the settings need neither FastAPI nor torch
 __getattr__ = lazy_names(
@@ -27,6 +27,7 @@ __getattr__ = lazy_names(
         "bind": "server",
         "create_app": "app",
         "make_server": "server",
+        "open_browser": "server",
         "require_extra": "server",
     },
 )

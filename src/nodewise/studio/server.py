@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import errno
+import html
+import os
 import socket
+import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from nodewise.ground.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import uvicorn
 
     from nodewise.studio.guard.guard import Guard
 
-__all__ = ["address", "bind", "make_server", "require_extra"]
+__all__ = ["address", "bind", "entrance", "make_server", "open_browser", "require_extra"]
 
 _TRIES = 100
 _NEEDED = {
@@ -116,6 +121,32 @@ def make_server(app: Guard) -> uvicorn.Server:
         backlog=64,
     )
     return Server(config)
+
+
+def open_browser(server: uvicorn.Server, page: str) -> None:
+    """Open a page of a server of `make_server` in a browser, once it answers.
+
+    An address with a token is not given to the browser's command line, which every user of the machine can read.
+    """
+    import webbrowser
+
+    while not server.started:
+        if server.should_exit:
+            return
+        time.sleep(0.05)
+    scratch: Path = server.config.app.app.state.studio.scratch  # type: ignore[union-attr]
+    webbrowser.open(entrance(page, scratch) if "?token=" in page else page)
+
+
+def entrance(page: str, folder: Path) -> str:
+    """The address of a file that leads on to a page; its owner alone can read it."""
+    file = folder / "open.html"
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as handle:
+        handle.write(
+            '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0;url={html.escape(page, quote=True)}"><title>nodewise</title>'
+        )
+    return file.as_uri()
 
 
 def _outward() -> str:

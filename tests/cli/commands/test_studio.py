@@ -202,6 +202,34 @@ def test_the_browser_is_opened_at_the_address(tmp_path: Path, clean_environment:
             process.communicate()
 
 
+def test_a_token_is_not_in_the_browsers_command_line(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+    opener = tmp_path / "opener"
+    opener.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/opened\n')
+    opener.chmod(0o755)
+    environment = {**clean_environment, "BROWSER": str(opener)}
+    command = [sys.executable, "-m", "nodewise", "studio", "--port", "0", "--token-file", str(tmp_path / "token")]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        while not (tmp_path / "opened").exists() or not (tmp_path / "opened").read_text():
+            assert process.poll() is None
+            time.sleep(0.01)
+        token, opened = (tmp_path / "token").read_text().strip(), (tmp_path / "opened").read_text().strip()
+        assert token in address and token not in opened
+        file = Path(opened.removeprefix("file://"))
+        assert f"0;url={address}" in file.read_text()
+        assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
+        assert end(process)[0] == 0
+        assert not file.exists(), "it goes with the studio"
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
 def test_help_needs_nothing_heavy(clean_environment: dict[str, str]) -> None:
     code = (
         "import sys; from nodewise.cli import main; main(['studio', '--help']); print(*sorted({m.split('.')[0] for m in"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from nodewise.studio.server import entrance
 from tests.studio.browsing import Server, make, notes, studio, visit
 from tests.studio.jobs import job
 
@@ -121,6 +122,18 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
             assert (
                 seen.page.locator("#classes-button").is_visible() and seen.page.locator("#export-button").is_visible()
             )
+
+
+def test_a_file_of_the_owner_leads_a_browser_in_with_the_token(browser: Browser, tmp_path: Path) -> None:
+    job(tmp_path).close()
+    token = "the-owners-token"
+    with studio(tmp_path, "job.nodewise", "--token", token) as server:
+        led = entrance(f"{server.address}/?token={token}", tmp_path)
+        page = browser.new_page()
+        page.goto(led)
+        page.wait_for_url(f"{server.address}/s/job")
+        page.locator("button.class").first.wait_for()
+        page.close()
 
 
 def test_jobs_are_listed_copied_archived_and_brought_back(browser: Browser, server: Server) -> None:

@@ -121,7 +121,6 @@ def studio(
     """
     import sys
     import threading
-    import webbrowser
 
     from nodewise.studio import require_extra
     from nodewise.studio.guard.origins import is_loopback
@@ -129,7 +128,7 @@ def studio(
 
     require_extra()
     from nodewise.session import Session
-    from nodewise.studio import StudioSettings, address, bind, create_app, make_server
+    from nodewise.studio import StudioSettings, address, bind, create_app, make_server, open_browser
 
     if token is not None and token_file is not None:
         raise InputError("both --token and --token-file (or NODEWISE_TOKEN) are given: give one of them")
@@ -173,9 +172,8 @@ def studio(
         screen.note("Ctrl-C ends the studio; everything told is in the session's file")
         threading.Thread(target=_load_torch, daemon=True).start()
         if browser:
-            threading.Thread(
-                target=webbrowser.open, args=(page,), daemon=True
-            ).start()  # where there is none, the address has been told
+            # where there is no browser, the address has been told
+            threading.Thread(target=open_browser, args=(server, page), daemon=True).start()
         sys.setswitchinterval(0.001)  # the event loop gets its turn soon, however much Python the worker runs
         server.run(sockets=[listening])
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
-import tempfile
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -16,6 +14,7 @@ from nodewise import __version__
 from nodewise.studio.settings import StudioSettings
 from nodewise.studio.work.faults import Faults
 from nodewise.studio.work.jobs import JobList
+from nodewise.studio.work.scratch import Scratch
 from nodewise.studio.work.session_pool import SessionPool
 from nodewise.studio.work.tickets import Tickets
 from nodewise.studio.work.updates import Updates
@@ -48,7 +47,7 @@ class Studio:
         self._beating: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news = asyncio.Event()
-        self.scratch = Path()
+        self._scratch: Scratch | None = None
         self.tickets, self._faults = Tickets(), Faults()
         self.worker, self.builder = Worker("nodewise studio"), Worker("nodewise builder", limit=20)
         self.sessions = SessionPool(settings, self._publish, self.worker.give_way)
@@ -56,9 +55,15 @@ class Studio:
         if session is not None:
             self.sessions.take(session)
 
+    @property
+    def scratch(self) -> Path:
+        """The folder for what is on its way, while the studio runs."""
+        assert self._scratch is not None
+        return self._scratch.path
+
     async def start(self) -> None:
         """Begin to look at the log."""
-        self.scratch = Path(tempfile.mkdtemp(prefix="nodewise-studio-"))
+        self._scratch = Scratch()
         self._loop = asyncio.get_running_loop()
         self.updates.start()
         self._beating = asyncio.create_task(self._beat())
@@ -82,7 +87,8 @@ class Studio:
         self.builder.close(timeout=5.0)
         self.worker.close()
         self.sessions.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        if self._scratch is not None:
+            self._scratch.remove()
 
     def describe(self) -> dict[str, Any]:
         """Which session is meant where none is named, and which there are."""
