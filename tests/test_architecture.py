@@ -96,10 +96,12 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "grain": {"influence", "planned", "propagated"},
         "graphpart": {"medoids", "partition", "planned", "propagated"},
         "heuristics": {"kmeans", "scoring"},
+        "igp": {"influence"},
         "kcenter": {"kmeans"},
         "kmeans": {"scoring"},
         "medoids": {"scoring"},
         "partition": {"propagated"},
+        "rim": {"influence", "propagated"},
         "typiclust": {"medoids", "planned", "propagated"},
     },
     "evaluation": {

@@ -21,10 +21,12 @@ from nodewise.strategies.featprop import FeatProp
 from nodewise.strategies.gain import Gain
 from nodewise.strategies.grain import Grain
 from nodewise.strategies.graphpart import GraphPart
+from nodewise.strategies.igp import Igp
 from nodewise.strategies.kcenter import KCenter
 from nodewise.strategies.least_confidence import LeastConfidence
 from nodewise.strategies.margin import Margin
 from nodewise.strategies.random import Random
+from nodewise.strategies.rim import Rim
 from nodewise.strategies.typiclust import TypiClust
 from nodewise.strategies.uncertainty import Uncertainty
 
@@ -41,11 +43,13 @@ __all__ = [
     "Gain",
     "Grain",
     "GraphPart",
+    "Igp",
     "KCenter",
     "Learned",
     "LeastConfidence",
     "Margin",
     "Random",
+    "Rim",
     "TypiClust",
     "Uncertainty",
     "list_strategies",
@@ -90,6 +94,8 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "grain-ball": Grain,
     "grain-nn": _grain_nn,
     "expected-error": ExpectedError,
+    "rim": Rim,
+    "igp": Igp,
     "policy": _learned,
 }
 """Every strategy by the name that the command line uses."""
