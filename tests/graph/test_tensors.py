@@ -108,3 +108,18 @@ def test_pagerank_is_networkx_s(device: str) -> None:
     assert got.tolist() == pytest.approx([expected[node] for node in range(graph.num_nodes)], abs=1e-5)
     ranks = GraphTensors(graph, device).pagerank_rank
     assert torch.equal(ranks.argsort(), got.argsort()) or len(got.unique()) < len(got)
+
+
+def test_edges_are_listed_in_both_directions_as_pytorch_geometric_has_them() -> None:
+    graph = Graph.build([[0, 1, 3], [1, 2, 0]], 5)
+    tensors = GraphTensors(graph)
+    assert tensors.edge_index.dtype == torch.int64
+    assert tensors.edge_index.tolist() == [[0, 0, 1, 1, 2, 3], [1, 3, 0, 2, 1, 0]]
+    assert torch.equal(tensors.edge_index, tensors.unlabelled.edge_index)
+    assert GraphTensors(Graph.build(np.zeros((2, 0), np.int64), 3)).edge_index.shape == (2, 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_as_a_dense_matrix_in_every_form(kind: Kind) -> None:
+    tensors = GraphTensors(random_graph(kind))
+    torch.testing.assert_close(tensors.x, tensors.input_rows(np.arange(tensors.num_nodes)))

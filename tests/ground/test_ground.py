@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from threading import Event as Signal
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -146,3 +148,41 @@ def test_a_limit_on_a_group_around_the_process_counts(
     monkeypatch.setattr(compute, "_OWN_CGROUPS", tmp_path / "own")
     monkeypatch.setattr(compute, "_CGROUPS", ((kind, tmp_path, "most", "now", "files"),))
     assert compute.free_memory() == 3_000_000 - 1_200_000 + 200_000
+
+
+def test_torch_has_its_threads_again_when_two_blocks_of_one_thread_have_overlapped() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    counts: dict[str, int] = {}
+    second_is_inside, first_has_left = Signal(), Signal()
+
+    def second() -> None:
+        with compute.one_thread():
+            counts["inside"] = torch.get_num_threads()
+            second_is_inside.set()
+            assert first_has_left.wait(60)
+            counts["still inside"] = torch.get_num_threads()
+        counts["after"] = torch.get_num_threads()
+
+    try:
+        with compute.one_thread():
+            thread = Thread(target=second)
+            thread.start()  # it meets torch for the first time
+            assert second_is_inside.wait(60) and torch.get_num_threads() == 1
+        counts["first"] = torch.get_num_threads()
+        first_has_left.set()
+        thread.join(60)
+        later = Thread(target=lambda: counts.update(later=torch.get_num_threads()))
+        later.start()
+        later.join(60)
+        assert counts == {"inside": 1, "still inside": 1, "after": 3, "first": 3, "later": 3}
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_gradients_are_off_in_a_block_of_one_thread_and_as_before_after_it() -> None:
+    with compute.one_thread():
+        with torch.enable_grad(), compute.one_thread():
+            assert not torch.is_grad_enabled()
+        assert not torch.is_grad_enabled() and torch.get_num_threads() == 1
+    assert torch.is_grad_enabled()

@@ -181,6 +181,25 @@ class GraphTensors:
         return self._norm[0]
 
     @cached_property
+    def edge_index(self) -> torch.Tensor:
+        """Every edge in both directions, as PyTorch Geometric has it: int64 [2, entries of the adjacency]."""
+        rows = torch.arange(self.num_nodes, device=self.device)
+        counts = self.adjacency.crow.diff().to(torch.int64)
+        return torch.stack([rows.repeat_interleave(counts), self.adjacency.col.to(torch.int64)])
+
+    @property
+    def x(self) -> torch.Tensor:
+        """The features as a dense matrix, made anew where they are sparse: [node, feature]."""
+        if self.dense_x is not None:
+            return self.dense_x
+        assert self.sparse_x is not None
+        crow, col = self.sparse_x.crow.to(torch.int64), self.sparse_x.col.to(torch.int64)
+        rows = torch.arange(self.num_nodes, device=self.device).repeat_interleave(crow.diff())
+        dense = torch.zeros(self.sparse_x.shape, dtype=self.dtype, device=self.device)
+        dense[rows, col] = self.sparse_x.values
+        return dense if self.offset is None else dense.sub_(self.offset)
+
+    @cached_property
     def unlabelled(self) -> GraphTensors:
         """The same tensors without the labels: what strategies and learners are given."""
         twin = copy(self)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from threading import local
+from threading import Lock, local
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,7 +77,7 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """torch without gradients and on a single thread, as it was before afterwards.
+    """torch without gradients and on a single thread, as it was before afterwards, in whatever order threads leave.
 
     Sums then have one order, so that a session's numbers do not depend on how many cores there are; and with a single
     run the work is so small that threads waiting for each other cost more than they bring, many times more on a busy
@@ -85,16 +85,49 @@ def one_thread() -> Iterator[None]:
     """
     import torch
 
-    before = torch.get_num_threads()
-    if before == 1 and not torch.is_grad_enabled():  # inside another such block
-        yield
+    if _THREAD.inside:  # inside another such block
+        with torch.no_grad():
+            yield
         return
-    torch.set_num_threads(1)
+    before = _enter()
     try:
         with torch.no_grad():
             yield
     finally:
+        _leave(before)
+
+
+def _enter() -> int:
+    """Set this thread to one; gives how many threads torch had here."""
+    import torch
+
+    with _COUNTING:
+        before = torch.get_num_threads()
+        # a thread that meets torch for the first time is given what was set last, which is the one of another block
+        if before == 1 and _BLOCKS.open and not _THREAD.works:
+            before = _BLOCKS.outside
+        elif not _BLOCKS.open:
+            _BLOCKS.outside = before
+        _BLOCKS.open += 1
+        _THREAD.inside = True
+        torch.set_num_threads(1)
+    return before
+
+
+def _leave(before: int) -> None:
+    import torch
+
+    with _COUNTING:
+        _BLOCKS.open -= 1
+        _THREAD.inside = False
         torch.set_num_threads(before)
+
+
+class _Blocks:
+    """How many threads are inside `one_thread`, and how many threads torch had before the first of them."""
+
+    open = 0
+    outside = 1
 
 
 def cores() -> int:
@@ -148,14 +181,21 @@ def in_blocks(count: int, size: int, work: Callable[[int, int], None]) -> None:
     """
     bounds = [(first, min(first + size, count)) for first in range(0, count, size)]
     threads = min(cores(), len(bounds))
-    if threads <= 1 or getattr(_WORKER, "works", False):  # a block's own blocks would wait for a thread for ever
+    if threads <= 1 or _THREAD.works:  # a block's own blocks would wait for a thread for ever
         for first, end in bounds:
             work(first, end)
         return
     list(_workers(cores()).map(lambda pair: work(*pair), bounds))
 
 
-_WORKER = local()
+class _Thread(local):
+    """What is known of the present thread: whether it works for `in_blocks`, and whether it is inside `one_thread`."""
+
+    works = False
+    inside = False
+
+
+_THREAD, _BLOCKS, _COUNTING = _Thread(), _Blocks(), Lock()
 
 
 @cache
@@ -169,12 +209,19 @@ def _workers(count: int) -> ThreadPoolExecutor:
 def _begin_worker() -> None:
     import torch
 
-    _WORKER.works = True
+    _THREAD.works = True
     torch.set_num_threads(1)
 
 
+def _begin_child() -> None:
+    """Other threads do not survive a fork: neither those that work, nor those that were inside a block."""
+    global _COUNTING
+    _COUNTING, _BLOCKS.open = Lock(), int(_THREAD.inside)
+    _workers.cache_clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_workers.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_begin_child)
 
 
 def derive_seed(seed: int, *path: int | str) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from nodewise.contracts import can, refusal
 from nodewise.graph import Graph
 from nodewise.graph.nodes import Nodes
 from nodewise.ground.errors import InputError, SessionError
@@ -602,9 +603,25 @@ class Session:
     def _change(self, decide: Callable[[History], Sequence[Draft]]) -> Sequence[Event]:
         """Append what is decided on the log as it is then: nobody writes in between."""
         with self._lock:
-            events = self._log.append(lambda: decide(self._extend()), wrong=self._wrong)
+            events = self._log.append(lambda: self._servable(decide(self._extend())), wrong=self._wrong)
             self._extend()
             return events
+
+    def _servable(self, drafts: Sequence[Draft]) -> Sequence[Draft]:
+        """The same events, if the caller's own classifier can go on with them.
+
+        Raises:
+            InputError: they bring a class, and the classifier knows those of the start alone.
+        """
+        classifier = self._own[0]
+        if classifier is None or isinstance(classifier, str) or can(classifier, "grow-classes"):
+            return drafts
+        for draft in drafts:
+            body = draft.body
+            named = {"tell": [body.get("class")], "class": [body.get("class")], "bulk": body.get("classes", [])}
+            if not set(named.get(draft.kind, [])) <= set(self._history.classes.names):
+                raise refusal(classifier, "grow-classes", "the job has begun with others")
+        return drafts
 
     @property
     def _alone(self) -> bool:

@@ -443,3 +443,10 @@ def test_a_copy_grows_by_itself() -> None:
     twin.build()
     assert field.far_node.tolist() == [0, 1, 2]
     assert twin.far_node.tolist() == [0, 1, 2, 4, 5, 6]
+
+
+def test_the_memory_of_a_run_grows_with_the_hidden_units_that_there_are() -> None:
+    graph = GraphTensors(random_graph())
+    sizes = [Gcn(hidden=hidden).bytes_per_run(graph, 10) for hidden in (32, 64, 256)]
+    layers = 16 * (graph.num_nodes + graph.num_features)
+    assert sizes[1] - sizes[0] == 32 * layers and sizes[2] - sizes[1] == 192 * layers
