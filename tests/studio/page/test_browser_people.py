@@ -132,7 +132,7 @@ def test_a_file_of_the_owner_leads_a_browser_in_with_the_token(browser: Browser,
         page = browser.new_page()
         page.goto(led)
         page.wait_for_url(f"{server.address}/s/job")
-        page.locator("button.class").first.wait_for()
+        assert page.evaluate("async () => (await fetch('/api/v1/status')).status") == 200
         page.close()
 
 
