@@ -47,6 +47,12 @@ def test_every_file_that_is_named_is_there(name: str) -> None:
     assert not [other for other in named if other not in TEXTS]
 
 
+@pytest.mark.parametrize("name", [name for name in TEXTS if name.endswith(".js")])
+def test_lines_of_the_modules_are_short_enough_to_read(name: str) -> None:
+    """The formatter wraps neither comments nor texts."""
+    assert [line for line in TEXTS[name].splitlines() if len(line) > 120] == []
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_files_are_short_enough_to_read(name: str) -> None:
     assert len(TEXTS[name].splitlines()) <= 400

@@ -90,7 +90,8 @@ export function creationForm(file, table, settings, taken, create, reading = {})
     show(
       told,
       share === 1
-        ? "Every row of this table is labelled already, so there is nothing left to ask unless they serve as an answer key."
+        ? "Every row of this table is labelled already, so there is nothing left to ask " +
+            "unless they serve as an answer key."
         : `About ${Math.round(100 * share)} % of the rows are labelled already.`,
     );
   };
@@ -118,7 +119,8 @@ export function creationForm(file, table, settings, taken, create, reading = {})
         "Text to show and compare",
         graphs
           ? "The graph is taken as it is."
-          : "Rows with similar texts become neighbours. Several columns are joined; without one, pictures or numbers are compared.",
+          : "Rows with similar texts become neighbours. Several columns are joined; " +
+              "without one, pictures or numbers are compared.",
       ),
       row(
         fields.label,
@@ -317,7 +319,8 @@ export function dropZone({ id, title, hint, chosen, small = false }) {
     type: "file",
     id,
     accept:
-      ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.graphml,.edges,.edgelist,.npz,text/csv,text/tab-separated-values,text/plain",
+      ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.graphml,.edges,.edgelist,.npz," +
+      "text/csv,text/tab-separated-values,text/plain",
     class: "file-field",
   });
   const words = h("span", { class: "drop-title" }, title);

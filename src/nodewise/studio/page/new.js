@@ -32,7 +32,8 @@ async function start() {
       h(
         "p",
         { class: "lead" },
-        "A table of texts is all it takes. nodewise joins similar rows to a graph, asks you about the few that teach the most, and predicts the rest.",
+        "A table of texts is all it takes. nodewise joins similar rows to a graph, " +
+          "asks you about the few that teach the most, and predicts the rest.",
       ),
     ),
     jobList(studio.role === "owner", trouble),
@@ -82,7 +83,8 @@ async function preview(file, reading = {}) {
   const limit = studio.limits.upload_bytes;
   if (file.size > limit) {
     trouble(
-      `The file has ${megabytes(file.size)}; the studio takes up to ${megabytes(limit)}. Larger ones can be made into a session on the command line: nodewise session new`,
+      `The file has ${megabytes(file.size)}; the studio takes up to ${megabytes(limit)}. ` +
+        "Larger ones can be made into a session on the command line: nodewise session new",
     );
     return;
   }
@@ -247,7 +249,8 @@ function say(what, done, total) {
     noted,
     notes.slice(-4).map((text) => h("li", {}, text)),
   );
-  if (!line.isConnected) show(parts.progress, line, track, h("div", { class: "buttons" }, stop), noted); // a button that is being pressed must not be taken away
+  // a button that is being pressed must not be taken away
+  if (!line.isConnected) show(parts.progress, line, track, h("div", { class: "buttons" }, stop), noted);
 }
 
 /** Have the making of the session end at its next step, also where the file is still on its way. */
