@@ -27,12 +27,13 @@ What nodewise does not support, and what happens if it is tried. Everything belo
 
 ## Graphs
 
-**Edges have no direction.** A directed graph is read as an undirected one: an edge and its reverse are one edge.
+**Edges have no direction.** A directed graph is read as an undirected one: an edge and its reverse are one edge. Where the source tells the way
+from the way back, a note says that it was dropped.
 
->>> nw.Graph.from_networkx(nx.DiGraph([(0, 1), (1, 0), (1, 2)]))
+>>> nw.Graph.from_networkx(nx.DiGraph([(0, 1), (1, 0), (1, 2)])).notes
 
-**Edges have no weight and no data.** An edge is there or not. A converter drops what it finds on edges; from scipy and PyTorch Geometric a note says
-so, from CSV (the next block's `edges.csv` has a column `weight`) and networkx nothing does.
+**Edges have no weight and no data.** An edge is there or not. Every reader drops what it finds on edges, and says so in a note; the next block's
+`edges.csv` has a column `weight`.
 
 >>> nw.Graph.from_networkx(nx.Graph([(0, 1, {"weight": 2.0})])).notes
 >>> nw.Graph.from_scipy(sp.csr_array([[0, 2], [2, 0]]), None, None).notes

@@ -32,6 +32,7 @@ __all__ = [
     "check_strings",
     "class_labels",
     "class_name",
+    "dropped_of_edges",
     "frozen",
     "is_missing",
     "label_ids",
@@ -42,6 +43,8 @@ __all__ = [
 ]
 
 Ids = npt.NDArray[np.int64]
+WEIGHTS = frozenset({"weight", "weights", "edge_weight", "edge_weights", "w"})
+"""Fields of edges that are weights, in any case."""
 MISSING = frozenset({"", "nan", "na", "n/a", "<na>", "null", "none"})
 _WHOLE = re.compile(r"(-?[0-9]+)(\.0*)?")
 LONGEST_CLASS = 200
@@ -123,6 +126,25 @@ def undirected_edges(
     np.divmod(keys, size, out=(edges[0], edges[1]))
     edges.flags.writeable = False
     return edges, size, notes
+
+
+def dropped_of_edges(fields: Iterable[str] = (), *, directed: bool = False) -> list[str]:
+    """What a reader drops of the edges, in the words of all readers.
+
+    Args:
+        fields: names of what the edges hold beside their ends; those called so are weights (`WEIGHTS`).
+        directed: whether the source tells the way from the way back.
+    """
+    names = list(dict.fromkeys(fields))
+    others = [name for name in names if name.strip().lower() not in WEIGHTS]
+    notes = []
+    if len(others) < len(names):
+        notes.append("the weights of the edges were dropped: an edge is there or not")
+    if directed:
+        notes.append("the direction of the edges was dropped: an edge leads both ways")
+    if others:
+        notes.append(f"what else the edges hold was dropped: {listed(others)}")
+    return notes
 
 
 def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tuple[Ids, tuple[str, ...], list[str]]:

@@ -72,7 +72,10 @@ def test_isolated_nodes_weights_and_masks() -> None:
     graph = Graph.from_pyg(data, name="mine")
     assert (graph.num_nodes, graph.num_edges, graph.name) == (4, 1, "mine")
     assert list(graph.extra) == ["mask"]
-    assert any("'edge_attr', 'note' were dropped" in note for note in graph.notes)
+    assert graph.notes[:2] == (
+        "the fields 'note' were dropped: they are no tensors",
+        "what else the edges hold was dropped: 'edge_attr'",
+    )
 
 
 def test_labels_of_one_column_are_read() -> None:

@@ -39,11 +39,11 @@ def test_ids_with_gaps_or_letters_become_names_in_order(tmp_path: Path) -> None:
     assert words.degree.tolist() == [1, 1, 2, 0, 2]
 
 
-def test_weights_are_passed_over_and_told(tmp_path: Path) -> None:
+def test_weights_are_dropped_and_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("source,target,weight\n0,1,0.5\n")
     graph = read_edgelist(tmp_path / "a.csv")
     assert graph.num_edges == 1
-    assert graph.notes[0] == "the third column was passed over: edges have no weights here"
+    assert graph.notes[0] == "the weights of the edges were dropped: an edge is there or not"
     assert graph.notes[1] == "the first row, 'source', 'target', was taken as the names of the columns"
 
 

@@ -45,7 +45,7 @@ def test_reads_what_networkx_writes(tmp_path: Path) -> None:
     assert (graph.node_names, graph.class_names, graph.num_edges) == (("a", "b"), ("blue", "red"), 1)
     assert graph.attributes["title"].tolist() == ["A & B", ""]
     assert sorted(graph.dense_features()[0].tolist()) == [1.0, 1.5, 3.0]
-    assert "attributes of edges were passed over" in graph.notes
+    assert "the weights of the edges were dropped: an edge is there or not" in graph.notes
     assert any("hold numbers and became features" in note for note in graph.notes)
 
 
@@ -61,7 +61,7 @@ def test_reads_defaults_prefixes_and_hyperedges(tmp_path: Path) -> None:
     assert graph.attributes["color"].tolist() == ["green", "yellow"]
     assert graph.attributes["n"].tolist() == ["x", ""]
     assert graph.num_edges == 1
-    assert any("hyperedges were passed over" in note for note in graph.notes)
+    assert any("hyperedges were dropped" in note for note in graph.notes)
     assert any("'n' should hold numbers" in note for note in graph.notes)
 
 

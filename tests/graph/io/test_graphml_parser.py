@@ -72,4 +72,4 @@ def test_other_programs_nested_data_is_passed_through(tmp_path: Path) -> None:
     assert document.nodes == ["n0", "n0::n1"]
     assert document.data == [(0, "d6", "Ann")]
     assert document.head is None
-    assert document.notes == ["attributes of edges were passed over"]
+    assert document.notes == ["what else the edges hold was dropped: 'e'"]

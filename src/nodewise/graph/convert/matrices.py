@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from nodewise.graph.checks import dropped_of_edges
 from nodewise.graph.graph import Graph
 from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
     from nodewise.graph.checks import Features
 
-__all__ = ["from_scipy", "to_scipy"]
+__all__ = ["from_scipy", "noted_if_one_way", "to_scipy"]
 
 
 def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Graph:
     """The graph whose edges are the non-zero entries of a square matrix.
 
     Args:
-        adjacency: sparse or dense [node, node]; direction and weights are dropped.
+        adjacency: sparse or dense [node, node]; direction and weights are dropped, and noted.
         x: features, as for `Graph.build`.
         y: labels, as for `Graph.build`.
         **parts: any further argument of `Graph.build`, such as `class_names` or `name`.
@@ -37,10 +39,22 @@ def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Gr
         )
     there = matrix.data != 0
     notes = list(parts.pop("notes", ()))
-    if matrix.nnz and not np.isin(matrix.data[there], (0, 1)).all():
-        notes.append("the weights of the edges were dropped: every entry that is not 0 is an edge")
+    weighted = matrix.nnz and not np.isin(matrix.data[there], (0, 1)).all()
+    notes += dropped_of_edges(["weight"] if weighted else [])
     edges = np.stack([matrix.row[there], matrix.col[there]])
-    return Graph.build(edges, matrix.shape[0], x=x, y=y, notes=notes, **parts)
+    return noted_if_one_way(Graph.build(edges, matrix.shape[0], x=x, y=y, notes=notes, **parts), edges)
+
+
+def noted_if_one_way(graph: Graph, edges: npt.NDArray[np.integer]) -> Graph:
+    """The graph of edges that should be given in both directions, with a note where some certainly are not.
+
+    Args:
+        graph: what was made of them.
+        edges: [2, edge], as they were given.
+    """
+    if np.count_nonzero(edges[0] != edges[1]) >= 2 * graph.num_edges:
+        return graph
+    return replace(graph, notes=(*graph.notes, *dropped_of_edges(directed=True)))
 
 
 def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, npt.NDArray[np.int64] | None]:

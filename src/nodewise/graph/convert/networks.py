@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.graph.checks import are_classes
+from nodewise.graph.checks import are_classes, dropped_of_edges
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import LABEL
 from nodewise.ground.errors import GraphError
@@ -26,7 +26,7 @@ def from_networkx(
     """The graph of a networkx one, directed or with parallel edges too.
 
     Nodes called 0, 1, 2 … in order have no names here; otherwise a node's name is ``str(node)``. Node attributes that
-    are texts become attributes; `Graph.notes` says which others were dropped.
+    are texts become attributes; `Graph.notes` says which others were dropped, and what was dropped of the edges.
 
     Args:
         graph: any networkx graph with at least one node.
@@ -78,6 +78,9 @@ def from_networkx(
             f"the node attributes {listed(dropped)} are no texts and were dropped: name those to use as features or"
             " label"
         )
+    notes += dropped_of_edges(
+        (str(key) for *_, held in graph.edges(data=True) for key in held), directed=graph.is_directed()
+    )
     edges = np.array([(position[a], position[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2).T
     plain = nodes == list(range(len(nodes))) and all(type(node) is int for node in nodes)
     return Graph.build(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from nodewise.graph.checks import dropped_of_edges
+from nodewise.graph.convert.matrices import noted_if_one_way
 from nodewise.graph.graph import Graph
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
@@ -54,9 +56,12 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
             "pass dataset[0], or the to_homogeneous() of a graph with several kinds"
         )
     fields = data.to_dict()
-    edges, matrix = fields.get("edge_index"), fields.get("adj_t")
+    edges, matrix, on_edges = fields.get("edge_index"), fields.get("adj_t"), list[str]()
     if edges is None and matrix is not None:
-        edges = torch.stack(matrix.coo()[:2]) if hasattr(matrix, "coo") else matrix.to_sparse_coo().coalesce().indices()
+        whole = None if hasattr(matrix, "coo") else matrix.to_sparse_coo().coalesce()
+        *ends, weights = matrix.coo() if whole is None else (*whole.indices(), whole.values())
+        edges = torch.stack(ends)
+        on_edges += ["weight"] if weights is not None and len(weights.unique()) > 1 else []
     if edges is None:
         raise GraphError(
             f"the Data has neither edge_index nor adj_t, only {listed(fields)}: set data.edge_index to a tensor [2,"
@@ -78,10 +83,14 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
             continue
         if torch.is_tensor(value) and value.layout == torch.strided and not data.is_edge_attr(key):
             extra[key] = value.detach().cpu().numpy()
+        elif data.is_edge_attr(key):
+            on_edges.append(key)
         else:
             dropped.append(key)
-    return Graph.build(
-        edges.cpu().numpy(),
+    notes = [f"the fields {listed(dropped)} were dropped: they are no tensors"] if dropped else []
+    given = edges.cpu().numpy()
+    graph = Graph.build(
+        given,
         fields.get("num_nodes"),
         x=_feature_rows(fields.get("x")),
         y=y,
@@ -92,12 +101,9 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
         extra=extra,
         x_offset=None if fields.get("x_offset") is None else fields["x_offset"].cpu().numpy(),
         features=str(fields.get("feature_preprocessing") or "raw"),
-        notes=(
-            [f"the fields {listed(dropped)} were dropped: a graph here has no data on edges, nor Python objects"]
-            if dropped
-            else []
-        ),
+        notes=notes + dropped_of_edges(on_edges),
     )
+    return noted_if_one_way(graph, given)
 
 
 def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.graph.checks import natural_order
+from nodewise.graph.checks import dropped_of_edges, natural_order
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import node_ids
 from nodewise.graph.tables.table import EDGE_ENDS, cell, first_record, meaning, read_rows, write_rows
@@ -37,8 +37,8 @@ def read_edgelist(path: str | Path) -> Graph:
     Lines that start with # or % are comments.
 
     Ids may be numbers or strings. Numbers from 0 without gaps are the nodes' indices; otherwise the ids become the
-    nodes' names, in order. A third column, such as weights, is passed over; a line with one id alone is a node without
-    edges.
+    nodes' names, in order. A third column holds weights, which are dropped, and noted; a line with one id
+    alone is a node without edges.
 
     Raises:
         GraphError: if the file is missing, empty, cut off, or holds no edges in this form.
@@ -68,7 +68,7 @@ def read_edgelist(path: str | Path) -> Graph:
         edge = [position.setdefault(text, len(position)) for text in cells[:2]]
         if len(edge) == 2:
             ends.extend(edge)
-    notes = ["the third column was passed over: edges have no weights here"] if weighted else []
+    notes = dropped_of_edges(["weight"] if weighted else [])
     names = list(position)
     first = 0
     if len(ends) > 1 and _names_columns(names, ends):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+from nodewise.graph.checks import dropped_of_edges
 from nodewise.ground.errors import GraphError
 
 __all__ = ["Document", "parse"]
@@ -34,7 +35,7 @@ class Document:
         keys: id of a key for nodes -> its name, type and default.
         data: (index of the node, id of the key, text), in order.
         head: the text under the graph's key "nodewise", where the file was written here.
-        notes: what was passed over, in words.
+        notes: what was dropped, in words.
     """
 
     nodes: list[str] = field(default_factory=list)
@@ -105,8 +106,11 @@ class _Handler:
         self.open: list[tuple[str, int | None]] = []  # element and, within a node, its index
         self.text: list[str] | None = None
         self.key: str = ""
-        self.passed: set[str] = set()
+        self.hyperedges = self.directed = False
+        self.edge_keys: dict[str, str] = {}
+        self.of_edges: set[str] = set()
         self.head_key: str | None = None
+        self.edge_default = "false"
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
@@ -137,8 +141,11 @@ class _Handler:
             node = len(document.nodes) - 1
         elif tag == "edge":
             document.edges.append((self.need(tag, attributes, "source"), self.need(tag, attributes, "target")))
+            self.directed |= attributes.get("directed", self.edge_default) == "true"
+        elif tag == "graph":
+            self.edge_default = "true" if attributes.get("edgedefault") == "directed" else "false"
         elif tag == "hyperedge":
-            self.passed.add("hyperedges")
+            self.hyperedges = True
         elif tag == "key":
             self.start_key(attributes)
         elif tag in ("data", "default"):
@@ -156,6 +163,8 @@ class _Handler:
         name = attributes.get("attr.name", self.key)
         if attributes.get("for", "all") in ("node", "all"):
             self.document.keys[self.key] = (name, attributes.get("attr.type", "string").lower(), "")
+        if attributes.get("for", "all") in ("edge", "all"):
+            self.edge_keys[self.key] = name
         if attributes.get("for") == "graph" and name == "nodewise":
             self.head_key = self.key
 
@@ -184,8 +193,9 @@ class _Handler:
             elif around == "graph" and self.key == self.head_key:
                 document.head = text
             elif around == "edge":
-                self.passed.add("attributes of edges")
+                self.of_edges.add(self.edge_keys.get(self.key, self.key))
 
     def finished(self) -> Document:
-        self.document.notes = [f"{what} were passed over" for what in sorted(self.passed)]
+        notes = ["hyperedges were dropped: an edge joins two nodes"] if self.hyperedges else []
+        self.document.notes = notes + dropped_of_edges(sorted(self.of_edges), directed=self.directed)
         return self.document

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.graph.checks import dropped_of_edges
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import (
     EDGE_ENDS,
@@ -123,6 +124,8 @@ def edge_ends(
             f"{path} needs two columns, the ids of an edge's ends; its first row is {listed(first) or 'empty'}"
         )
     left, right, header = _end_columns(path, first, position, source, target, notes)
+    others = [name if header else f"column {i + 1}" for i, name in enumerate(first) if i not in (left, right)]
+    notes += dropped_of_edges(others)
     ends: list[int] = []
     for line, row in rows if header else chain([(top, first)], rows):
         if len(row) != len(first):

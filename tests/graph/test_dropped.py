@@ -1,0 +1,116 @@
+"""What a reader drops of the edges stands in the graph's notes, in the same words whatever the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch_geometric.data import Data
+
+from nodewise.graph import Graph, read_graph
+
+WEIGHTS = "the weights of the edges were dropped: an edge is there or not"
+DIRECTION = "the direction of the edges was dropped: an edge leads both ways"
+REPEATED = "1 repeated edge dropped (an edge and its reverse are one)"
+LOOP = "1 self loop dropped"
+
+
+def kind(names: str) -> str:
+    return f"what else the edges hold was dropped: {names}"
+
+
+def directed() -> nx.MultiDiGraph:
+    graph = nx.MultiDiGraph()
+    graph.add_edge(0, 1, weight=2.0, kind="a")
+    graph.add_edge(1, 2, weight=0.5)
+    graph.add_edge(1, 2, weight=0.5)
+    graph.add_edge(2, 2)
+    return graph
+
+
+def csv(folder: Path) -> Graph:
+    (folder / "nodes.csv").write_text("id\na\nb\nc\n")
+    (folder / "edges.csv").write_text("source,target,Weight,kind\na,b,2,x\nb,c,1,\nc,b,1,\nc,c,1,\n")
+    return Graph.from_csv(folder / "nodes.csv", folder / "edges.csv")
+
+
+def csv_folder(folder: Path) -> Graph:
+    csv(folder)
+    return read_graph(folder)
+
+
+def csv_without_heading(folder: Path) -> Graph:
+    (folder / "nodes.csv").write_text("id\na\nb\nc\n")
+    (folder / "edges.csv").write_text("a,b,2\nb,c,1\nc,b,1\nc,c,1\n")
+    return Graph.from_csv(folder / "nodes.csv", folder / "edges.csv")
+
+
+def edge_list(folder: Path) -> Graph:
+    (folder / "a.edges").write_text("0 1 2\n1 2 1\n2 1 1\n2 2 1\n")
+    return read_graph(folder / "a.edges")
+
+
+def graphml(folder: Path) -> Graph:
+    nx.write_graphml(directed(), folder / "a.graphml")
+    return read_graph(folder / "a.graphml")
+
+
+def networkx(folder: Path) -> Graph:
+    return Graph.from_networkx(directed())
+
+
+def scipy(folder: Path) -> Graph:
+    return Graph.from_scipy(sp.csr_matrix([[0, 2.0, 0], [0, 0, 1.0], [0, 1.0, 1.0]]))
+
+
+def pyg(folder: Path) -> Graph:
+    edges = torch.tensor([[0, 1, 2, 2], [1, 2, 1, 2]])
+    return Graph.from_pyg(Data(edge_index=edges, edge_weight=torch.rand(4), edge_attr=torch.ones(4, 2), num_nodes=3))
+
+
+def pyg_matrix(folder: Path) -> Graph:
+    matrix = torch.tensor([[0, 2.0, 0], [0, 0, 1.0], [0, 1.0, 1.0]])
+    return Graph.from_pyg(Data(adj_t=matrix.to_sparse_csr(), num_nodes=3))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+@pytest.mark.parametrize(
+    ("reader", "dropped"),
+    [
+        (csv, {WEIGHTS, kind("'kind'")}),
+        (csv_folder, {WEIGHTS, kind("'kind'")}),
+        (csv_without_heading, {kind("'column 3'")}),
+        (edge_list, {WEIGHTS}),
+        (graphml, {WEIGHTS, DIRECTION, kind("'kind'")}),
+        (networkx, {WEIGHTS, DIRECTION, kind("'kind'")}),
+        (scipy, {WEIGHTS, DIRECTION}),
+        (pyg, {WEIGHTS, DIRECTION, kind("'edge_attr'")}),
+        (pyg_matrix, {WEIGHTS, DIRECTION}),
+    ],
+)
+def test_every_reader_says_what_it_drops(reader: Callable[[Path], Graph], dropped: set[str], tmp_path: Path) -> None:
+    graph = reader(tmp_path)
+    assert graph.edge_index.tolist() == [[0, 1], [1, 2]]
+    about_edges = {note for note in graph.notes if "edge" in note or "loop" in note}
+    assert about_edges == {*dropped, REPEATED, LOOP}
+
+
+def test_nothing_is_said_where_nothing_is_dropped(tmp_path: Path) -> None:
+    both = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    undirected = sp.csr_matrix(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    graphs = [
+        Graph.from_networkx(nx.path_graph(3)),
+        Graph.from_pyg(Data(edge_index=both, num_nodes=3)),
+        Graph.from_scipy(undirected),
+    ]
+    nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
+    graphs.append(read_graph(tmp_path / "a.graphml"))
+    for graph in graphs:
+        assert {note for note in graph.notes if "dropped" in note} <= {
+            "2 repeated edges dropped (an edge and its reverse are one)"
+        }
