@@ -413,6 +413,19 @@ def test_a_room_lists_its_public_names() -> None:
     assert not unlisted
 
 
+def test_classifiers_and_strategies_carry_a_version() -> None:
+    """A class of theirs that has a name has a version beside it (CONTRIBUTING.md, "When results change")."""
+    without = []
+    for path, tree in SOURCES.items():
+        if part_of(path) in ("classifiers", "strategies"):
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef):
+                    assigned = [one for one in node.body if isinstance(one, ast.Assign)]
+                    held = {ast.unparse(target) for one in assigned for target in one.targets}
+                    without += [place(path, node)] if "name" in held and "version" not in held else []
+    assert not without, "write version = 1, then python -m tests.evaluation.test_versions"
+
+
 def tracked_files() -> list[Path]:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:

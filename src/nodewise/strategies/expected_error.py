@@ -103,6 +103,7 @@ class ExpectedError(Strategy):
     """
 
     name = "expected-error"
+    version = 1
     recordable = False  # the number of labels, and with it the work, grows
     reads_budget = False
     stateless = True
