@@ -66,6 +66,7 @@ class Rim(Strategy):
     """
 
     name = "rim"
+    version = 1
     recordable = False  # the number of labels, and with it the work, grows
     reads_budget = False
     stateless = True
