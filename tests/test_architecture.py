@@ -90,6 +90,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "anrmab": {"heuristics", "scoring"},
         "badge": {"planned", "scoring"},
         "coreset": {"kmeans"},
+        "diffusal": {"medoids", "propagated"},
         "expected_error": {"propagated"},
         "featprop": {"medoids", "planned", "propagated"},
         "gain": {"gain_kernels", "sampled"},

@@ -16,6 +16,7 @@ from nodewise.strategies.anrmab import Anrmab
 from nodewise.strategies.badge import Badge
 from nodewise.strategies.centrality import Centrality
 from nodewise.strategies.coreset import Coreset
+from nodewise.strategies.diffusal import DiffusAl
 from nodewise.strategies.expected_error import ExpectedError
 from nodewise.strategies.featprop import FeatProp
 from nodewise.strategies.gain import Gain
@@ -38,6 +39,7 @@ __all__ = [
     "Badge",
     "Centrality",
     "Coreset",
+    "DiffusAl",
     "ExpectedError",
     "FeatProp",
     "Gain",
@@ -96,6 +98,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "expected-error": ExpectedError,
     "rim": Rim,
     "igp": Igp,
+    "diffusal": DiffusAl,
     "policy": _learned,
 }
 """Every strategy by the name that the command line uses."""

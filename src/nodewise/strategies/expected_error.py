@@ -11,7 +11,7 @@ from nodewise.contracts import Observation, Strategy
 from nodewise.environment.runs import break_ties
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
-from nodewise.strategies.propagated import propagated_features
+from nodewise.strategies.propagated import propagated_features, unit_rows
 
 __all__ = ["ExpectedError", "Ridge", "expected_errors", "ridge_posterior"]
 
@@ -131,10 +131,10 @@ class ExpectedError(Strategy):
         candidates = _drawn(observation, "candidates", self.candidates, observation.pool)
         one_hot = torch.nn.functional.one_hot(told.labels[:, :filled], observation.num_classes).to(points.dtype)
         fit = ridge_posterior(
-            _unit(points[told.nodes[:, :filled]]),
+            unit_rows(points[told.nodes[:, :filled]]),
             one_hot - 1 / observation.num_classes,
-            _unit(points[looked]),
-            _unit(points[candidates]),
+            unit_rows(points[looked]),
+            unit_rows(points[candidates]),
             self.ridge,
         )
         errors = expected_errors(fit, ~observation.labelled.gather(1, looked), self.temperature)
@@ -148,8 +148,3 @@ def _drawn(observation: Observation, purpose: str, count: int, mask: torch.Tenso
     if nodes <= count:
         return torch.arange(nodes, device=mask.device).expand(runs, -1)
     return observation.uniform(purpose, runs, nodes).masked_fill(~mask, -1).topk(count, 1).indices
-
-
-def _unit(rows: torch.Tensor) -> torch.Tensor:
-    """Rows of length one; those of zeros stay so."""
-    return rows / rows.square().sum(-1, keepdim=True).sqrt().clamp_min(1e-12)

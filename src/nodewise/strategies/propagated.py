@@ -12,7 +12,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.events import Reporter
 
-__all__ = ["Propagated", "propagated_features"]
+__all__ = ["Propagated", "input_features", "propagated_features", "unit_rows"]
 
 _MOST, _DIRECTIONS = 2**26, 512
 """Numbers above which features are mapped onto random directions, and how many of these there are.
@@ -42,11 +42,21 @@ class Propagated:
 
     def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> torch.Tensor:
         """Âᵏ X less its mean: [node, width]."""
-        points = graph.input_product(_directions(graph)[None])
+        points = input_features(graph)[None]
         for _ in range(self.steps):
             points = graph.norm.mm(points)
         result: torch.Tensor = points[0] - points[0].mean(0)
         return result
+
+
+def input_features(graph: GraphTensors) -> torch.Tensor:
+    """The features as a dense matrix, mapped onto random directions where they are too many: [node, width]."""
+    return graph.input_product(_directions(graph)[None])[0]
+
+
+def unit_rows(rows: torch.Tensor) -> torch.Tensor:
+    """Rows of length one; those of zeros stay so: [..., width]."""
+    return rows / rows.square().sum(-1, keepdim=True).sqrt().clamp_min(1e-12)
 
 
 def _directions(graph: GraphTensors) -> torch.Tensor:

@@ -15,7 +15,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter
 from nodewise.strategies.influence import influence_blocks
-from nodewise.strategies.propagated import propagated_features
+from nodewise.strategies.propagated import propagated_features, unit_rows
 
 __all__ = ["Rim", "reliability"]
 
@@ -94,8 +94,7 @@ class Rim(Strategy):
         active = zeros
         if filled:
             nodes, labels = told.nodes[:, :filled], told.labels[:, :filled]
-            rows = propagated_features(observation.graph)[nodes]
-            rows = rows / rows.square().sum(-1, keepdim=True).sqrt().clamp_min(1e-12)
+            rows = unit_rows(propagated_features(observation.graph)[nodes])
             same = labels[:, :, None] == labels[:, None]
             same &= ~torch.eye(filled, dtype=torch.bool, device=labels.device)
             trust = reliability(rows @ rows.mT, same, self.accuracy, observation.num_classes)
