@@ -10,10 +10,10 @@ import nodewise as nw
 from nodewise.testing import check_strategy
 
 
-class Margin(nw.Strategy):
+class Closest(nw.Strategy):
     """Asks the node whose two likeliest classes are closest."""
 
-    name, stateless, reads_budget = "margin", True, False
+    name, stateless, reads_budget = "closest", True, False
 
     def scores(self, observation):
         """The smaller the margin, the more a node is wanted; noise chooses among equals."""
@@ -24,7 +24,7 @@ class Margin(nw.Strategy):
 
 
 if __name__ == "__main__":
-    table = nw.compare("wine", ["random", Margin()], classifiers="gcn", budgets=[6, 9, 12], runs=6)
+    table = nw.compare("wine", ["random", Closest()], classifiers="gcn", budgets=[6, 9, 12], runs=6)
     print(table.to_dataframe()[["budget", "name", "micro_f1", "micro_f1_ci95", "best"]].to_string(index=False))
-    table.plot("margin.png")
-    check_strategy(Margin)
+    table.plot("closest.png")
+    check_strategy(Closest)

@@ -39,7 +39,7 @@ OFFERED = """[nodewise.classifiers]
 diffused = mine:Diffused
 
 [nodewise.strategies]
-margin = mine:Margin
+closest = mine:Closest
 """
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -87,10 +87,10 @@ def truth(one: Graph, node: int) -> str:
 
 def test_they_are_as_short_as_the_page_says_and_keep_their_contracts(mine: ModuleType) -> None:
     code = [line for line in FILE.splitlines() if line.strip() and not line.startswith(("import", "from"))]
-    strategy = code[code.index("class Margin(Strategy):") :]
+    strategy = code[code.index("class Closest(Strategy):") :]
     assert len(strategy) == 5 and len(code) - len(strategy) <= 22
     check_classifier(mine.Diffused())
-    check_strategy(mine.Margin())
+    check_strategy(mine.Closest())
     exec(SUITES, {})
 
 
@@ -118,13 +118,13 @@ def test_the_network_keeps_its_contract(folder: Path, monkeypatch: pytest.Monkey
 @pytest.mark.gpu
 def test_they_keep_their_contracts_on_a_gpu(mine: ModuleType) -> None:
     check_classifier(mine.Diffused(), "cuda")
-    check_strategy(mine.Margin(), "cuda")
+    check_strategy(mine.Closest(), "cuda")
 
 
 def test_the_page_s_python_runs(folder: Path) -> None:
     space: dict[str, Any] = {}
     exec(USE, space)
-    assert space["result"].classifier == "diffused" and space["result"].strategy == "margin"
+    assert space["result"].classifier == "diffused" and space["result"].strategy == "closest"
     assert space["result"].micro.mean > 60
     assert {(setting.classifier, setting.budget) for setting in space["table"].settings} == {
         (name, budget) for name in ("gcn", "diffused") for budget in (6, 9)
@@ -196,13 +196,15 @@ def test_an_installed_package_s_state_feature_and_network_on_the_command_line(
 
 
 def test_evaluate(mine: ModuleType) -> None:
-    one = nw.evaluate(graph(), mine.Margin(), classifier=mine.Diffused(), budget=6, **SHORT)
-    assert (one.strategy, one.classifier, one.policy) == ("margin", "diffused", None)
-    named = nw.evaluate(graph(), "mine:Margin", classifier="mine:Diffused", budget=6, **SHORT)
+    one = nw.evaluate(graph(), mine.Closest(), classifier=mine.Diffused(), budget=6, **SHORT)
+    assert (one.strategy, one.classifier, one.policy) == ("closest", "diffused", None)
+    named = nw.evaluate(graph(), "mine:Closest", classifier="mine:Diffused", budget=6, **SHORT)
     assert np.array_equal(one.micro_f1, named.micro_f1) and np.array_equal(one.queries, named.queries)
-    other = nw.evaluate(graph(), "mine:Margin", classifier="mine:Diffused", settings={"ridge": 50.0}, budget=6, **SHORT)
+    other = nw.evaluate(
+        graph(), "mine:Closest", classifier="mine:Diffused", settings={"ridge": 50.0}, budget=6, **SHORT
+    )
     assert not np.array_equal(one.micro_f1, other.micro_f1)
-    by_class = nw.evaluate(graph(), mine.Margin, classifier=mine.Diffused, budget=6, **SHORT)
+    by_class = nw.evaluate(graph(), mine.Closest, classifier=mine.Diffused, budget=6, **SHORT)
     assert np.array_equal(one.micro_f1, by_class.micro_f1)
 
 
@@ -220,32 +222,32 @@ def test_a_corrected_strategy_gives_no_stale_score(folder: Path, monkeypatch: py
         played.clear()
         table = nw.compare(
             graph(),
-            ["random", module.Margin()],
+            ["random", module.Closest()],
             classifiers=[module.Diffused()],
             budgets=[4, 7],
             store=folder / "kept",
             **SHORT,
         )
-        return np.concatenate([setting.outcomes["margin"].micro_f1 for setting in table.settings])
+        return np.concatenate([setting.outcomes["closest"].micro_f1 for setting in table.settings])
 
     wrong = FILE.replace("best[..., -1] - best[..., 0]", "best[..., 0] - best[..., -1]")
     assert wrong != FILE
     (folder / "mine.py").write_text(wrong)
     first = importlib.import_module("mine")
     mistaken = scores(first)
-    assert played == ["random", "margin"]
+    assert played == ["random", "closest"]
     assert np.array_equal(scores(first), mistaken) and played == [], "what is finished is not played again"
     (folder / "mine.py").write_text(FILE)
     assert np.array_equal(scores(first), mistaken) and played == [], "the file was edited, but not what runs"
     corrected = importlib.reload(first)
     right = scores(corrected)
-    assert "margin" in played
+    assert "closest" in played
     assert np.array_equal(
         right,
         np.concatenate(
             [
                 nw.evaluate(
-                    graph(), corrected.Margin(), classifier=corrected.Diffused(), budget=budget, **SHORT
+                    graph(), corrected.Closest(), classifier=corrected.Diffused(), budget=budget, **SHORT
                 ).micro_f1
                 for budget in (4, 7)
             ]
@@ -278,13 +280,13 @@ def test_a_comparison_goes_on_where_it_was_stopped(
 
     monkeypatch.setattr(LocalEngine, "play_one", stop_at_the_third)
     with pytest.raises(Stopped):
-        nw.compare(graph(), [mine.Margin()], **how)
+        nw.compare(graph(), [mine.Closest()], **how)
     assert len(list((tmp_path / "kept").rglob("*.json"))) == 2
-    resumed = nw.compare(graph(), [mine.Margin()], **how)
+    resumed = nw.compare(graph(), [mine.Closest()], **how)
     assert count[0] == 4, "the two finished chunks were not played again"
-    undisturbed = nw.compare(graph(), [mine.Margin()], **{**how, "store": None})
+    undisturbed = nw.compare(graph(), [mine.Closest()], **{**how, "store": None})
     assert np.array_equal(
-        resumed.settings[0].outcomes["margin"].micro_f1, undisturbed.settings[0].outcomes["margin"].micro_f1
+        resumed.settings[0].outcomes["closest"].micro_f1, undisturbed.settings[0].outcomes["closest"].micro_f1
     )
 
 
@@ -294,13 +296,13 @@ def test_what_nothing_tells_the_code_of_is_kept_in_memory_only(folder: Path, mon
     space = vars(typed)
     exec(FILE, space)
     nw.compare(
-        graph(), [space["Margin"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT
+        graph(), [space["Closest"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT
     )
     assert not list((folder / "kept").rglob("*.json"))
-    for kind in ("Margin", "Diffused"):
+    for kind in ("Closest", "Diffused"):
         space[kind].version = 1
     nw.compare(
-        graph(), [space["Margin"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT
+        graph(), [space["Closest"]()], classifiers=[space["Diffused"]()], budgets=[4], store=folder / "kept", **SHORT
     )
     assert len(list((folder / "kept").rglob("*.json"))) == 1
 
@@ -344,9 +346,9 @@ def test_the_search_of_age_s_weights(mine: ModuleType) -> None:
 
 def test_a_session(mine: ModuleType, folder: Path) -> None:
     one = graph()
-    own: dict[str, Any] = {"classifier": mine.Diffused(), "strategy": mine.Margin()}
+    own: dict[str, Any] = {"classifier": mine.Diffused(), "strategy": mine.Closest()}
     with nw.Session.create("job", one, budget=6, use_labels=False, **own) as session:
-        assert (session.settings.classifier, session.settings.strategy) == ("diffused", "margin")
+        assert (session.settings.classifier, session.settings.strategy) == ("diffused", "closest")
         assert session.settings.classifier_settings == {"ridge": 0.1}
         for _ in range(4):
             node = session.ask().node
@@ -362,7 +364,7 @@ def test_a_session(mine: ModuleType, folder: Path) -> None:
         assert np.array_equal(session.predict().probabilities, predicted), (
             "an undo and the same label again leave nothing behind"
         )
-    with nw.Session.open("job", classifier="mine:Diffused", strategy="mine:Margin") as session:
+    with nw.Session.open("job", classifier="mine:Diffused", strategy="mine:Closest") as session:
         assert session.ask().node == expected
 
 
@@ -371,33 +373,33 @@ def test_a_session_tells_that_the_code_of_its_plug_ins_has_changed(
 ) -> None:
     one = graph()
     with nw.Session.create(
-        "job", one, budget=6, use_labels=False, classifier=mine.Diffused(), strategy=mine.Margin()
+        "job", one, budget=6, use_labels=False, classifier=mine.Diffused(), strategy=mine.Closest()
     ) as session:
         session.tell(3, truth(one, 3))
         assert session.settings.classifier_digest == session.settings.strategy_digest is not None
     told: list[Event] = []
-    with nw.Session.open("job", classifier=mine.Diffused(), strategy=mine.Margin(), reporter=told.append) as session:
+    with nw.Session.open("job", classifier=mine.Diffused(), strategy=mine.Closest(), reporter=told.append) as session:
         before = session.ask().node
     assert not told, "the same code"
     (folder / "mine.py").write_text(FILE + "\n# corrected\n")
     sys.modules.pop("mine")
     new = importlib.import_module("mine")
-    with nw.Session.open("job", classifier=new.Diffused(), strategy=new.Margin(), reporter=told.append) as session:
+    with nw.Session.open("job", classifier=new.Diffused(), strategy=new.Closest(), reporter=told.append) as session:
         assert session.labels and not told, "nothing is made, and nothing said, before it is needed"
         assert session.ask().node == before
         session.predict()
     assert [type(event) for event in told] == [Warned, Warned]
-    for kind, event in zip(("classifier 'diffused'", "strategy 'margin'"), told, strict=True):
+    for kind, event in zip(("classifier 'diffused'", "strategy 'closest'"), told, strict=True):
         assert isinstance(event, Warned) and event.message.startswith(
             f"the code of the {kind} has changed since the session was begun ("
         )
     with (
-        nw.Session.open("job", classifier=new.Diffused(), strategy=new.Margin()) as session,
+        nw.Session.open("job", classifier=new.Diffused(), strategy=new.Closest()) as session,
         pytest.warns(UserWarning, match="the code of the") as seen,
     ):
         session.predict()
     assert len(seen) == 2
-    done = nodewise("session", "predict", "job", "--classifier", "mine:Diffused", "--strategy", "mine:Margin")
+    done = nodewise("session", "predict", "job", "--classifier", "mine:Diffused", "--strategy", "mine:Closest")
     assert done.returncode == 0 and done.stderr.count("warning: the code of the ") == 2
 
 
@@ -422,7 +424,7 @@ def test_a_session_tells_that_the_version_of_what_is_ours_was_raised(
 def test_opening_a_session_imports_no_code(mine: ModuleType, folder: Path) -> None:
     one = graph()
     with nw.Session.create(
-        "job", one, budget=6, use_labels=False, classifier="mine:Diffused", strategy="mine:Margin"
+        "job", one, budget=6, use_labels=False, classifier="mine:Diffused", strategy="mine:Closest"
     ) as session:
         session.tell(3, truth(one, 3))
     sys.modules.pop("mine")
@@ -435,7 +437,7 @@ def test_opening_a_session_imports_no_code(mine: ModuleType, folder: Path) -> No
     assert "mine" not in sys.modules
     other = importlib.import_module("mine")
     with (
-        nw.Session.open("job", classifier=other.Diffused(ridge=7.0), strategy=other.Margin()) as session,
+        nw.Session.open("job", classifier=other.Diffused(ridge=7.0), strategy=other.Closest()) as session,
         pytest.raises(SessionError, match="give that one"),
     ):
         session.ask()
@@ -455,7 +457,7 @@ def test_a_file_that_names_a_module_is_refused(mine: ModuleType, folder: Path) -
         column = next(
             row[1] for row in file.execute(f"pragma table_info({table})") if _names_strategy(file, table, row[1])
         )
-        file.execute(f"update {table} set {column} = replace({column}, '\"random\"', '\"mine:Margin\"')")
+        file.execute(f"update {table} set {column} = replace({column}, '\"random\"', '\"mine:Closest\"')")
     sys.modules.pop("mine")
     with nw.Session.open("job") as session, pytest.raises(SessionError, match="opening a file imports no code"):
         session.ask()
@@ -471,13 +473,13 @@ def _holds_settings(file: Any, table: str) -> bool:
 
 
 def test_names_that_an_installed_package_offers(installed: Path) -> None:
-    assert "diffused" in list_classifiers() and "margin" in list_strategies()
+    assert "diffused" in list_classifiers() and "closest" in list_strategies()
     assert make_classifier("diffused", {"ridge": 0.3}).identity() == {"ridge": 0.3}
-    assert make_strategy("margin").name == "margin"
-    result = nw.evaluate(graph(), "margin", classifier="diffused", budget=4, **SHORT)
-    assert (result.strategy, result.classifier) == ("margin", "diffused")
+    assert make_strategy("closest").name == "closest"
+    result = nw.evaluate(graph(), "closest", classifier="diffused", budget=4, **SHORT)
+    assert (result.strategy, result.classifier) == ("closest", "diffused")
     with nw.Session.create(
-        "job", graph(), budget=6, use_labels=False, strategy="margin", classifier="diffused"
+        "job", graph(), budget=6, use_labels=False, strategy="closest", classifier="diffused"
     ) as session:
         asked = session.ask().node
     with nw.Session.open("job") as session:
@@ -493,7 +495,7 @@ def test_the_page_s_commands(folder: Path, nodewise: Run, capfd: pytest.CaptureF
     for command in commands[1:]:
         assert main(command) == 0, capfd.readouterr().err
     assert (
-        "next: nodewise session ask own.nodewise --classifier mine:Diffused --strategy mine:Margin\n"
+        "next: nodewise session ask own.nodewise --classifier mine:Diffused --strategy mine:Closest\n"
         in capfd.readouterr().err
     )
     comparison = json.loads((folder / "results" / "comparison.json").read_text())
@@ -509,10 +511,10 @@ def test_the_page_s_commands(folder: Path, nodewise: Run, capfd: pytest.CaptureF
 
 def test_what_cannot_be_imported_or_made_is_told(folder: Path) -> None:
     for name, said in (
-        ("nowhere:Margin", "the strategy 'nowhere:Margin' could not be imported"),
+        ("nowhere:Closest", "the strategy 'nowhere:Closest' could not be imported"),
         ("mine:Margn", "could not be imported"),
         ("mine:Diffused", "is no strategy"),
-        ("margin", "unknown strategy 'margin'.*package.module:Name"),
+        ("closest", "unknown strategy 'closest'.*package.module:Name"),
     ):
         with pytest.raises(InputError, match=said):
             make_strategy(name)
@@ -525,4 +527,4 @@ def test_what_cannot_be_imported_or_made_is_told(folder: Path) -> None:
 def test_a_registered_name_before_the_colon_wins(folder: Path) -> None:
     (folder / "random.py.txt").write_text("")
     with pytest.raises(InputError, match="only policy:NAME|FILE and age:A/B/C"):
-        make_strategy("random:Margin")
+        make_strategy("random:Closest")

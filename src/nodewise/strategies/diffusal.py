@@ -44,6 +44,7 @@ class DiffusAl(Strategy):
     """
 
     name = "diffusal"
+    version = 1
     recordable = True
     reads_budget = False
 
