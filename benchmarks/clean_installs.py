@@ -281,7 +281,8 @@ def page(record: dict[str, Any]) -> str:
             f"`constraints.txt`; in each `pip check`, `nodewise --version`, `{SHORT}`, and what the extra is for. Where"
             " it says *resolved*, pip found wheels for"
         ),
-        "everything on that Python, torch among them, and nothing was run.",
+        "everything on that Python, and nothing was run; torch was not fetched, the index was asked for its wheel.",
+        "Where no such Python was at hand, another one's pip looked for its wheels: so for 3.14.",
         "",
         "| Python | extra | what was run | packages | torch | outcome |",
         "| --- | --- | --- | ---: | --- | --- |",
