@@ -89,6 +89,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "age": {"heuristics"},
         "anrmab": {"heuristics", "scoring"},
         "badge": {"planned", "scoring"},
+        "bald": {"propagated"},
         "coreset": {"kmeans"},
         "diffusal": {"medoids", "propagated"},
         "expected_error": {"propagated"},

@@ -14,6 +14,7 @@ from nodewise.policy.policy import Learned
 from nodewise.strategies.age import Age
 from nodewise.strategies.anrmab import Anrmab
 from nodewise.strategies.badge import Badge
+from nodewise.strategies.bald import Bald
 from nodewise.strategies.centrality import Centrality
 from nodewise.strategies.coreset import Coreset
 from nodewise.strategies.diffusal import DiffusAl
@@ -37,6 +38,7 @@ __all__ = [
     "Age",
     "Anrmab",
     "Badge",
+    "Bald",
     "Centrality",
     "Coreset",
     "DiffusAl",
@@ -98,6 +100,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "expected-error": ExpectedError,
     "rim": Rim,
     "igp": Igp,
+    "bald": Bald,
     "diffusal": DiffusAl,
     "policy": _learned,
 }
