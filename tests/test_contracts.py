@@ -46,7 +46,7 @@ class Silent(Learner):
     def refuse(self, *arguments: Any) -> Any:
         raise AssertionError("what is not declared was used")
 
-    add_classes = leave_one_out = part = evidence = reach = ridge_posterior = refuse
+    add_classes = leave_one_out = part = evidence = reach = ridge_posterior = logits_from = refuse
 
 
 @dataclass(frozen=True)

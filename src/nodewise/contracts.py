@@ -38,6 +38,7 @@ __all__ = [
     "LeavesOneOut",
     "LooksAtPart",
     "Observation",
+    "PredictsFromEmbedding",
     "Queried",
     "SharesPosterior",
     "Strategy",
@@ -62,6 +63,7 @@ Capability = Literal[
     "edges-alone",
     "posterior",
     "long-seeds",
+    "from-embedding",
     "several-queries",
 ]
 """What a classifier, a learner or a strategy may be able to do beyond its contract, by name."""
@@ -124,6 +126,12 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "learner", "share the posterior that gain reads", ("ridge_posterior",), "gain keeps one beside it"
     ),
     "long-seeds": CapabilityInfo("learner", "take seeds of 63 bits", (), "it is given seeds of 32 bits"),
+    "from-embedding": CapabilityInfo(
+        "learner",
+        "predict from an embedding that others changed",
+        ("logits_from",),
+        "use the classifier gcn, or the strategy bald in place of bald-dropout",
+    ),
     "several-queries": CapabilityInfo(
         "strategy", "choose several nodes to be asked together", ("batch",), "the nodes are spread by their scores"
     ),
@@ -277,8 +285,8 @@ class Learner(Protocol):
         num_classes: how many classes there are now; at least 1, so that there is something to predict.
         recordable: whether on a GPU every step does the same device work, so that it may be recorded once and replayed:
             `add` and `fit` keep their tensors' storage and ask the host for nothing.
-        capabilities: what a learner itself says that it can do, ``"posterior"`` or ``"long-seeds"``; all else is said
-            by its classifier.
+        capabilities: what a learner itself says that it can do, ``"posterior"``, ``"long-seeds"`` or
+            ``"from-embedding"``; all else is said by its classifier.
     """
 
     num_classes: int
@@ -433,6 +441,14 @@ class SharesPosterior(Protocol):
 
     def ridge_posterior(self) -> Any:
         """What the strategy gain reads: a `nodewise.classifiers.views.views.ViewsLearner`."""
+        ...
+
+
+class PredictsFromEmbedding(Protocol):
+    """A learner that can predict ``"from-embedding"``."""
+
+    def logits_from(self, embedding: torch.Tensor) -> torch.Tensor:
+        """Its logits if its embedding were this one, [run, node, width] to [run, node, class]."""
         ...
 
 

@@ -5,10 +5,11 @@ import math
 import pytest
 import torch
 
+from nodewise.contracts import Capability
 from nodewise.ground.errors import InputError
 from nodewise.strategies import Bald
 from nodewise.strategies.bald import mutual_information, posterior_marginals
-from tests.strategies.stages import next_choice, still_environment
+from tests.strategies.stages import Still, next_choice, still_environment
 
 
 def test_mutual_information_by_hand() -> None:
@@ -54,3 +55,32 @@ def test_where_labels_reach_little_is_left_to_disagree_about() -> None:
 def test_a_single_member_is_refused() -> None:
     with pytest.raises(InputError, match="two members at least"):
         Bald(members=1)
+
+
+class Linear(Still):
+    """A learner whose output is its hidden layer's first two units."""
+
+    capabilities = frozenset[Capability]({"from-embedding"})
+
+    def logits_from(self, embedding: torch.Tensor) -> torch.Tensor:
+        return embedding[..., :2]
+
+
+def test_passes_with_dropout_disagree_where_units_contradict_each_other() -> None:
+    hidden = torch.tensor([[[0.0, 0.0], [9.0, 9.0], [0.1, 0.0], [9.0, 0.0]]])
+    environment = still_environment(hidden=hidden.tolist())
+    environment.learner = Linear(hidden, hidden)
+    strategy = Bald(dropout=0.5)
+    environment.begin(strategy)
+    # node 1 is of either class as units fall away; node 3 is of the first, or of none
+    assert next_choice(environment, strategy) == [1]
+    assert next_choice(environment, strategy) == [3]
+    assert next_choice(environment, strategy) == [2]
+
+
+def test_dropout_needs_a_classifier_that_can() -> None:
+    environment = still_environment(hidden=[[[0.0], [1.0], [2.0]]])
+    with pytest.raises(InputError, match="use the classifier gcn, or the strategy bald"):
+        environment.begin(Bald(dropout=0.2))
+    with pytest.raises(InputError, match="between 0 and 1"):
+        Bald(dropout=1.5)

@@ -78,6 +78,10 @@ def _grain_nn(diversity: Literal["ball", "nn"] = "nn", gamma: float = 1.0, radiu
     return Grain(diversity, gamma, radius)
 
 
+def _bald_dropout(members: int = 16, dropout: float = 0.2) -> Strategy:
+    return Bald(members=members, dropout=dropout)
+
+
 STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "gain": Gain,
     "random": Random,
@@ -101,6 +105,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "rim": Rim,
     "igp": Igp,
     "bald": Bald,
+    "bald-dropout": _bald_dropout,
     "diffusal": DiffusAl,
     "policy": _learned,
 }

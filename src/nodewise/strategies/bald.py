@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import CAPABILITIES, Observation, PredictsFromEmbedding, Strategy, can
 from nodewise.environment.runs import break_ties
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
@@ -66,8 +66,14 @@ class Bald(Strategy):
     deviation · normal, with the same normal numbers for all nodes, drawn anew for each query. The first query is
     random.
 
+    With ``dropout`` the members are passes of the classifier that learns, each with hidden units left out at random, as
+    Gal, Islam & Ghahramani, "Deep Bayesian active learning with image data" (ICML 2017), draw them; units of the hidden
+    layer alone, where they are left out in every layer that was trained so. It needs a classifier that can predict from
+    an embedding: `gcn`.
+
     Attributes:
         members: M. ridge: r, the strength of the prior. temperature: T.
+        dropout: the share of hidden units that are left out; None: members of the strategy's own.
     """
 
     name = "bald"
@@ -79,17 +85,30 @@ class Bald(Strategy):
     members: int = 16
     ridge: float = 0.3
     temperature: float = 2.0
+    dropout: float | None = None
 
     def __post_init__(self) -> None:
         if self.members < 2 or not (self.ridge > 0 and self.temperature > 0):
             raise InputError(f"BALD has two members at least, and its other numbers lie above 0, got {self}")
+        if self.dropout is not None:
+            if not 0 < self.dropout < 1:
+                raise InputError(f"BALD leaves out a share between 0 and 1, got {self.dropout}")
+            object.__setattr__(self, "name", "bald-dropout")
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """The members' predictions of all nodes, a few times, and all nodes' products with the labels."""
-        return 4 * graph.num_nodes * (4 * self.members * max(1, graph.num_classes) + 3 * budget)
+        return 4 * graph.num_nodes * (4 * self.members * max(1, graph.num_classes) + 3 * budget + 256)
+
+    def begin(self, observation: Observation) -> None:
+        """Refuse a classifier that has no passes with dropout."""
+        if self.dropout is not None and not can(observation.learner, "from-embedding"):
+            info = CAPABILITIES["from-embedding"]
+            raise InputError(f"bald-dropout needs a classifier that can {info.ability}: {info.instead}")
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """The mutual information of every node."""
+        if self.dropout is not None:
+            return break_ties(mutual_information(_passes(observation, self.members, self.dropout)), observation)
         told, filled, classes = observation.queried, observation.step_number, observation.num_classes
         if not filled:  # all nodes are alike but for rounding
             return observation.noise
@@ -100,3 +119,14 @@ class Bald(Strategy):
         normal = torch.special.ndtri(drawn)[:, None]  # [run, 1, member, class]
         members = torch.addcmul(found.mean[:, :, None], found.deviation[..., None, None], normal)
         return break_ties(mutual_information(torch.softmax(self.temperature * members, -1)), observation)
+
+
+def _passes(observation: Observation, members: int, rate: float) -> torch.Tensor:
+    """Predictions with hidden units left out: [run, node, member, class]."""
+    learner, hidden = cast(PredictsFromEmbedding, observation.learner), observation.embedding
+    runs, nodes, width = hidden.shape
+    passes = []
+    for number in range(members):
+        drawn = observation.uniform(f"bald {number}", runs, width, nodes).mT  # the nodes' own, whatever their order
+        passes.append(learner.logits_from(hidden * (drawn >= rate) / (1 - rate)).softmax(-1))
+    return torch.stack(passes, 2)

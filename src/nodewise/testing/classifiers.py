@@ -18,6 +18,7 @@ from nodewise.contracts import (
     Learner,
     LeavesOneOut,
     LooksAtPart,
+    PredictsFromEmbedding,
     can,
 )
 from nodewise.environment import finish_learner, fit_learner
@@ -72,6 +73,7 @@ class _ClassifierSuite(Suite):
             ("where it can, predictions for left-out labels are probabilities", self._leave_one_out),
             ("where it can look at a part, that shows the same", self._part),
             ("where it can explain, labels speak for a prediction", self._explain),
+            ("where it can predict from an embedding, its own gives its prediction", self._from_embedding),
             ("without epochs, predictions follow from the labels alone", self._closed_form),
             ("the order of the nodes does not matter", self._order),
             ("it learns", self._learns),
@@ -262,6 +264,16 @@ class _ClassifierSuite(Suite):
         some = cast(LooksAtPart, learner).part(nodes).logits()
         same = torch.allclose(some.softmax(-1), learner.logits()[:, nodes].softmax(-1), rtol=1e-4, atol=1e-5)
         self.expect(same, "part() predicts its nodes as they are predicted among all others")
+
+    def _from_embedding(self) -> None:
+        graph = self._tensors(small_graph())
+        learner = self._taught(graph, self._started(graph))
+        if not can(learner, "from-embedding"):
+            return
+        finish_learner(learner)
+        made = cast(PredictsFromEmbedding, learner).logits_from(learner.embedding())
+        same = torch.allclose(made.softmax(-1), learner.logits().softmax(-1), rtol=1e-3, atol=1e-3)
+        self.expect(same, "logits_from(embedding()) predicts as logits() does once it has finished")
 
     def _explain(self) -> None:
         if not can(self._classifier, "explain"):

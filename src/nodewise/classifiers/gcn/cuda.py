@@ -37,7 +37,7 @@ class GcnCudaLearner(Learner):
     """
 
     recordable = True
-    capabilities = frozenset[Capability]({"long-seeds"})
+    capabilities = frozenset[Capability]({"long-seeds", "from-embedding"})
 
     def __init__(
         self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None, budget: int = 64
@@ -301,6 +301,10 @@ class GcnCudaLearner(Learner):
         out = torch.empty_like(self._hidden)
         self._forward(out, self._projected, project=False)
         return out
+
+    def logits_from(self, embedding: torch.Tensor) -> torch.Tensor:
+        """The output if the hidden layer were this one, [run, node, hidden] to [run, node, class]."""
+        return self.graph.norm.mm(torch.bmm(embedding, self.w1))
 
     def logits(self) -> torch.Tensor:
         """What is observed now (see `Gcn`), and the output, dropout off, once training has ended.

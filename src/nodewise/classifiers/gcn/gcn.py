@@ -117,7 +117,7 @@ class GcnLearner(Learner):
         labelled_count: labels that each run has; the same for all.
     """
 
-    capabilities = frozenset[Capability]({"long-seeds"})
+    capabilities = frozenset[Capability]({"long-seeds", "from-embedding"})
 
     def __init__(self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None) -> None:
         self.graph, self.runs, self.settings = graph, runs, settings or Gcn()
@@ -262,6 +262,10 @@ class GcnLearner(Learner):
     def embedding(self) -> torch.Tensor:
         """The hidden layer, dropout off: [run, node, hidden]."""
         return self.graph.norm.mm(self.graph.input_product(self.w0)).relu_()
+
+    def logits_from(self, embedding: torch.Tensor) -> torch.Tensor:
+        """The output if the hidden layer were this one, [run, node, hidden] to [run, node, class]."""
+        return self.graph.norm.mm(torch.bmm(embedding, self.w1))
 
     def logits(self) -> torch.Tensor:
         """What is observed now (see `Gcn`), and the output, dropout off, once training has ended.
