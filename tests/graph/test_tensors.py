@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -123,3 +125,24 @@ def test_edges_are_listed_in_both_directions_as_pytorch_geometric_has_them() -> 
 def test_features_as_a_dense_matrix_in_every_form(kind: Kind) -> None:
     tensors = GraphTensors(random_graph(kind))
     torch.testing.assert_close(tensors.x, tensors.input_rows(np.arange(tensors.num_nodes)))
+
+
+@dataclass(frozen=True)
+class Counted:
+    number: int
+
+    def identity(self) -> dict[str, int]:
+        return {"number": self.number}
+
+    def prepare(self, graph: GraphTensors, reporter: object = None) -> list[int]:
+        return [self.number]
+
+
+def test_what_was_asked_for_last_is_kept() -> None:
+    tensors = GraphTensors(random_graph())
+    first = [tensors.prepared_by(Counted(number)) for number in range(4)]
+    assert tensors.prepared_by(Counted(0)) is first[0]
+    tensors.prepared_by(Counted(4))  # the second was not asked for for longest
+    assert tensors.unlabelled.prepared_by(Counted(0)) is first[0]
+    assert tensors.prepared_by(Counted(3)) is first[3]
+    assert tensors.prepared_by(Counted(1)) is not first[1]

@@ -208,17 +208,17 @@ class GraphTensors:
         return twin
 
     def prepared_by(self, classifier: Preparing, reporter: Reporter | None = None) -> Any:
-        """What a classifier makes once of the graph, made when it is first asked for.
+        """What a classifier or a strategy makes once of the graph, made when it is first asked for.
 
-        Of several classifiers the last few are kept.
+        Of several the four that were asked for last are kept.
         """
         key = (type(classifier), repr(sorted(classifier.identity().items(), key=str)))
         kept = self._prepared
-        if key not in kept:
-            if len(kept) > 3:
-                kept.pop(next(iter(kept)))
-            kept[key] = classifier.prepare(self.unlabelled, reporter)
-        return kept[key]
+        made = kept.pop(key) if key in kept else classifier.prepare(self.unlabelled, reporter)
+        while len(kept) > 3:
+            kept.pop(next(iter(kept)))
+        kept[key] = made
+        return made
 
     @cached_property
     def fingerprint(self) -> str:
