@@ -9,7 +9,7 @@ from typing import cast
 
 import torch
 
-from nodewise.classifiers.views.construction import LEADING
+from nodewise.classifiers.views.construction import leading_columns
 from nodewise.classifiers.views.posterior import Posterior
 from nodewise.classifiers.views.views import Views, ViewsLearner
 from nodewise.contracts import Capability, Observation, SharesPosterior, Strategy, can
@@ -34,6 +34,15 @@ _EARLY, _CANDIDATES, _LOOKED_AT = 2, 8, 2048
 
 It is looked at on 2,048 evenly spaced nodes at least, on all where there are not twice as many: with 512 the choices
 were worse by half a point at one and two labels a class."""
+
+_FEW_CLASSES = 32
+"""Classes up to which the expected error is looked at: it costs candidates × classes × nodes."""
+
+GATE = 1.0
+"""Standard errors by which labels must be better predicted by each other than by the classes' shares alone.
+
+As long as they are not, from one label a class on, the next question is a random one. Where nothing can be learned, or
+nothing yet, nodes that stand out would misrepresent the classes' shares, which are then all there is to learn."""
 
 _GRAM_NODES = 2**17
 """Nodes that the sum over all nodes is taken from at least, where there are twice as many or more.
@@ -113,11 +122,12 @@ class Gain(Strategy):
     view's weight. The posterior is the classifier's own where that is `views`, else one that is kept beside it, so the
     queries do not depend on the classifier. While labels are few, two a class, the expected error decides among the
     eight best. The variance does not depend on the answers: in a batch each further node is chosen as if those before
-    it had been answered, so that the batch is diverse by itself. Equal scores are settled at random.
+    it had been answered, so that the batch is diverse by itself. Equal scores are settled at random. From one label a
+    class on a question is a random one as long as the labels do not show that anything can be learned (`GATE`).
     """
 
     name = "gain"
-    version = 1
+    version = 2
     recordable = True
     reads_budget = False
     stateless = True
@@ -125,7 +135,7 @@ class Gain(Strategy):
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """What a block of nodes needs."""
-        return 4 * min(graph.num_nodes * 3 * LEADING, _BLOCK)
+        return 4 * min(graph.num_nodes * 3 * leading_columns(graph.num_classes), _BLOCK)
 
     def begin(self, observation: Observation) -> None:
         """A posterior that is kept beside another classifier forgets the episode before."""
@@ -174,6 +184,25 @@ def _sight(observation: Observation) -> Sight:
 
 
 def _all_scores(sight: Sight) -> torch.Tensor:
+    """What is asked next has the largest: `gain`'s own scores, or random numbers in runs where these are not to be
+    trusted: [run, node].
+    """
+    scores, distrusted = _settled_scores(sight), _distrusted(sight)
+    return scores if distrusted is None else torch.where(distrusted[:, None], sight.noise, scores)
+
+
+def _distrusted(sight: Sight) -> torch.Tensor | None:
+    """In which runs the labels do not show that anything can be learned beside the classes' shares: bool [run].
+
+    None where that is not asked yet.
+    """
+    enough = sight.step >= sight.num_classes
+    if enough.device.type == "cpu" and not bool(enough):
+        return None
+    return enough & (sight.learner.solution().lead_over_shares < GATE)
+
+
+def _settled_scores(sight: Sight) -> torch.Tensor:
     """The scores with ties settled, and while labels are few the node of the least expected error in front: [run,
     node].
     """
@@ -183,6 +212,8 @@ def _all_scores(sight: Sight) -> torch.Tensor:
     covariances = learner.covariances()
     undecided = _undecided(learner.mean())
     scores = break_ties(_scores(learner, covariances, undecided), sight)
+    if sight.num_classes > _FEW_CLASSES:
+        return scores
     early = sight.step < _EARLY * sight.num_classes
     if scores.device.type == "cpu" and not bool(early):
         return scores
@@ -201,9 +232,12 @@ def _diverse(sight: Sight, count: int) -> torch.Tensor:
     for node in waiting.tolist():
         covariances = _with(covariances, learner.views.leading[:, [node] * len(pool)], ridges)
     chosen: list[torch.Tensor] = []
+    distrusted = _distrusted(sight)
     for _ in range(min(count, int(pool.sum(1).min()))):
         alone = not chosen and not len(waiting)
-        scores = _all_scores(sight) if alone else _scores(learner, covariances, undecided)
+        scores = _settled_scores(sight) if alone else _scores(learner, covariances, undecided)
+        if distrusted is not None:
+            scores = torch.where(distrusted[:, None], sight.noise, scores)
         chosen.append(scores.masked_fill(~pool, -torch.inf).argmax(1))
         pool.scatter_(1, chosen[-1][:, None], False)
         covariances = _with(covariances, learner.views.leading[:, chosen[-1]], ridges)

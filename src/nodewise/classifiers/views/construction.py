@@ -46,10 +46,13 @@ REDUCED = 256
 """Directions of the features that are kept before they are diffused."""
 
 WIDTH = 64
-"""Columns of a view of the features."""
+"""Columns of a view of the features, at least."""
 
-LEADING = 32
-"""Leading columns of a view that are enough to tell where a label is worth most."""
+LEADING, MOST_LEADING = 32, 256
+"""Leading columns of a view that are enough to tell where a label is worth most, of the view of the edges all of them.
+
+With more than 25 classes they are more, up to 256: so many classes cannot be told apart in fewer directions than classes.
+"""
 
 SAMPLED = 2**16
 """Nodes in a sample of a large graph."""
@@ -63,9 +66,6 @@ ROWS = 65536
 _PAIRS = 2**25
 """Products of columns that are kept at most."""
 
-SPECTRUM = 32
-"""Columns of the view of the edges alone."""
-
 _DENSE = 1500
 """Nodes up to which the edges' eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
 
@@ -74,7 +74,21 @@ _BLOCK, _COLUMNS, _CACHED = 4096, 32, 30_000
 it is half as many.
 """
 
-_NAMES = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers", "nothing")
+_NAMES = (
+    "spectrum",
+    "role",
+    "near",
+    "far",
+    "farther",
+    "farthest",
+    "walk",
+    "two hops",
+    "own",
+    "layers",
+    "kin",
+    "kin near",
+    "nothing",
+)
 """The views in the order in which they stand side by side."""
 
 _CENTRED_BEFORE = ("farther", "farthest")
@@ -94,10 +108,12 @@ class GraphViews:
     Attributes:
         names: of the views.
         columns: float32 [node, view, column], on the graph's device; narrower views are filled up with zeros.
+        leading_columns: how many of them tell where a label is worth most.
     """
 
     names: tuple[str, ...]
     columns: torch.Tensor
+    leading_columns: int = LEADING
 
     @property
     def flat(self) -> torch.Tensor:
@@ -106,12 +122,12 @@ class GraphViews:
 
     @cached_property
     def leading(self) -> torch.Tensor:
-        """The leading columns of every view, each view in one piece of memory: [view, node, at most 32]."""
-        return self.columns[:, :, :LEADING].transpose(0, 1).contiguous()
+        """The leading columns of every view, each view in one piece of memory: [view, node, leading column]."""
+        return self.columns[:, :, : self.leading_columns].transpose(0, 1).contiguous()
 
     @cached_property
     def across(self) -> torch.Tensor:
-        """The same turned: [view, at most 32, node]."""
+        """The same turned: [view, leading column, node]."""
         return self.leading.transpose(1, 2).contiguous()
 
     @cached_property
@@ -128,7 +144,7 @@ class GraphViews:
 
     def part(self, nodes: torch.Tensor) -> GraphViews:
         """The views of some nodes alone, int64 [node]."""
-        return GraphViews(self.names, self.columns[nodes])
+        return GraphViews(self.names, self.columns[nodes], self.leading_columns)
 
     @cached_property
     def sample(self) -> tuple[torch.Tensor, GraphViews]:
@@ -142,12 +158,27 @@ class GraphViews:
         nodes = torch.from_numpy(np.sort(np.random.default_rng(0).permutation(count)[:SAMPLED])).to(device)
         return nodes, self.part(nodes)
 
+    def wider(self, leading: int, make: Callable[[], GraphViews]) -> GraphViews:
+        """The views with so many leading columns: made when first asked for, and kept with these."""
+        if leading not in self._wider:
+            self._wider[leading] = make()
+        return self._wider[leading]
+
+    @cached_property
+    def _wider(self) -> dict[int, GraphViews]:
+        return {}
+
     def to(self, device: torch.device, dtype: torch.dtype) -> GraphViews:
         """The same on another device."""
-        return GraphViews(self.names, self.columns.to(device, dtype))
+        return GraphViews(self.names, self.columns.to(device, dtype), self.leading_columns)
 
 
-def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
+def leading_columns(classes: int) -> int:
+    """Leading columns for so many classes: a power of two that is a quarter above them, from 32 to 256."""
+    return min(MOST_LEADING, max(LEADING, 2 ** math.ceil(math.log2(max(1.0, 1.25 * classes)))))
+
+
+def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: int = LEADING) -> GraphViews:
     """The views of a graph, on the CPU.
 
     With P the symmetric propagation D^-1/2 (A + I) D^-1/2, W the random walk with loops and N the mean over neighbours:
@@ -166,7 +197,7 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
     total = (2 if adjacency.nnz else 0) + ((8 if adjacency.nnz else 1) if graph.has_features else 0) or 1
     found: dict[str, Array] = {}
     with _threads(graph.num_nodes):
-        for name, view in _all_views(graph, adjacency):
+        for name, view in _all_views(graph, adjacency, leading):
             found[name] = view.astype(np.float32, copy=False)
             report(Progress("views", len(found), total))
     names = tuple(name for name in _NAMES if name in found)
@@ -174,7 +205,7 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphVi
     for number, name in enumerate(names):
         block = found.pop(name)
         columns[:, number, : block.shape[1]] = block
-    return GraphViews(names, torch.from_numpy(columns))
+    return GraphViews(names, torch.from_numpy(columns), leading)
 
 
 @contextmanager
@@ -190,16 +221,23 @@ def _threads(nodes: int) -> Iterator[None]:
         yield
 
 
-def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
+KIN: dict[str, Any] = {"views": ("kin", "kin near"), "alpha": 0.05, "steps": 20, "width": 256}
+
+
+def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> Iterator[tuple[str, Array]]:
     """The views as they are made: what needs most memory first, when few are there yet."""
     if graph.has_features:
-        x = _features(graph)
-        yield "own", _narrow(_centred(x.copy()), WIDTH)
+        x, near, width = _features(graph), None, max(WIDTH, leading)
+        own = _narrow(_centred(x.copy()), width)
+        yield "own", own
         if adjacency.nnz:
-            yield from _feature_views(x, adjacency)
+            for name, view in _feature_views(x, adjacency, width):
+                near = view if name == "near" else near
+                yield name, view
+        yield from _kin_views(x, own, near, adjacency, width)
         del x
     if adjacency.nnz:
-        yield "spectrum", _spectrum(adjacency)
+        yield "spectrum", _spectrum(adjacency, leading)
         yield "role", _unit(_roles(adjacency))
     elif not graph.has_features:
         yield "nothing", np.ones((graph.num_nodes, 1))
@@ -217,7 +255,7 @@ def _features(graph: GraphTensors) -> Array:
     return np.ascontiguousarray(reduced(graph), np.float32)
 
 
-def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Array]]:
+def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int) -> Iterator[tuple[str, Array]]:
     (count, width), apart = x.shape, _apart(adjacency)
     mean = SparseProduct(sp.diags(1 / np.maximum(np.asarray(adjacency.sum(1)).ravel(), 1)) @ adjacency)
     layers = np.empty((count, 3 * width), np.float32)
@@ -225,21 +263,54 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix) -> Iterator[tuple[str, Ar
     layers[:, width : 2 * width] = one = mean(x)
     layers[:, 2 * width :] = two = mean(one)
     del mean, one
-    yield "two hops", _narrow(_centred(two), WIDTH)
+    yield "two hops", _narrow(_centred(two), columns)
     del two
     for first in range(0, 3 * width, width):
         _centred(layers[:, first : first + width])
-    yield "layers", _narrow(_centred(layers), WIDTH)
+    yield "layers", _narrow(_centred(layers), columns)
     del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
     size = np.asarray(loops.sum(1)).ravel()
-    yield from _diffused(SparseProduct(sp.diags(1 / size) @ loops), x, {"walk": (0.1, 10)}, apart)
+    yield from _diffused(SparseProduct(sp.diags(1 / size) @ loops), x, {"walk": (0.1, 10)}, apart, columns)
     scale = sp.diags(size**-0.5)
     symmetric = SparseProduct(scale @ loops @ scale)
     del loops
-    yield from _diffused(symmetric, x, {"near": (0.1, 10), "far": (0.05, 20)}, apart)
+    yield from _diffused(symmetric, x, {"near": (0.1, 10), "far": (0.05, 20)}, apart, columns)
     x -= x.mean(0, dtype=np.float64).astype(x.dtype)  # in place: nothing else is made of it
-    yield from _diffused(symmetric, x, {"farther": (0.02, 40), "farthest": (0.005, 100)}, apart)
+    yield from _diffused(symmetric, x, {"farther": (0.02, 40), "farthest": (0.005, 100)}, apart, columns)
+
+
+def _kin_views(
+    x: Array, own: Array, near: Array | None, adjacency: sp.csr_matrix, columns: int
+) -> Iterator[tuple[str, Array]]:
+    """Features diffused over the nearest nodes in the features, and over the given edges and the nearest in ``near``."""
+    from nodewise.classifiers.views.kin import joined_to_nearest
+
+    wanted = (KIN["alpha"], KIN["steps"])
+    x = x - x.mean(0, dtype=np.float64).astype(x.dtype)
+    if KIN["width"] < x.shape[1]:
+        x = _narrow(x, KIN["width"])
+    if "kin" in KIN["views"]:
+        yield "kin", _over(joined_to_nearest(own), x, wanted, columns)
+    if "kin given" in KIN["views"] and adjacency.nnz:
+        both = joined_to_nearest(own)
+        yield (
+            "kin near",
+            _over(both + adjacency.astype(np.float32) * np.float32(both.sum() / adjacency.sum()), x, wanted, columns),
+        )
+    if "kin near" in KIN["views"] and near is not None:
+        both = joined_to_nearest(near)
+        yield (
+            "kin near",
+            _over(both + adjacency.astype(np.float32) * np.float32(both.sum() / adjacency.sum()), x, wanted, columns),
+        )
+
+
+def _over(joined: sp.csr_matrix, x: Array, wanted: tuple[float, int], columns: int) -> Array:
+    loops = (joined + sp.eye(joined.shape[0], format="csr")).astype(np.float32)
+    scale = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
+    ((_, total),) = diffuse(SparseProduct(scale @ loops @ scale), x, {"kin": wanted})
+    return _narrow(_centred(_unit(total)), columns)
 
 
 def _apart(adjacency: sp.csr_matrix) -> Array:
@@ -252,7 +323,7 @@ def _apart(adjacency: sp.csr_matrix) -> Array:
 
 
 def _diffused(
-    matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], apart: Array
+    matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], apart: Array, columns: int
 ) -> Iterator[tuple[str, Array]]:
     """Features diffused with several α in K steps each, all from one series of powers.
 
@@ -265,7 +336,7 @@ def _diffused(
 
         sums = diffuse_large(matrix, x, wanted, apart, dict(diffuse(matrix.part(apart), x[apart], wanted)))
     for name, total in sums:
-        yield name, _narrow(_centred(_unit(total)) if name in _CENTRED_BEFORE else _centred(total), WIDTH)
+        yield name, _narrow(_centred(_unit(total)) if name in _CENTRED_BEFORE else _centred(total), columns)
 
 
 def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
@@ -405,9 +476,9 @@ def scipy_matrix(matrix: object) -> sp.csr_matrix:
     return sp.csr_matrix(arrays, shape=matrix.shape)  # type: ignore[attr-defined]
 
 
-def _spectrum(adjacency: sp.csr_matrix) -> Array:
+def _spectrum(adjacency: sp.csr_matrix, wanted: int) -> Array:
     """Eigenvectors of the largest positive eigenvalues of (D + d̄)^-1/2 A (D + d̄)^-1/2, times these, rows of unit
-    length: [node, at most 32].
+    length: [node, at most wanted].
     """
     degree = np.asarray(adjacency.sum(1)).ravel().astype(np.float64)
     root = (degree + degree.mean()) ** -0.5
@@ -415,12 +486,12 @@ def _spectrum(adjacency: sp.csr_matrix) -> Array:
     if len(degree) >= LARGE:
         from nodewise.classifiers.views.large import leading_eigenvectors
 
-        values, vectors = leading_eigenvectors(SparseProduct(matrix), len(degree), SPECTRUM)
+        values, vectors = leading_eigenvectors(SparseProduct(matrix), len(degree), wanted)
     elif len(degree) < _DENSE:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
-        values, vectors = eigsh(matrix, k=SPECTRUM, which="LA", v0=1 / root, tol=1e-4)
-    order = np.argsort(-values, kind="stable")[:SPECTRUM]
+        values, vectors = eigsh(matrix, k=wanted, which="LA", v0=1 / root, tol=1e-4)
+    order = np.argsort(-values, kind="stable")[:wanted]
     order = order[values[order] > 1e-6]
     return _unit(vectors[:, order] * values[order])
 

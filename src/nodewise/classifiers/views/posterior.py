@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import torch
 
-from nodewise.classifiers.views.construction import LEADING, GraphViews
+from nodewise.classifiers.views.construction import GraphViews
 from nodewise.ground.compute import cores, in_blocks
 
 __all__ = ["DUAL_LIMIT", "FIRST_RIDGE", "RIDGES", "Fit", "LeftOut", "Members", "Posterior", "loss_scale"]
@@ -105,7 +105,12 @@ class Fit:
 
         A rollout needs neither, so they are computed when they are asked for.
         """
-        return self.members().left_out()
+        return self.members().left_out
+
+    @cached_property
+    def lead_over_shares(self) -> torch.Tensor:
+        """By how many standard errors labels are better predicted by each other than by the shares alone: [run]."""
+        return self.members().lead_over_shares()
 
 
 @dataclass(frozen=True)
@@ -153,8 +158,12 @@ class Members:
         by_member = (stretched.sum(0)[..., None] * self.of_targets).sub_(self.of_ones * centre[..., None])
         return by_member.sum(1) * self.targets.sum(1, keepdim=True)
 
+    @cached_property
     def left_out(self) -> LeftOut:
-        """Each label's own loss is left out of the weights with which it is predicted."""
+        """Leave-one-out predictions and the temperature they ask for.
+
+        Each label's own loss is left out of the weights with which it is predicted.
+        """
         others = (
             (self.loss.sum(-1, keepdim=True) - self.loss) / (self.number - 1).clamp_min(1.0) * _sharpness(self.number)
         )
@@ -167,6 +176,22 @@ class Members:
         )  # [temperature, run]
         prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
         return LeftOut(predictions.transpose(1, 2), grid[(loss + prior[:, None]).argmin(0)])
+
+    def lead_over_shares(self) -> torch.Tensor:
+        """By how many standard errors labels are better predicted by each other than by the classes' shares: [run].
+
+        For each label the loss of the shares that all other labels have, less the loss of its leave-one-out
+        prediction; the mean of these differences, divided by its standard error.
+        """
+        left_out = self.left_out
+        there = self.targets.sum(1)  # [run, label]
+        total = self.targets.sum(-1, keepdim=True)
+        shares = (total - self.targets + 1) / (self.number - 1 + self.targets.shape[1])
+        chance = torch.log_softmax(left_out.temperature[:, None, None] * left_out.predictions, -1).transpose(1, 2)
+        better = ((chance - shares.log()) * self.targets).sum(1)  # [run, label]
+        mean = better.sum(1) / self.number
+        variance = ((better - mean[:, None]).square() * there).sum(1) / (self.number - 1).clamp_min(1.0)
+        return mean / (variance / self.number).sqrt().clamp_min(_NOTHING)
 
 
 def loss_scale(classes: int) -> float:
@@ -217,7 +242,11 @@ class Posterior:
     def _keep(self) -> None:
         """From now on Q and the covariances are kept label by label."""
         _, views, width = self.views.columns.shape
-        count, columns, members = int(self.count), min(LEADING, width), (views, len(RIDGES), self.runs)
+        count, columns, members = (
+            int(self.count),
+            min(self.views.leading_columns, width),
+            (views, len(RIDGES), self.runs),
+        )
         self._keeps, rows, ridges = True, self.rows[:, :, :count], self._ridges.view(1, -1, 1, 1, 1)
         self.covariance = self._zeros(*members, columns, columns)
         self._inverse = self._zeros(*members, self.room, self.room) if self.room <= DUAL_LIMIT else None
@@ -272,10 +301,9 @@ class Posterior:
             ]
         return chosen.to(self.views.columns.dtype)
 
-    @staticmethod
-    def _covariance_of(rows: torch.Tensor, ridges: torch.Tensor) -> torch.Tensor:
+    def _covariance_of(self, rows: torch.Tensor, ridges: torch.Tensor) -> torch.Tensor:
         """(I + Zᵀ Z / r)⁻¹, from the labelled rows [view, …, run, label, column]."""
-        leading = rows[..., :LEADING]
+        leading = rows[..., : self.views.leading_columns]
         precision = (leading.transpose(-1, -2) @ leading) / ridges
         precision.diagonal(dim1=-2, dim2=-1).add_(1.0)
         inverse: torch.Tensor = torch.linalg.inv(precision)
@@ -325,6 +353,11 @@ class Posterior:
         self.count.fill_(count)
         self._keeps = False
 
+    def labels(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The labelled nodes and their classes, int64 [run, label] each."""
+        count = int(self.count)
+        return self.nodes[:, :count].clone(), self.targets[:, :count].argmax(-1)
+
     def widen(self, classes: int) -> None:
         """Room for more classes; the labels stay."""
         more = max(1, classes) - self.classes
@@ -337,7 +370,7 @@ class Posterior:
         count = int(self.count)
         if count + more <= self.room:
             return
-        nodes, labels = self.nodes[:, :count].clone(), self.targets[:, :count].argmax(-1)
+        nodes, labels = self.labels()
         self.room = max(2 * self.room, count + more)
         self._allocate()
         if count:

@@ -13,7 +13,15 @@ from zipfile import BadZipFile
 import numpy as np
 import torch
 
-from nodewise.classifiers.views.construction import LARGE, LEADING, REDUCED, WIDTH, GraphViews, make_views
+from nodewise.classifiers.views.construction import (
+    LARGE,
+    LEADING,
+    REDUCED,
+    WIDTH,
+    GraphViews,
+    leading_columns,
+    make_views,
+)
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
 from nodewise.contracts import Capability, Classifier, Learner, Queried
 from nodewise.graph import Graph
@@ -26,7 +34,7 @@ from nodewise.ground.locks import one_maker
 
 __all__ = ["VIEWS_VERSION", "Needs", "Views", "ViewsLearner", "cached_views", "check_gpu", "tell_needs", "views_needs"]
 
-VIEWS_VERSION = 1
+VIEWS_VERSION = 2
 """Raised by hand when the views of a graph change, with the versions of `Views` and `Gain`: kept ones are made anew."""
 
 _LEAST_NODES = 2000
@@ -59,7 +67,7 @@ class Views(Classifier):
     """
 
     name = "views"
-    version = 1
+    version = 2
     trained = False
     capabilities = frozenset[Capability]({"grow-classes", "leave-one-out", "part", "foresee", "explain", "edges-alone"})
 
@@ -74,13 +82,11 @@ class Views(Classifier):
 
     def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
         """The views, from the user's cache where they were made before."""
-        views = cached_views(graph, reporter)
-        check_gpu(views, graph.device)
-        return views.to(graph.device, graph.dtype)
+        return _on(graph, cached_views(graph, reporter))
 
     def start(self, graph: GraphTensors, prepared: GraphViews, runs: int, classes: int, budget: int) -> ViewsLearner:
         """Runs without a label."""
-        return ViewsLearner(prepared, runs, classes, budget)
+        return ViewsLearner(graph, prepared, runs, classes, budget)
 
 
 class ViewsLearner(Learner):
@@ -92,10 +98,11 @@ class ViewsLearner(Learner):
 
     capabilities = frozenset[Capability]({"posterior"})
 
-    def __init__(self, views: GraphViews, runs: int, classes: int, budget: int) -> None:
-        self.views, self.runs, self._first = views, runs, classes
-        self._known = classes
-        self.posterior = _posterior(views, runs, classes, budget)
+    def __init__(self, graph: GraphTensors, views: GraphViews, runs: int, classes: int, budget: int) -> None:
+        self._graph, self.runs, self._first = graph, runs, classes
+        self._known, self._narrow, self._budget = classes, views, budget
+        self.views = self._views_for(classes)
+        self.posterior = _posterior(self.views, runs, classes, budget)
         self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
         self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
         self._fit: Fit | None = None
@@ -110,13 +117,34 @@ class ViewsLearner(Learner):
     def reset(self, seed: int) -> None:
         """Forget all labels, and all classes but those of the start. Nothing here is random."""
         self._known = self._first
+        self._widen_views()
         self.posterior.reset(self._known)
         self.forget()
+
+    def _views_for(self, classes: int) -> GraphViews:
+        """The views with the columns that so many classes need: those at hand, or wider ones."""
+        wanted = leading_columns(classes)
+        if wanted <= self._narrow.leading_columns:
+            return self._narrow
+        return self._narrow.wider(wanted, lambda: _on(self._graph, cached_views(self._graph, leading=wanted)))
+
+    def _widen_views(self) -> bool:
+        """Whether the classes there are need other views than those in use; then the labels begin anew."""
+        views = self._views_for(self._known)
+        if views is self.views:
+            return False
+        self.views = views
+        self.posterior = _posterior(views, self.runs, self._known, self._budget)
+        return True
 
     def add_classes(self, names: Sequence[str]) -> None:
         """More classes; their order does not matter to the others."""
         self._known += len(names)
-        self.posterior.widen(self._known)
+        nodes, labels = self.posterior.labels()
+        if self._widen_views():
+            self.add(nodes, labels)
+        else:
+            self.posterior.widen(self._known)
         self.forget()
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
@@ -239,7 +267,7 @@ class ViewsLearner(Learner):
         solution = self.solution()
         heaviest = int(solution.weights[0].argmax())
         covariance = self.covariances()[heaviest, 0]
-        across, own = sample.across[heaviest], self.views.columns[node, heaviest, :LEADING]
+        across, own = sample.across[heaviest], self.views.columns[node, heaviest, : self.views.leading_columns]
         moved = covariance @ across
         variance = (moved * across).sum(0)
         shares = (own @ moved).square() / (
@@ -252,8 +280,15 @@ class ViewsLearner(Learner):
         self._fit = self._mean = self._covariances = None
 
 
+def _on(graph: GraphTensors, views: GraphViews) -> GraphViews:
+    """The views where the graph is."""
+    check_gpu(views, graph.device)
+    return views.to(graph.device, graph.dtype)
+
+
 def _posterior(views: GraphViews, runs: int, classes: int, budget: int) -> Posterior:
-    if views.columns.device.type == "cuda" and views.columns.dtype == torch.float32 and budget <= DUAL_LIMIT:
+    few = budget <= DUAL_LIMIT and views.leading_columns == LEADING  # what the kernels hold in registers
+    if views.columns.device.type == "cuda" and views.columns.dtype == torch.float32 and few:
         from nodewise.classifiers.views.cuda import CudaPosterior
 
         return CudaPosterior(views, runs, classes, budget)
@@ -357,7 +392,7 @@ def _time(seconds: float) -> str:
     )
 
 
-def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
+def cached_views(graph: GraphTensors, reporter: Reporter | None = None, leading: int = LEADING) -> GraphViews:
     """The graph's views, on the CPU: read if they were made before, else made and kept.
 
     A cache that cannot be used costs time alone.
@@ -365,24 +400,25 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None) -> Graph
     Of several processes that need them at the same time one makes them.
     """
     if graph.num_nodes < _LEAST_NODES:
-        return make_views(graph, reporter)
+        return make_views(graph, reporter, leading)
     report = reporter or Silent()
-    path = user_cache() / "views" / f"{graph.fingerprint}-version-{VIEWS_VERSION}.npz"
-    views = _read(path, graph.num_nodes)
+    width = "" if leading == LEADING else f"-{leading}"
+    path = user_cache() / "views" / f"{graph.fingerprint}-version-{VIEWS_VERSION}{width}.npz"
+    views = _read(path, graph.num_nodes, leading)
     if views is not None:
         return views
     nodes, edges, features, stored = _sizes(graph)
     patience = _LEAST_PATIENCE + _PATIENCE * views_needs(nodes, edges, features, stored).seconds
     with one_maker(path.with_suffix(".lock"), f"views of {nodes:,} nodes and {edges:,} edges", report, patience):
-        views = _read(path, nodes)
+        views = _read(path, nodes, leading)
         if views is None:
             tell_needs(graph, report)
-            views = make_views(graph, report)
+            views = make_views(graph, report, leading)
             _write(path, views)
     return views
 
 
-def _read(path: Path, nodes: int) -> GraphViews | None:
+def _read(path: Path, nodes: int, leading: int) -> GraphViews | None:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:  # numpy leaves a damaged file open
             columns, names = file["columns"], file["names"]
@@ -394,7 +430,7 @@ def _read(path: Path, nodes: int) -> GraphViews | None:
         ):
             return None
         os.utime(path)
-        return GraphViews(tuple(map(str, names)), torch.from_numpy(columns))
+        return GraphViews(tuple(map(str, names)), torch.from_numpy(columns), leading)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return None
 
