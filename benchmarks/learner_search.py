@@ -34,6 +34,14 @@ from nodewise.strategies import gain
 
 HALVES = json.loads(Path(__file__).with_name("halves.json").read_text())
 COPIES = (20, 21, 22)
+AGAIN = {
+    "kin, kin near; 10, .02 × 40, 64 columns": {"width": 64, "alpha": 0.02, "steps": 40},
+    "kin, kin near; 10, .02 × 40, 128 columns": {"width": 128, "alpha": 0.02, "steps": 40},
+    "kin, kin near; 10, .02 × 40, near by 256": {"alpha": 0.02, "steps": 40, "by": True},
+    "kin, kin near; 10, .02 × 40, 64 columns, near by 256": {"width": 64, "alpha": 0.02, "steps": 40, "by": True},
+    "kin near; 10, .02 × 40, 64 columns": {"views": ("kin near",), "width": 64, "alpha": 0.02, "steps": 40},
+}
+"""Looked at after the first sweep, by the same rule: the best there was .02 × 40."""
 KIN = {
     "none": {"views": ()},
     "kin, kin near; 10, .05 × 20": {},
@@ -81,7 +89,7 @@ def generated() -> dict[str, list[Graph]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kin", "gate"])
+    parser.add_argument("what", choices=["kin", "again", "gate"])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--device", default="auto")
@@ -107,14 +115,20 @@ def main() -> None:
     for domain, name in graphs[number::parts]:
         whole = None if domain in ("nothing", "degree", "rarity") else load_graph(name)
         if whole is not None and (
-            whole.num_nodes > given.most_nodes or (given.what == "kin" and not whole.has_features)
+            whole.num_nodes > given.most_nodes or (given.what in ("kin", "again") and not whole.has_features)
         ):
             continue
         for copy_number, seed in enumerate(COPIES):
             graph = generated()[name][copy_number] if whole is None else copy_of(whole, seed)
             classes = 10 if name.startswith("reddit") and graph.num_nodes > 1000 else graph.num_classes
             budgets = [count * classes for count in (1, 2, 5, 10) if count * classes <= graph.num_nodes // 4]
-            variants = KIN if given.what == "kin" else {f"t {t}": {} for t in ("none", 0.5, 1.0, 1.5, 2.0)}
+            variants = (
+                KIN
+                if given.what == "kin"
+                else AGAIN
+                if given.what == "again"
+                else {f"t {t}": {} for t in ("none", 0.5, 1.0, 1.5, 2.0)}
+            )
             for variant, setting in variants.items():
                 if time.monotonic() > until:
                     return
@@ -124,12 +138,13 @@ def main() -> None:
                     "steps": 20,
                     "width": 256,
                     "nearest": 10,
-                    **(setting if given.what == "kin" else KIN[given.kin]),
+                    "by": False,
+                    **(setting if given.what in ("kin", "again") else KIN[given.kin]),
                 }
                 kin.NEAREST = setting.pop("nearest")
                 construction.KIN.update(setting)
-                gain.GATE = None if given.what == "kin" or variant == "t none" else float(variant[2:])
-                strategies = ["gain", "random"] if given.what == "kin" or variant == "t none" else ["gain"]
+                gain.GATE = None if given.what in ("kin", "again") or variant == "t none" else float(variant[2:])
+                strategies = ["gain", "random"] if given.what in ("kin", "again") or variant == "t none" else ["gain"]
                 wanted = [s for s in strategies if (name, seed, variant, s) not in done]
                 if not wanted:
                     continue

@@ -288,10 +288,11 @@ def _kin_views(
 
     wanted = (KIN["alpha"], KIN["steps"])
     x = x - x.mean(0, dtype=np.float64).astype(x.dtype)
+    by = _centred(x.copy())
     if KIN["width"] < x.shape[1]:
         x = _narrow(x, KIN["width"])
     if "kin" in KIN["views"]:
-        yield "kin", _over(joined_to_nearest(own), x, wanted, columns)
+        yield "kin", _over(joined_to_nearest(by if KIN.get("by") else own), x, wanted, columns)
     if "kin given" in KIN["views"] and adjacency.nnz:
         both = joined_to_nearest(own)
         yield (

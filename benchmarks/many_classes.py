@@ -1,0 +1,124 @@
+"""Many classes: `views` with gain and with random choice beside the GCN and the nearest labelled row, on generated rows.
+
+    python benchmarks/many_classes.py [--classes 2,10,24,50,100,200] [--runs 5] [--out benchmarks/results/many-classes.json]
+
+Rows: class centres from a normal distribution in so many columns, rows around them with so much noise, 20 a class (at
+least 2,000), joined to their 10 nearest. Texts: each class has 30 words of its own, a row is 20 words, a share of them
+its class's and the others common to all. Three labels a class. Accuracy on the nodes that were not asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from machine import describe_machine
+
+from nodewise.classifiers import make_classifier
+from nodewise.environment import Environment, Splits, rollout
+from nodewise.graph import Graph
+from nodewise.graph.knn.knn import knn_graph
+from nodewise.graph.tensors import GraphTensors
+from nodewise.strategies import make_strategy
+
+RESULTS = Path(__file__).parent / "results" / "many-classes.json"
+
+
+def rows(classes: int, columns: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    draws = np.random.default_rng(seed)
+    count = max(2000, 20 * classes)
+    y = np.arange(count) % classes
+    centres = draws.normal(size=(classes, columns)) / np.sqrt(columns)
+    return (centres[y] + noise * draws.normal(size=(count, columns)) / np.sqrt(columns)).astype(np.float32), y
+
+
+def texts(classes: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    draws = np.random.default_rng(seed)
+    count = max(2000, 20 * classes)
+    y = np.arange(count) % classes
+    common, own = 2000, 30
+    x = np.zeros((count, common + own * classes), np.float32)
+    for _ in range(20):
+        theirs = draws.random(count) < share
+        word = np.where(theirs, common + own * y + draws.integers(0, own, count), draws.integers(0, common, count))
+        x[np.arange(count), word] += 1
+    return x, y
+
+
+def accuracy(graph: Graph, strategy: str, classifier: str, runs: int, budget: int) -> tuple[float, float, float]:
+    tensors = GraphTensors(graph)
+    environment = Environment.of(tensors, make_classifier(classifier), runs, budget)
+    everything = torch.ones(runs, graph.num_nodes, dtype=torch.bool)
+    some = torch.arange(2).expand(runs, -1)
+    splits = Splits(some, some, everything)
+    begin = time.perf_counter()
+    rollout(environment, make_strategy(strategy), splits, 0)
+    seconds = time.perf_counter() - begin
+    right = environment.learner.logits().argmax(-1) == tensors.y
+    free = ~environment.labelled
+    each = torch.stack([right[run][free[run]].float().mean() for run in range(runs)]) * 100
+    nearest = []
+    z = torch.nn.functional.normalize(
+        torch.as_tensor(np.asarray(graph.x.todense() if hasattr(graph.x, "todense") else graph.x)), dim=1
+    )
+    for run in range(runs):
+        asked = torch.nonzero(environment.labelled[run])[:, 0]
+        told = tensors.y[asked][(z @ z[asked].T).argmax(1)]
+        nearest.append(float((told == tensors.y)[free[run]].float().mean()) * 100)
+    return (
+        float(each.mean()),
+        float(1.96 * each.std() / runs**0.5) if runs > 1 else 0.0,
+        float(np.mean(nearest)),
+        seconds,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--classes", default="2,10,24,50,100,200")
+    parser.add_argument("--kinds", default="16:0.3,64:0.5,16:0.6,texts:0.5,texts:0.3")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--per-class", type=int, default=3)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    table: list[dict[str, Any]] = []
+    for classes in map(int, given.classes.split(",")):
+        for kind in given.kinds.split(","):
+            first, second = kind.split(":")
+            x, y = texts(classes, float(second), 1) if first == "texts" else rows(classes, int(first), float(second), 1)
+            graph = knn_graph(x, k=10, y=y)
+            line: dict[str, Any] = {"classes": classes, "kind": kind, "nodes": graph.num_nodes}
+            for strategy, classifier in (("gain", "views"), ("random", "views"), ("random", "gcn")):
+                mean, interval, nearest, seconds = accuracy(
+                    graph, strategy, classifier, given.runs, given.per_class * classes
+                )
+                line[f"{strategy}, {classifier}"] = [round(mean, 1), round(interval, 1)]
+                line[f"seconds of {strategy}, {classifier}"] = round(seconds, 2)
+                if strategy == "random":
+                    line["random, nearest row"] = round(nearest, 1)
+                else:
+                    line["gain, nearest row"] = round(nearest, 1)
+            table.append(line)
+            print(line, flush=True)
+    if given.out:
+        given.out.write_text(
+            json.dumps(
+                {
+                    "schema": 1,
+                    "benchmark": "many-classes",
+                    "machine": describe_machine("cpu"),
+                    "runs": given.runs,
+                    "rows": table,
+                },
+                indent=1,
+            )
+        )
+
+
+if __name__ == "__main__":
+    main()
