@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from nodewise.classifiers import Views
-from nodewise.classifiers.views import construction, posterior
+from nodewise.classifiers.views import construction, posterior, reduction
 from nodewise.datasets import load_graph
 from nodewise.evaluation.results.plots import new_figure, save_figure
 from nodewise.evaluation.results.statistics import rank_strategies
@@ -333,7 +333,7 @@ def constants_table() -> str:
     strengths = ", ".join(f"{ridge:g}" for ridge in posterior.RIDGES)
     rows = (
         ("views of a graph with features", f"{len(views.names)}: {named}"),
-        ("directions of the features that are kept before they are diffused", f"{construction.REDUCED}"),
+        ("directions of the features that are kept before they are diffused", f"{reduction.REDUCED}"),
         ("columns of a view", f"{construction.WIDTH}"),
         ("strengths r of the prior", strengths),
         (

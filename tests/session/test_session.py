@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.classifiers.gcn.gcn import GcnLearner
+from nodewise.classifiers.gcn.learner import GcnLearner
 from nodewise.contracts import Capability, Observation, Strategy
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError
 from nodewise.session import Session

@@ -10,6 +10,7 @@ from nodewise.classifiers import make_classifier
 from nodewise.classifiers.views.construction import GraphViews
 from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.environment import Environment, choose, draw_splits, rollout
+from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import gain as module
 from nodewise.strategies import make_strategy
@@ -198,3 +199,58 @@ def test_the_least_error_is_that_of_trying_every_answer(
                 errors[candidate] += chance * float((1 - after.amax(1))[:: max(1, 150 // looked_at)].mean())
         assert errors[int(chosen[run])] <= min(errors.values()) + 1e-5
         assert max(errors.values()) > min(errors.values()) + 1e-3 or not labels
+
+
+def _played(graph: Graph, runs: int, budget: int) -> Environment:
+    tensors = GraphTensors(graph)
+    environment = Environment.of(tensors, make_classifier("views"), runs, budget)
+    rollout(environment, make_strategy("gain"), draw_splits(tensors, runs, 0), 0)
+    return environment
+
+
+def _of_nothing(seed: int) -> Graph:
+    """A graph whose classes hang on nothing that it holds."""
+    draws = np.random.default_rng(seed)
+    return Graph.build(
+        draws.integers(0, 400, (2, 1200)), 400, x=draws.normal(size=(400, 8)), y=draws.choice(3, 400, p=[0.6, 0.3, 0.1])
+    )
+
+
+def test_the_lead_over_the_shares_is_the_mean_difference_over_its_standard_error() -> None:
+    environment = _played(block_graph(), 2, 9)
+    members = environment.learner.solution().members()  # type: ignore[attr-defined]
+    left_out, labels = members.left_out, environment.learner.posterior.labels()[1]  # type: ignore[attr-defined]
+    for run in range(2):
+        differences = []
+        for label, own in enumerate(labels[run].tolist()):
+            others = labels[run][torch.arange(9) != label]
+            share = (int((others == own).sum()) + 1) / (8 + environment.learner.num_classes)
+            chances = torch.softmax(left_out.temperature[run] * left_out.predictions[run, label], -1)
+            differences.append(float(chances[own].log()) - np.log(share))
+        expected = np.mean(differences) / (np.std(differences, ddof=1) / 3)
+        assert float(members.lead_over_shares()[run]) == pytest.approx(expected, rel=1e-3)
+
+
+def test_where_nothing_can_be_learned_questions_become_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the gate runs that differ in their draws alone ask nearly the same nodes; with it they do not."""
+
+    def shared(graph: Graph) -> float:
+        tensors = GraphTensors(graph)
+        environment = Environment.of(tensors, make_classifier("views"), 6, 24)
+        splits = draw_splits(tensors, 1, 0).rows([0] * 6)
+        rollout(environment, make_strategy("gain"), splits, 0)
+        late = [set(row[3:].tolist()) for row in environment.queries]
+        return float(np.mean([len(late[0] & other) / len(late[0]) for other in late[1:]]))
+
+    with_gate = shared(_of_nothing(0))
+    learnable = shared(block_graph())
+    monkeypatch.setattr(module, "GATE", -np.inf)
+    assert with_gate < 0.5 * shared(_of_nothing(0))
+    assert learnable == pytest.approx(shared(block_graph()), abs=0.35)
+
+
+def test_a_batch_is_random_where_nothing_can_be_learned_and_holds_no_node_twice() -> None:
+    environment = _played(_of_nothing(1), 3, 12)
+    assert (environment.learner.solution().lead_over_shares < module.GATE).any()  # type: ignore[attr-defined]
+    batch = make_strategy("gain").batch(environment.observe(), 5)
+    assert batch is not None and all(len(set(row.tolist())) == 5 for row in batch)

@@ -9,7 +9,7 @@ import torch
 from scipy import stats
 
 from nodewise.classifiers import Gcn
-from nodewise.classifiers.gcn.gcn import GcnLearner
+from nodewise.classifiers.gcn.learner import GcnLearner
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from tests.classifiers.by_autograd import bound

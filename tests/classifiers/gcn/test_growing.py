@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nodewise.classifiers import Gcn
-from nodewise.classifiers.gcn.gcn import GcnLearner
+from nodewise.classifiers.gcn.learner import GcnLearner
 from nodewise.graph.tensors import GraphTensors
 from tests.small_graphs import KINDS, Kind, random_graph
 

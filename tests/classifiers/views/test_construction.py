@@ -10,13 +10,14 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.classifiers.views import construction
+from nodewise.classifiers.views import products as dense_products
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph, synthetic_graph
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from tests.small_graphs import block_graph, random_graph, relabelled
 
-ALL = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "own", "layers")
+ALL = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "layers", "kin near", "own", "kin")
 
 
 def graph(features: int = 20) -> Graph:
@@ -73,7 +74,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         np.testing.assert_array_equal(make_views(tensors).columns.numpy(), alone.columns.numpy())
     finally:
         torch.set_num_threads(before)
-    monkeypatch.setattr(construction, "ROWS", 7)
+    monkeypatch.setattr(dense_products, "ROWS", 7)
     np.testing.assert_allclose(
         kernel(make_views(tensors).columns.flatten(1).numpy()), kernel(alone.columns.flatten(1).numpy()), atol=1e-4
     )
@@ -86,12 +87,12 @@ def test_which_views_there_are_and_that_the_graph_stays_as_it_is() -> None:
     events: list[object] = []
     views = make_views(tensors, events.append)
     assert views.names == ALL
-    assert [event.done for event in events] == list(range(1, 11)) and {event.total for event in events} == {10}  # type: ignore[attr-defined]
+    assert [event.done for event in events] == list(range(1, 13)) and {event.total for event in events} == {12}  # type: ignore[attr-defined]
     np.testing.assert_array_equal(one.x, before)
     np.testing.assert_array_equal(tensors.dense_x.numpy(), before)  # type: ignore[union-attr]
     assert make_views(GraphTensors(load_graph("karate"))).names == ("spectrum", "role")
     lonely = Graph.build(np.zeros((2, 0), dtype=np.int64), 5, x=np.eye(5, dtype=np.float32))
-    assert make_views(GraphTensors(lonely)).names == ("own",)
+    assert make_views(GraphTensors(lonely)).names == ("own", "kin")
     assert make_views(GraphTensors(Graph.build(np.zeros((2, 0), dtype=np.int64), 5))).names == ("nothing",)
 
 
@@ -107,7 +108,7 @@ def products(views: GraphViews) -> torch.Tensor:
 
 def test_there_is_a_view_for_each_way_to_look() -> None:
     views = views_of(random_graph())
-    assert views.names == ALL and views.columns.shape == (40, 10, 64) and views.leading.shape == (10, 40, 32)
+    assert views.names == ALL and views.columns.shape == (40, 12, 64) and views.leading.shape == (12, 40, 32)
     assert torch.isfinite(views.columns).all() and views.columns.norm(dim=2).max() < 1 + 1e-5
     assert torch.allclose(views.columns[:, ALL.index("near")].norm(dim=1), torch.ones(40), atol=1e-5)
 
@@ -140,9 +141,9 @@ def test_node_order_does_not_matter(graph: Graph) -> None:
 def test_lanczos_way_to_the_spectrum_is_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = synthetic_graph(nodes=300, classes=3, mean_degree=6, homophily=0.8, features=8, seed=2)
     adjacency = graph.adjacency()
-    exact = construction._spectrum(adjacency)
+    exact = construction._spectrum(adjacency, 32)
     monkeypatch.setattr(construction, "_DENSE", 10)
-    lanczos = construction._spectrum(adjacency)
+    lanczos = construction._spectrum(adjacency, 32)
     np.testing.assert_allclose(exact @ exact.T, lanczos @ lanczos.T, atol=2e-2)
 
 
@@ -156,7 +157,7 @@ def test_without_features_the_edges_speak_and_without_edges_the_features() -> No
     assert views_of(Graph.build(edges, 40, y=np.arange(40) % 2)).names == ("spectrum", "role")
     features = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
     nothing = np.zeros((2, 0), np.int64)
-    assert views_of(Graph.build(nothing, 40, x=features, y=np.arange(40) % 2)).names == ("own",)
+    assert views_of(Graph.build(nothing, 40, x=features, y=np.arange(40) % 2)).names == ("own", "kin")
     neither = views_of(Graph.build(nothing, 40, y=np.arange(40) % 2))
     assert neither.names == ("nothing",) and torch.equal(neither.columns, torch.ones(40, 1, 1))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from nodewise.classifiers.views import construction
+from nodewise.classifiers.views import construction, products
 from nodewise.classifiers.views.construction import make_views
 from nodewise.classifiers.views.large import diffuse_large, leading_eigenvectors
 from nodewise.datasets import synthetic_graph
@@ -69,7 +69,7 @@ def test_pieces_apart_neither_fade_nor_keep_the_others_from_fading(monkeypatch: 
     ordinary = make_views(whole)
     widths = []
     monkeypatch.setattr(construction, "LARGE", 1000)
-    monkeypatch.setattr(construction.SparseProduct, "__call__", _counted(construction.SparseProduct.__call__, widths))
+    monkeypatch.setattr(products.SparseProduct, "__call__", _counted(products.SparseProduct.__call__, widths))
     views = make_views(whole)
     assert min(widths[-60:]) < 40  # of the spectrum's 40 columns and the last steps of the diffusion
     number = views.names.index("farthest")
@@ -106,8 +106,8 @@ def test_the_spectrum_of_a_large_graph_tells_its_blocks(monkeypatch: pytest.Monk
     one = graph()
     tensors = GraphTensors(one)
     monkeypatch.setattr(construction, "LARGE", 1000)
-    approximate = construction._spectrum(one.adjacency())[:, :4].astype(np.float64)
+    approximate = construction._spectrum(one.adjacency(), 32)[:, :4].astype(np.float64)
     monkeypatch.setattr(construction, "LARGE", 10**9)
-    exact = construction._spectrum(one.adjacency())[:, :4].astype(np.float64)
+    exact = construction._spectrum(one.adjacency(), 32)[:, :4].astype(np.float64)
     angles = np.linalg.svd(np.linalg.qr(approximate)[0].T @ np.linalg.qr(exact)[0])[1]
     assert tensors.num_nodes == len(exact) and angles.min() > 0.99

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from nodewise.classifiers.views import construction, views
+from nodewise.classifiers.views.construction import leading_columns
 from nodewise.classifiers.views.views import Views, ViewsLearner, cached_views, tell_needs, views_needs
 from nodewise.datasets import synthetic_graph
 from nodewise.evaluation import evaluate
@@ -288,3 +289,37 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(folder: Path) ->
     folder.write_text("a file where the folder should be")
     assert torch.isfinite(cached_views(tensors()).columns).all()
     assert folder.read_text() == "a file where the folder should be"
+
+
+def test_a_class_without_a_label_is_predicted_for_nobody() -> None:
+    tensors = GraphTensors(synthetic_graph(nodes=300, classes=3, seed=1))
+    learner = Views().start(tensors, Views().prepare(tensors), 1, 5, 10)
+    learner.reset(0)
+    assert torch.allclose(torch.softmax(learner.logits(), -1), torch.full((1, 300, 5), 0.2))  # nothing is known
+    learner.add(torch.tensor([[3]]), torch.tensor([[1]]))
+    assert (learner.logits().argmax(-1) == 1).all()
+    learner.add(torch.tensor([[4]]), torch.tensor([[3]]))
+    chances = torch.softmax(learner.logits(), -1)
+    assert (chances[..., [0, 2, 4]] == 0).all() and torch.isfinite(learner.logits()).all()
+
+
+def test_columns_grow_with_the_classes_also_on_the_way() -> None:
+    graph = synthetic_graph(nodes=400, classes=4, seed=1)
+    tensors = GraphTensors(graph)
+    assert [leading_columns(classes) for classes in (1, 25, 26, 51, 100, 1000)] == [32, 32, 64, 64, 128, 256]
+    prepared = Views().prepare(tensors)
+    at_once = Views().start(tensors, prepared, 1, 60, 200)
+    assert at_once.views.leading_columns == 128 and at_once.views.names == prepared.names
+    one_by_one = Views().start(tensors, prepared, 1, 4, 200)
+    nodes, labels = torch.arange(120)[None], (torch.arange(120) % 60)[None]
+    for each in (at_once, one_by_one):
+        each.reset(0)
+    one_by_one.add(nodes[:, :4], labels[:, :4])
+    one_by_one.add_classes([str(number) for number in range(4, 60)])
+    at_once.add(nodes[:, :4], labels[:, :4])
+    for each in (at_once, one_by_one):
+        each.add(nodes[:, 4:], labels[:, 4:])
+    assert one_by_one.views is at_once.views
+    torch.testing.assert_close(one_by_one.logits(), at_once.logits())
+    one_by_one.reset(0)
+    assert one_by_one.views is prepared and one_by_one.num_classes == 4

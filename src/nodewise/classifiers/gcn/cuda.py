@@ -13,7 +13,8 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.classifiers.gcn import gcn_kernels as kernels
-from nodewise.classifiers.gcn.gcn import Gcn, labelled_loss, train_to_the_end
+from nodewise.classifiers.gcn.learner import labelled_loss, train_to_the_end
+from nodewise.classifiers.gcn.settings import GcnSettings
 from nodewise.contracts import Capability, Learner
 from nodewise.graph.sparse_kernels import uniform
 from nodewise.graph.tensors import GraphTensors
@@ -40,9 +41,14 @@ class GcnCudaLearner(Learner):
     capabilities = frozenset[Capability]({"long-seeds", "from-embedding"})
 
     def __init__(
-        self, graph: GraphTensors, runs: int, settings: Gcn | None = None, classes: int | None = None, budget: int = 64
+        self,
+        graph: GraphTensors,
+        runs: int,
+        settings: GcnSettings | None = None,
+        classes: int | None = None,
+        budget: int = 64,
     ) -> None:
-        self.graph, self.runs, self.settings = graph, runs, settings or Gcn()
+        self.graph, self.runs, self.settings = graph, runs, settings or GcnSettings()
         self.num_classes = max(1, graph.num_classes if classes is None else classes)
         device, nodes, hidden, classes = graph.device, graph.num_nodes, self.settings.hidden, self.num_classes
         first, second = runs * graph.num_features * hidden, runs * hidden * classes

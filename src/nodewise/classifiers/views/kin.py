@@ -1,4 +1,4 @@
-"""Kin: the nodes that are nearest in a view, joined to each other, so that features reach them as they reach neighbours.
+"""Kin: the nodes that are nearest in a view, joined to each other, so that features reach them as neighbours.
 
 Few nodes are compared with all others, exactly. Of more nodes those are compared that fall into the same leaf of one of
 several trees, each of which divides the nodes in halves by directions drawn from a fixed seed; then each node's nearest
@@ -8,6 +8,7 @@ faiss), and none promises the same result on every machine.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ _ROWS = 4096
 """Nodes whose nearest are asked for theirs at once."""
 
 Array = npt.NDArray[Any]
+_Best = tuple[torch.Tensor, torch.Tensor]  # scores and nodes of the nearest so far, [node, k] each
 
 
 def joined_to_nearest(view: Array) -> sp.csr_matrix:
@@ -56,9 +58,9 @@ def approximate_neighbours(view: Array, k: int) -> tuple[Array, Array]:
     draws = np.random.default_rng(0)
     for _ in range(_TREES):
         leaves = _leaves(z, draws)  # [leaf, node]
-        in_blocks(len(leaves), 64, lambda first, end, leaves=leaves: _compare(z, leaves[first:end], best))
+        in_blocks(len(leaves), 64, partial(_compare, z, leaves, best))
     before = best[1].clone()
-    in_blocks(count, _ROWS, lambda first, end: _ask_nearest(z, before, best, first, end))
+    in_blocks(count, _ROWS, partial(_ask_nearest, z, before, best))
     scores, nearest = best
     row = torch.arange(count)[:, None].expand(-1, k)
     useful = scores > 0  # under the cosine only what has something in common is near
@@ -73,11 +75,7 @@ def _leaves(z: torch.Tensor, draws: np.random.Generator) -> torch.Tensor:
     for level in range(levels):
         directions = torch.from_numpy(draws.standard_normal((2**level, z.shape[1]), dtype=np.float32))
         along = torch.empty(count)
-        in_blocks(
-            count,
-            65536,
-            lambda a, b, leaf=leaf, d=directions, out=along: out[a:b].copy_((z[a:b] * d[leaf[a:b]]).sum(1)),
-        )
+        in_blocks(count, 65536, partial(_project, z, directions, leaf, along))
         order = torch.from_numpy(np.lexsort((along.numpy(), leaf.numpy())))
         sizes = torch.bincount(leaf, minlength=2**level)
         within = torch.arange(count) - torch.repeat_interleave(sizes.cumsum(0) - sizes, sizes)
@@ -91,8 +89,16 @@ def _leaves(z: torch.Tensor, draws: np.random.Generator) -> torch.Tensor:
     return order[(starts[:, None] + torch.arange(width)).minimum((starts + sizes - 1)[:, None])]
 
 
-def _compare(z: torch.Tensor, leaves: torch.Tensor, best: tuple[torch.Tensor, torch.Tensor]) -> None:
+def _project(
+    z: torch.Tensor, directions: torch.Tensor, leaf: torch.Tensor, along: torch.Tensor, first: int, end: int
+) -> None:
+    """How far some nodes lie along their leaf's direction."""
+    along[first:end] = (z[first:end] * directions[leaf[first:end]]).sum(1)
+
+
+def _compare(z: torch.Tensor, every: torch.Tensor, best: _Best, first: int, end: int) -> None:
     """Better neighbours for the nodes of some leaves, from their own leaf."""
+    leaves = every[first:end]
     rows = z[leaves]  # [leaf, node, column]
     scores = rows @ rows.mT
     scores[leaves[:, :, None] == leaves[:, None, :]] = -torch.inf
@@ -102,9 +108,7 @@ def _compare(z: torch.Tensor, leaves: torch.Tensor, best: tuple[torch.Tensor, to
     _merge(best, leaves.flatten(), top.values.flatten(0, 1), others.flatten(0, 1))
 
 
-def _ask_nearest(
-    z: torch.Tensor, nearest: torch.Tensor, best: tuple[torch.Tensor, torch.Tensor], first: int, end: int
-) -> None:
+def _ask_nearest(z: torch.Tensor, nearest: torch.Tensor, best: _Best, first: int, end: int) -> None:
     """Better neighbours for some nodes, from their nearest ones' nearest."""
     nodes = torch.arange(first, end)
     others = nearest[nearest[first:end]].flatten(1)  # [node, k × k]
@@ -113,9 +117,7 @@ def _ask_nearest(
     _merge(best, nodes, scores, others)
 
 
-def _merge(
-    best: tuple[torch.Tensor, torch.Tensor], nodes: torch.Tensor, scores: torch.Tensor, others: torch.Tensor
-) -> None:
+def _merge(best: _Best, nodes: torch.Tensor, scores: torch.Tensor, others: torch.Tensor) -> None:
     """Keep each node's k best, each neighbour once."""
     k = best[0].shape[1]
     both, which = torch.cat([best[0][nodes], scores], 1), torch.cat([best[1][nodes], others], 1)

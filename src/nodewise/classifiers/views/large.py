@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.csgraph import connected_components
 
-from nodewise.classifiers.views.construction import ROWS, Product, gram_matrix, product, row_blocks
+from nodewise.classifiers.views.products import ROWS, Product, gram_matrix, product, row_blocks
 
 __all__ = ["diffuse_large", "leading_eigenvectors", "small_pieces"]
 

@@ -358,6 +358,10 @@ class Posterior:
         count = int(self.count)
         return self.nodes[:, :count].clone(), self.targets[:, :count].argmax(-1)
 
+    def known_classes(self) -> torch.Tensor:
+        """Which classes have a label: bool [run, class]."""
+        return self.targets[:, : self._filled()].any(1)
+
     def widen(self, classes: int) -> None:
         """Room for more classes; the labels stay."""
         more = max(1, classes) - self.classes

@@ -17,8 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.views.construction import (
-    REDUCED,
+from nodewise.classifiers.views.products import (
     ROWS,
     SparseProduct,
     gram_matrix,
@@ -29,7 +28,10 @@ from nodewise.classifiers.views.construction import (
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import in_blocks, one_thread
 
-__all__ = ["block_lanczos", "reduced"]
+__all__ = ["REDUCED", "block_lanczos", "reduced"]
+
+REDUCED = 256
+"""Directions of the features that are kept before they are diffused."""
 
 _GRAM = 1500
 """Rows or columns up to which all eigenvectors of a Gram matrix are computed."""

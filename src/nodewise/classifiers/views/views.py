@@ -14,15 +14,16 @@ import numpy as np
 import torch
 
 from nodewise.classifiers.views.construction import (
-    LARGE,
     LEADING,
-    REDUCED,
     WIDTH,
     GraphViews,
     leading_columns,
     make_views,
+    view_names,
 )
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
+from nodewise.classifiers.views.products import LARGE
+from nodewise.classifiers.views.reduction import REDUCED
 from nodewise.contracts import Capability, Classifier, Learner, Queried
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -42,6 +43,9 @@ _LEAST_NODES = 2000
 
 _MOST_BYTES = 4 * 2**30
 """What the cache may take; the files that were not used for longest go first."""
+
+_NEVER = -1e4
+"""The logit of a class that is not predicted: a probability of 0."""
 
 _WORTH_TELLING = 10.0
 """Seconds from which it is told how long it will take."""
@@ -73,8 +77,11 @@ class Views(Classifier):
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """The inverse for each member, the labelled rows, and predictions of all nodes."""
-        members = 10 * len(RIDGES) * (min(budget, DUAL_LIMIT) ** 2 + 4 * budget * max(1, graph.num_classes))
-        return 8 * members + 8 * budget * 640 + 4 * graph.num_nodes * (4 * max(1, graph.num_classes) + 160)
+        classes, views = max(1, graph.num_classes), len(view_names(graph.has_features, True))
+        leading = leading_columns(classes)
+        members = views * len(RIDGES) * (min(budget, DUAL_LIMIT) ** 2 + 4 * budget * classes + leading**2)
+        rows = budget * views * max(WIDTH, leading)
+        return 8 * (members + rows) + 4 * graph.num_nodes * (4 * classes + 5 * leading)
 
     def foresee(self, graph: Graph, reporter: Reporter) -> None:
         """Say what `prepare` will take, and refuse a graph for which the memory is not there."""
@@ -219,10 +226,15 @@ class ViewsLearner(Learner):
         return twin
 
     def logits(self) -> torch.Tensor:
-        """The mean times the temperature that the leave-one-out predictions ask for: [run, node, class]."""
+        """The mean times the temperature that the leave-one-out predictions ask for: [run, node, class].
+
+        A class without a label is predicted for nobody, once another has one.
+        """
         fit = self.solution()
         mean = self.mean() if self._keeps else self.posterior.mean(fit)
-        return mean * fit.left_out.temperature[:, None, None].to(self.views.columns.dtype)
+        logits = mean * fit.left_out.temperature[:, None, None].to(self.views.columns.dtype)
+        known = self.posterior.known_classes()
+        return logits.masked_fill((~known & known.any(-1, keepdim=True))[:, None], _NEVER)
 
     def embedding(self) -> torch.Tensor:
         """The view ``near``, else the first one: [run, node, column]."""
@@ -318,10 +330,10 @@ def views_needs(nodes: int, edges: int, features: int, stored: int = 0) -> Needs
     entries, width = 2 * edges, min(features, REDUCED)
     products = 132 if nodes < LARGE else 65  # of a large graph most have few columns
     seconds = _PRODUCT * entries * max(width, 40) * products + _ROW * nodes * max(width, 40) + _ENTRY * stored
-    # ten views, once each and once together; or the rows, a power, the next one and four sums, beside the views that
+    # all views, once each and once together; or the rows, a power, the next one and four sums, beside the views that
     # are there already
-    columns = 10 if features else 2
-    rows = max(2 * 4 * columns * WIDTH, 4 * (7 * width + 4 * WIDTH)) + (8 * width if stored else 0)
+    views = len(view_names(features > 0, True))
+    rows = max(2 * 4 * views * WIDTH, 4 * (7 * width + 4 * WIDTH)) + (8 * width if stored else 0)
     return Needs(seconds / cores() ** 0.85, nodes * rows + 24 * entries + 12 * stored)
 
 

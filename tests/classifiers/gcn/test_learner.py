@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from nodewise.classifiers import Gcn
-from nodewise.classifiers.gcn.gcn import Field, GcnLearner
+from nodewise.classifiers.gcn.learner import Field, GcnLearner
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
@@ -357,7 +357,7 @@ def test_the_observed_training_pass_is_made_block_by_block(monkeypatch: pytest.M
         sizes.append(shape)
         return plain_keep(noise, shape)
 
-    monkeypatch.setattr("nodewise.classifiers.gcn.gcn._DROPPED_AT_ONCE", 3 * 7 * graph.num_features)
+    monkeypatch.setattr("nodewise.classifiers.gcn.learner._DROPPED_AT_ONCE", 3 * 7 * graph.num_features)
     learner._keep = watched  # type: ignore[method-assign]
     torch.testing.assert_close(learner.logits(), learner.output())
     blocks = [shape for shape in sizes if shape[-1] == graph.num_features]

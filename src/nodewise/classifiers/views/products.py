@@ -1,0 +1,172 @@
+"""Products that views are made of: sparse ones in blocks on all cores, dense ones, and features diffused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+
+from nodewise.graph.tensors import csr_product, csr_tensor
+from nodewise.ground.compute import in_blocks
+
+__all__ = [
+    "LARGE",
+    "ROWS",
+    "Array",
+    "Product",
+    "SparseProduct",
+    "diffuse",
+    "gram_matrix",
+    "product",
+    "row_blocks",
+    "scipy_matrix",
+    "symmetric_propagation",
+    "unit",
+    "unit_or_zero",
+]
+
+LARGE = 100_000
+"""Nodes from which a graph is large."""
+
+ROWS = 65536
+"""Rows that are worked on at once where a whole copy would take too much memory."""
+
+_BLOCK, _COLUMNS, _CACHED = 4096, 32, 30_000
+"""Rows of a sparse product that one core does at a time, columns that one core diffuses at a time, and nodes from which
+it is half as many.
+"""
+
+Array = npt.NDArray[Any]
+Product = Callable[[Array], Array]
+
+
+class SparseProduct:
+    """The product of a sparse matrix, float32, and dense columns, its rows in blocks on all cores.
+
+    The same numbers, however many there are.
+    """
+
+    def __init__(self, matrix: sp.csr_matrix) -> None:
+        matrix = matrix.tocsr().astype(np.float32, copy=False)
+        matrix.sort_indices()
+        self._rows, self._blocks = matrix, {}
+        for first in range(0, matrix.shape[0], _BLOCK):
+            starts = matrix.indptr[first : first + _BLOCK + 1]
+            within = slice(starts[0], starts[-1])
+            rows, columns, values = (
+                torch.from_numpy(array) for array in (starts - starts[0], matrix.indices[within], matrix.data[within])
+            )
+            self._blocks[first] = csr_tensor(rows, columns, values, (len(starts) - 1, matrix.shape[1]))
+
+    def __call__(self, z: Array) -> Array:
+        out = np.empty((self._rows.shape[0], z.shape[1]), np.float32)
+        in_blocks(len(out), _BLOCK, lambda first, end: self._fill(first, z, out))
+        return out
+
+    def blocks(self, z: Array, out: Array) -> Iterator[tuple[slice, Array]]:
+        """The same on the thread that asks for it, into memory that is there: which rows are done, and these."""
+        for first in self._blocks:
+            self._fill(first, z, out)
+            rows = slice(first, first + _BLOCK)
+            yield rows, out[rows]
+
+    def _fill(self, first: int, z: Array, out: Array) -> None:
+        with torch.no_grad():
+            csr_product(self._blocks[first], torch.from_numpy(z), torch.from_numpy(out[first : first + _BLOCK]))
+
+    def part(self, nodes: Array) -> SparseProduct:
+        """The same among some nodes alone."""
+        return SparseProduct(self._rows[nodes][:, nodes])
+
+
+def symmetric_propagation(adjacency: sp.csr_matrix) -> SparseProduct:
+    """P = D^-1/2 (A + I) D^-1/2, D the degrees of A + I."""
+    loops = (adjacency + sp.eye(adjacency.shape[0], format="csr")).astype(np.float32)
+    scale = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
+    return SparseProduct(scale @ loops @ scale)
+
+
+def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:
+    """Σ_k c_k P^k x for several series of coefficients.
+
+    For α and K the sum is (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
+
+    Columns are diffused in blocks, each on one core from the first step to the last: so few of them stay in the
+    processor's caches, and a product takes a quarter of the time.
+    """
+    totals = {name: np.empty_like(x) for name in wanted}
+
+    def fill(first: int, end: int) -> None:
+        power = x[:, first:end].copy()
+        after, sums = np.empty_like(power), {name: alpha * power for name, (alpha, _) in wanted.items()}
+        part = np.empty_like(power[:_BLOCK])
+        for step in range(1, max(steps for _, steps in wanted.values()) + 1):
+            shares = [
+                (sums[name], np.float32((1 - alpha) ** step * (alpha if step < steps else 1)))
+                for name, (alpha, steps) in wanted.items()
+                if step <= steps
+            ]
+            for rows, block in matrix.blocks(power, after):
+                for total, share in shares:
+                    total[rows] += np.multiply(block, share, out=part[: len(block)])
+            power, after = after, power
+        for name, total in sums.items():
+            totals[name][:, first:end] = total
+
+    in_blocks(x.shape[1], _COLUMNS if len(x) <= _CACHED else _COLUMNS // 2, fill)
+    for name in wanted:
+        yield name, totals.pop(name)
+
+
+def unit(z: Array) -> Array:
+    """Rows of unit length, in place."""
+    for first in range(0, len(z), ROWS):  # in blocks, so that nothing of the whole's size is made
+        block = z[first : first + ROWS]
+        length = np.sqrt(np.einsum("nd,nd->n", block, block, dtype=np.float64))
+        block /= np.maximum(length, 1e-9)[:, None].astype(z.dtype)
+    return z
+
+
+def row_blocks(z: Array) -> Iterator[Array]:
+    """A matrix in blocks of rows."""
+    return (z[first : first + ROWS] for first in range(0, len(z), ROWS))
+
+
+def gram_matrix(z: Array, other: Array | None = None) -> Array:
+    """Zᵀ Z, or Zᵀ times another matrix, summed up in double precision without a double copy."""
+    second = z if other is None else other
+    gram = np.zeros((z.shape[1], second.shape[1]))
+    for one, two in zip(row_blocks(z), row_blocks(second), strict=True):
+        left = one.astype(np.float64)
+        gram += product(left.T, left if other is None else two.astype(np.float64))
+    return gram
+
+
+def product(one: Array, other: Array) -> Array:
+    """The product of two dense matrices. Large ones are torch's.
+
+    Its threads and those of numpy's library, one after the other, wait for each other.
+    """
+    if max(one.shape) < min(ROWS, LARGE):
+        plain: Array = one @ other
+        return plain
+    return torch.matmul(torch.from_numpy(one), torch.from_numpy(other)).numpy()
+
+
+def unit_or_zero(x: Array) -> Array:
+    """A copy with rows of unit length; those of no length to speak of are zero."""
+    squared = np.einsum("nd,nd->n", x, x, dtype=np.float64)
+    inverse = 1 / np.sqrt(np.maximum(squared, 1e-24))
+    inverse[squared <= 1e-24] = 0
+    scaled: Array = x * inverse[:, None].astype(np.float32)
+    return scaled
+
+
+def scipy_matrix(matrix: object) -> sp.csr_matrix:
+    """The same matrix for scipy."""
+    arrays = tuple(getattr(matrix, name).cpu().numpy() for name in ("values", "col", "crow"))
+    return sp.csr_matrix(arrays, shape=matrix.shape)  # type: ignore[attr-defined]
