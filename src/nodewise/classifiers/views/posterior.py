@@ -181,7 +181,8 @@ class Members:
         """By how many standard errors labels are better predicted by each other than by the classes' shares: [run].
 
         For each label the loss of the shares that all other labels have, less the loss of its leave-one-out
-        prediction; the mean of these differences, divided by its standard error.
+        prediction; the mean of these differences, divided by its standard error. Their variance is (Σ (d − d̄)² + 1) / n,
+        as if one label more had been seen whose difference lies 1 off: two labels of one class differ in nothing.
         """
         left_out = self.left_out
         there = self.targets.sum(1)  # [run, label]
@@ -190,8 +191,8 @@ class Members:
         chance = torch.log_softmax(left_out.temperature[:, None, None] * left_out.predictions, -1).transpose(1, 2)
         better = ((chance - shares.log()) * self.targets).sum(1)  # [run, label]
         mean = better.sum(1) / self.number
-        variance = ((better - mean[:, None]).square() * there).sum(1) / (self.number - 1).clamp_min(1.0)
-        return mean / (variance / self.number).sqrt().clamp_min(_NOTHING)
+        squares = ((better - mean[:, None]).square() * there).sum(1)
+        return mean * self.number / (squares + 1).sqrt()
 
 
 def loss_scale(classes: int) -> float:
