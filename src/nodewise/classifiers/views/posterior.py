@@ -181,8 +181,8 @@ class Members:
         """By how many standard errors labels are better predicted by each other than by the classes' shares: [run].
 
         For each label the loss of the shares that all other labels have, less the loss of its leave-one-out
-        prediction; the mean of these differences, divided by its standard error. Their variance is (Σ (d − d̄)² + 1) / n,
-        as if one label more had been seen whose difference lies 1 off: two labels of one class differ in nothing.
+        prediction; the mean of these differences, divided by its standard error. Their variance is (Σ (d − d̄)² + 1) /
+        n, as if one label more had been seen whose difference lies 1 off: two labels of one class differ in nothing.
         """
         left_out = self.left_out
         there = self.targets.sum(1)  # [run, label]
