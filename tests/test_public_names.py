@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,15 @@ def test_every_public_name_resolves_and_is_listed(name: str) -> None:
     assert getattr(nw, name) is not None
     assert name in vars(nw), "used once, it is the package's own, and no further use looks for it"
     assert name in dir(nw)
+
+
+ROOMS = sorted(path.parent.name for path in Path(nw.__file__).parent.glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_name_that_a_room_offers_resolves(room: str) -> None:
+    offered = importlib.import_module(f"nodewise.{room}")
+    assert [name for name in offered.__all__ if getattr(offered, name) is None] == []
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:

@@ -17,7 +17,7 @@ from nodewise.datasets.load import as_it_is
 from nodewise.environment import SplitSizes
 from nodewise.evaluation import evaluate
 from nodewise.graph import Graph, knn_graph, write_graph
-from nodewise.graph.feature_names import PAPER_FEATURES
+from nodewise.graph.graph import PAPER_FEATURES
 from nodewise.ground.errors import DownloadError, GraphError, InputError, UnknownNameError
 
 # The figures of the data sets' publishers and of the paper: nodes, edges, features, classes, homophily.

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nodewise.graph import Graph, features, preprocess
-from nodewise.graph.feature_names import PREPROCESSING, canonical_features
 from nodewise.graph.features import gcn_features, prepared
+from nodewise.graph.graph import PREPROCESSING, canonical_features
 from nodewise.ground.errors import InputError, UnknownNameError
 
 X = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 1.0, 2.0], [0.0, 0.0, 8.0]])

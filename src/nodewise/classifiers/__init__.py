@@ -9,7 +9,8 @@ from nodewise.classifiers.gcn.gcn import Gcn
 from nodewise.classifiers.views.views import Views
 from nodewise.contracts import Classifier, can, check_capabilities
 from nodewise.graph import Graph
-from nodewise.graph.feature_names import canonical_features, unscaled
+from nodewise.graph.checks import unscaled
+from nodewise.graph.graph import canonical_features
 from nodewise.ground.errors import InputError
 from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
 

@@ -19,7 +19,7 @@ def load_labelled(name: str, features: str | None, data_dir: Path | None, report
         InputError: the graph has no labels, so that nobody could answer queries.
     """
     from nodewise.datasets import load_graph
-    from nodewise.graph.feature_names import canonical_features
+    from nodewise.graph.graph import canonical_features
     from nodewise.ground.errors import InputError
 
     if features is not None:

@@ -75,8 +75,8 @@ def load_graph(
         DownloadError: if a data set is not in the data folder and cannot be fetched; says what to do.
     """
     from nodewise.graph import Graph
-    from nodewise.graph.feature_names import canonical_features
     from nodewise.graph.features import prepared
+    from nodewise.graph.graph import canonical_features
 
     if isinstance(name_or_path, Graph):
         raise InputError("load_graph takes a name or a file, received a Graph: it is loaded already, use it as it is")

@@ -1,24 +1,30 @@
-"""Runs over one graph as a strategy sees them, whoever answers; and how learners are led, in an episode as in a
-session.
+"""Runs over one graph as a strategy sees them, whoever answers; how learners are led, in an episode as in a session;
+and what computes on the CPU.
+
+`backend_of` is the one place of this room that asks for a device's kind.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cache, cached_property
 from typing import Any, Protocol
 
 import torch
 
 from nodewise.contracts import Learner, Queried, Strategy, can
-from nodewise.environment.devices import backend_of
+from nodewise.environment.backend import Backend, Episode
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.compute import derive_seed
+from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter
 
 __all__ = [
+    "CpuBackend",
+    "CpuClock",
     "EnvironmentObservation",
     "Runs",
+    "backend_of",
     "break_ties",
     "checked_logits",
     "checked_scores",
@@ -27,6 +33,8 @@ __all__ = [
     "fit_learner",
     "reset_learner",
 ]
+
+LOG_SMALLEST = -23.025850929940457  # log 1e-10: smaller probabilities count as 1e-10 in logarithms
 
 
 class Runs:
@@ -264,6 +272,87 @@ def break_ties(scores: torch.Tensor, observation: _PoolAndNoise) -> torch.Tensor
     """
     best = scores.masked_fill(~observation.pool, -torch.inf).amax(1, keepdim=True)
     return torch.where(scores == best, scores + observation.noise, scores)
+
+
+def backend_of(device: torch.device) -> Backend:
+    """The backend for a device."""
+    return _backend(device.type)
+
+
+@cache
+def _backend(kind: str) -> Backend:
+    if kind == "cuda":
+        from nodewise.environment.cuda import CudaBackend
+
+        return CudaBackend()
+    return CpuBackend()
+
+
+class CpuBackend:
+    """What computes on the CPU."""
+
+    def clock(self, device: torch.device) -> CpuClock:
+        """A clock at step 0."""
+        return CpuClock()
+
+    def predictions(self, logits: torch.Tensor) -> torch.Tensor:
+        """log p, p and Σ p log p side by side."""
+        shifted = logits - logits.amax(-1, keepdim=True)
+        log_p = (shifted - shifted.exp().sum(-1, keepdim=True).log()).clamp_min(LOG_SMALLEST)
+        p = log_p.exp()
+        return torch.cat([log_p, p, (p * log_p).sum(-1, keepdim=True)], -1)
+
+    def divergences(self, graph: GraphTensors, packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Two sparse products in one.
+
+        With m the mean over neighbours, the first is Σ p log p − p·m(log p), the second m(Σ p log p) − log p·m(p).
+        """
+        classes = packed.shape[-1] // 2
+        log_p, p, negative = packed[..., :classes], packed[..., classes:-1], packed[..., -1]
+        means = graph.adjacency.mm(packed) / graph.degree.clamp_min(1)[:, None]
+        forward = negative * (graph.degree > 0) - (p * means[..., :classes]).sum(-1)
+        reverse = means[..., -1] - (log_p * means[..., classes : 2 * classes]).sum(-1)
+        return forward, reverse
+
+    def has_nan(self, values: torch.Tensor, among: torch.Tensor | None = None) -> bool:
+        """Whether one of the values is not a number."""
+        if among is not None:
+            values = values.masked_fill(~among, 0)
+        return bool(values.sum().isnan()) and bool(values.isnan().any())  # the sum takes a fraction of the time
+
+    def play(self, episode: Episode, strategy: Strategy, each_query: Callable[[int], None] | None = None) -> None:
+        """Step by step."""
+        episode.play_steps(strategy, each_query)
+
+
+class CpuClock:
+    """Counts in Python; each draw has a generator of its own, by seed, purpose and step."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._seed = 0
+
+    @property
+    def step(self) -> torch.Tensor:
+        """Queries made since the reset, int64 [1]."""
+        return torch.tensor([self.count])
+
+    def reset(self, seed: int) -> None:
+        """Back to step 0, with an episode's seed."""
+        self._seed, self.count = seed, 0
+
+    def tick(self) -> None:
+        """One step on."""
+        self.count += 1
+
+    def write(self, table: torch.Tensor, values: torch.Tensor) -> None:
+        """Write values [run, ...] at the present step of a table [run, step, ...]."""
+        table[:, self.count] = values
+
+    def uniform(self, purpose: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        """Uniform numbers in [0, 1) that follow from the seed, the step and the purpose."""
+        generator = numpy_generator(self._seed, purpose, self.count)
+        return torch.from_numpy(generator.random(shape, dtype="float32")).to(dtype)
 
 
 class _PoolAndNoise(Protocol):

@@ -1,6 +1,6 @@
 """What the parts of a graph must be: edges undirected and sorted, labels as class ids, names, features.
 
-Every refusal says what to do.
+Every refusal says what to do; what is only unwise is noted.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ __all__ = [
     "natural_order",
     "tidy_name",
     "undirected_edges",
+    "unscaled",
     "valid_class_names",
 ]
 
@@ -47,6 +48,8 @@ WEIGHTS = frozenset({"weight", "weights", "edge_weight", "edge_weights", "w"})
 """Fields of edges that are weights, in any case."""
 MISSING = frozenset({"", "nan", "na", "n/a", "<na>", "null", "none"})
 _WHOLE = re.compile(r"(-?[0-9]+)(\.0*)?")
+SCALES = 500
+"""How many times larger the values of one column may be than those of another before it is worth a note."""
 LONGEST_CLASS = 200
 """Characters of a class's name, at most."""
 _BREAKS = re.compile(
@@ -378,6 +381,26 @@ def check_features(x: Any, x_offset: Any, num_nodes: int) -> tuple[Features | No
         )
     _refuse_infinite(offset[None, :], "x_offset")
     return features, frozen(offset)
+
+
+def unscaled(x: Features | None, x_offset: npt.NDArray[np.float32] | None, done: str) -> str | None:
+    """A note for features whose columns have very different scales, such as years beside shares.
+
+    The largest outweigh all others. None where scales are alike, or where something was done to the features already.
+    """
+    if not isinstance(x, np.ndarray) or x_offset is not None or done != "raw" or x.size == 0:
+        return None
+    largest = np.maximum(x.max(axis=0), -x.min(axis=0)).astype(np.float64)  # so that no product overflows
+    used = np.flatnonzero(largest > 0)
+    if len(used) < 2:
+        return None
+    high, low = used[largest[used].argmax()], used[largest[used].argmin()]
+    if largest[high] < SCALES * largest[low]:
+        return None
+    return (
+        f"the features have very different scales (column {high} goes up to {largest[high]:.4g}, column {low} up to"
+        f" {largest[low]:.4g}): the largest outweigh the others; standardise the columns first if they are measurements"
+    )
 
 
 def _first_edge(edges: npt.NDArray[np.integer], bad: npt.NDArray[np.bool_]) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.graph.feature_names import FIRST_COLUMNS, PAPER_FEATURES, canonical_features, recorded_steps
-from nodewise.graph.graph import Graph
+from nodewise.graph.graph import FIRST_COLUMNS, PAPER_FEATURES, Graph, canonical_features, recorded_steps
 from nodewise.ground.errors import InputError
 
 __all__ = ["gcn_features", "prepared", "preprocess"]

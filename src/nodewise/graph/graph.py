@@ -1,8 +1,13 @@
-"""The graph that everything else works on: an immutable, checked record; and whether two graphs are the same."""
+"""The graph that everything else works on: an immutable, checked record; whether two graphs are the same, which node is
+meant, and how it is said what was done to features.
+"""
 
 from __future__ import annotations
 
+import difflib
 import hashlib
+import operator
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,10 +28,10 @@ from nodewise.graph.checks import (
     frozen,
     label_ids,
     undirected_edges,
+    unscaled,
     valid_class_names,
 )
-from nodewise.graph.feature_names import canonical_features, unscaled
-from nodewise.ground.errors import GraphError
+from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -34,7 +39,48 @@ if TYPE_CHECKING:
 
     from nodewise.graph.checks import Features
 
-__all__ = ["Graph", "differences", "fingerprint"]
+__all__ = [
+    "FIRST_COLUMNS",
+    "PAPER_FEATURES",
+    "PREPROCESSING",
+    "Graph",
+    "canonical_features",
+    "differences",
+    "fingerprint",
+    "node_index",
+    "recorded_steps",
+]
+
+PAPER_FEATURES = {
+    "cora": "raw",
+    "citeseer": "row+center",
+    "pubmed": "row+center",
+    "coauthor-cs": "binary",
+    "coauthor-physics": "binary+first2000",
+    **{f"reddit{i}": "raw" for i in range(1, 6)},
+    "reddit-case-study": "raw",
+}
+"""What the figures of the paper's ten graphs and of its case study were made with.
+
+For any other graph ``paper`` changes nothing.
+"""
+
+PREPROCESSING = {
+    "raw": "as they are",
+    "paper": "what the paper did with this graph, told by the graph's name",
+    "unit": "every row divided by its L2 length",
+    "row": "every row divided by the sum of its absolute values",
+    "center": "every column's mean subtracted",
+    "binary": "1 for every value that is not 0",
+    "firstN": "the first N columns, such as first2000",
+    "structural": "replaced by structural features, which need only the edges",
+}
+"""The steps there are. Join them with + (or a comma): they are done from left to right."""
+
+FIRST_COLUMNS = re.compile(r"first([1-9][0-9]*)")
+"""The step ``firstN``."""
+
+_NEAR = 20_000  # names among which the nearest are looked for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +108,7 @@ class Graph:
         notes: what construction dropped or changed, in words.
         x_offset: float32 [feature] or None. The features that count are ``x - x_offset``: so sparse features can be
             centred and stay sparse. `dense_features` gives them as one array.
-        features: what was done to the features, in the spelling of `feature_names.canonical_features`, such as
+        features: what was done to the features, in the spelling of `canonical_features`, such as
             ``"row+center"``; ``"raw"`` where nothing was, where there are none, or where nobody knows.
     """
 
@@ -419,6 +465,66 @@ def fingerprint(graph: Graph) -> str:
     return digest.hexdigest()
 
 
+def node_index(node: Any, graph: Graph) -> int:
+    """The node of that index or name: a whole number is an index, a text a name.
+
+    Where the nodes have no names, they are called by their indices, and a text is one.
+
+    Raises:
+        InputError: there is no such node.
+    """
+    if isinstance(node, str):
+        return _named(node, graph)
+    try:
+        index = -1 if isinstance(node, (bool, np.bool_)) else operator.index(node)
+    except TypeError:
+        raise InputError(f"a node is given by its index or its name, got {node!r}") from None
+    if not 0 <= index < graph.num_nodes:
+        raise InputError(f"there is no node {node!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}")
+    return index
+
+
+def canonical_features(spec: str, graph_name: str = "") -> str:
+    """One spelling for a preprocessing: what results record.
+
+    Args:
+        spec: steps joined with ``+`` or ``,``, such as ``"row,center"``.
+        graph_name: whose features; ``paper`` stands for what it means for that graph.
+
+    Returns:
+        The steps joined with ``+``, such as ``"row+center"``; ``"raw"`` where nothing is done. What ``structural``
+        replaces is not told.
+
+    Raises:
+        UnknownNameError: if a step is not known.
+        InputError: if it is no text.
+    """
+    if not isinstance(spec, str):
+        raise InputError(
+            f"features must be the name of a preprocessing, such as 'unit' or 'row+center', received {spec!r}"
+        )
+    steps: list[str] = []
+    for part in re.split(r"[+,]", spec):
+        step = part.strip().lower()
+        if step == "paper":
+            step = PAPER_FEATURES.get(graph_name.lower(), "raw")
+        elif step not in PREPROCESSING and not FIRST_COLUMNS.fullmatch(step):
+            raise UnknownNameError(
+                "feature preprocessing", part.strip(), PREPROCESSING, "Join several with +, such as row+center."
+            )
+        steps += step.split("+") if step != "raw" else []
+    return recorded_steps(steps)
+
+
+def recorded_steps(steps: list[str]) -> str:
+    """The steps as they are recorded.
+
+    Without those that change nothing, or whose features were replaced by structural ones.
+    """
+    last = max((i for i, step in enumerate(steps) if step == "structural"), default=0)
+    return "+".join(step for step in steps[last:] if step != "raw") or "raw"
+
+
 def _rows(part: Any) -> int | None:
     if part is None:
         return None
@@ -458,3 +564,22 @@ def _same_features(one: Any, other: Any) -> bool:
         return bool(np.array_equal(one, other))
     mine, its = sp.csr_matrix(one), sp.csr_matrix(other)
     return all(np.array_equal(getattr(mine, part), getattr(its, part)) for part in ("data", "indices", "indptr"))
+
+
+def _named(name: str, graph: Graph) -> int:
+    if graph.node_names is not None:
+        if name in graph.index_of_name:
+            return graph.index_of_name[name]
+        near = difflib.get_close_matches(name, graph.node_names, n=3) if graph.num_nodes <= _NEAR else []
+        meant = (
+            f"did you mean {' or '.join(map(repr, near))}?" if near else f"give a name such as {graph.node_names[0]!r}"
+        )
+        raise InputError(f"the graph {graph.name!r} has no node named {name!r}: {meant}")
+    if not re.fullmatch(r"[0-9]{1,18}", name):
+        raise InputError(
+            f"node {name!r} is not an index: the graph's nodes have no names, give a number from 0 to"
+            f" {graph.num_nodes - 1}"
+        )
+    if int(name) >= graph.num_nodes:
+        raise InputError(f"there is no node {name!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}")
+    return int(name)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from nodewise.session.asking.query import Query
     from nodewise.session.files.export import Prediction
     from nodewise.session.files.status import Status
     from nodewise.session.learning.stopping import StopReport
+    from nodewise.session.meaning.history import Query
     from nodewise.session.session import Session
     from nodewise.session.settings import SessionSettings
 
@@ -21,10 +21,10 @@ __getattr__ = lazy_names(
     __name__,
     {
         "Prediction": "files.export",
-        "Query": "asking.query",
+        "Query": "meaning.history",
         "Session": "session",
         "SessionSettings": "settings",
-        "Status": "status",
+        "Status": "files.status",
         "StopReport": "learning.stopping",
     },
 )

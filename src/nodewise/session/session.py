@@ -18,8 +18,8 @@ from nodewise.graph.nodes import Nodes
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
 from nodewise.ground.files import as_path
-from nodewise.session.answers import Draft, Event, check_event, valid_person
-from nodewise.session.asking.query import Query, draft_queries
+from nodewise.session.answers import ClassList, Draft, Event, check_event, valid_person
+from nodewise.session.asking.query import draft_queries
 from nodewise.session.files.creation import create_log
 from nodewise.session.files.export import ExportFormat, Prediction, find_writer, make_prediction, write_export
 from nodewise.session.files.status import Status, make_status
@@ -28,7 +28,7 @@ from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log, MovedOnError
 from nodewise.session.meaning import changes
 from nodewise.session.meaning.changes import Answers
-from nodewise.session.meaning.history import ClassList, History, Note, TrainingLabels, extend_history, read_history
+from nodewise.session.meaning.history import History, Note, Query, TrainingLabels, extend_history, read_history
 from nodewise.session.meaning.rules import Moment, Rules, plan_queries
 from nodewise.session.settings import NewSettings, SettingsByName, takes_settings
 

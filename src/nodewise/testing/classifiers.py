@@ -23,7 +23,7 @@ from nodewise.contracts import (
 )
 from nodewise.environment import finish_learner, fit_learner
 from nodewise.graph import Graph
-from nodewise.graph.feature_names import canonical_features
+from nodewise.graph.graph import canonical_features
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.events import Silent
 from nodewise.testing.promises import Suite, close, graph_parts, odd_graphs, reordered, small_graph

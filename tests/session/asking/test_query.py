@@ -1,11 +1,10 @@
-"""Queries drafted from a plan, and read again from the log."""
+"""Queries drafted from a plan."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from nodewise.session.asking.query import Query, draft_queries
-from nodewise.session.meaning.history import OpenQuery, read_history
+from nodewise.session.asking.query import draft_queries
 from nodewise.session.meaning.rules import Plan, plan_queries
 from tests.session.jobs import small_job
 
@@ -30,13 +29,3 @@ def test_an_audit_in_reserve_takes_the_place_of_a_node_that_is_not_there(tmp_pat
         drafts, lack = draft_queries(session.moment(), plan, "me", learner)
     assert [draft.body["node"] for draft in drafts] == list(session.rules().audit)
     assert lack == "no node is left that may be asked"
-
-
-def test_a_query_has_the_names_that_classes_have_now() -> None:
-    classes = read_history([], ["cat", "dog", "hound"]).classes
-    now = type(classes)(classes.first_names, {1: "feline", 2: "dog", 3: "hound"}, {3: 2}, {}, {"cat": 1})
-    body = {"node": 4, "why": ["so"], "predicted": [["cat", 0.5], ["dog", 0.3], ["hound", 0.2]], "rank": 1}
-    query = Query.from_log(OpenQuery(9, 1.0, "ada", 4, body), "n4", now)
-    assert query.predicted == {"feline": 0.5, "dog": 0.5} and (query.guess, query.sure) == ("feline", 0.5)
-    assert (query.node, query.name, query.event, query.audit, query.score) == (4, "n4", 9, False, None)
-    assert query.as_dict()["why"] == ["so"] and query.as_dict()["predicted"] == [["feline", 0.5], ["dog", 0.5]]

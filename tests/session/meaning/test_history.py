@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.session.answers import Event
 from nodewise.session.meaning.changes import undoable
-from nodewise.session.meaning.history import History, extend_history, majority, read_history
+from nodewise.session.meaning.history import History, OpenQuery, Query, extend_history, majority, read_history
 
 
 def log(*entries: tuple[Any, ...]) -> list[Event]:
@@ -156,3 +156,13 @@ def test_a_query_is_open_until_its_annotator_answers_or_the_node_has_its_votes()
         (q.annotator, q.node)
         for q in read_history([*events, Event(5, 5.0, "me", "undo", {"event": 4})]).open_queries(1)
     ] == [("ada", 1)]
+
+
+def test_a_query_has_the_names_that_classes_have_now() -> None:
+    classes = read_history([], ["cat", "dog", "hound"]).classes
+    now = type(classes)(classes.first_names, {1: "feline", 2: "dog", 3: "hound"}, {3: 2}, {}, {"cat": 1})
+    body = {"node": 4, "why": ["so"], "predicted": [["cat", 0.5], ["dog", 0.3], ["hound", 0.2]], "rank": 1}
+    query = Query.from_log(OpenQuery(9, 1.0, "ada", 4, body), "n4", now)
+    assert query.predicted == {"feline": 0.5, "dog": 0.5} and (query.guess, query.sure) == ("feline", 0.5)
+    assert (query.node, query.name, query.event, query.audit, query.score) == (4, "n4", 9, False, None)
+    assert query.as_dict()["why"] == ["so"] and query.as_dict()["predicted"] == [["feline", 0.5], ["dog", 0.5]]

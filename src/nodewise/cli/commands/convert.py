@@ -100,8 +100,8 @@ def convert(
     What the form of OUT cannot hold is told.
     """
     from nodewise.graph import write_graph
-    from nodewise.graph.feature_names import canonical_features
     from nodewise.graph.features import prepared
+    from nodewise.graph.graph import canonical_features
 
     spec = features or "raw"
     _check_ending(out)

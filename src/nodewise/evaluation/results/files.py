@@ -8,7 +8,7 @@ from pathlib import Path
 from nodewise.evaluation.results.comparison import Comparison, lead_table, learning_curves, long_form, score_table
 from nodewise.evaluation.results.statistics import win_rates
 from nodewise.evaluation.results.tables import to_latex, to_markdown
-from nodewise.ground.csv_text import csv_text
+from nodewise.graph.tables.table import csv_text
 from nodewise.ground.files import write_json
 
 __all__ = ["write_comparison"]

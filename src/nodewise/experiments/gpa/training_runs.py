@@ -22,7 +22,7 @@ from nodewise.experiments.gpa.trainings import (
     find_training,
     policies_folder,
 )
-from nodewise.graph.feature_names import canonical_features
+from nodewise.graph.graph import canonical_features
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Silent
 from nodewise.ground.files import write_json

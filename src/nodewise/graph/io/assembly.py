@@ -14,8 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.checks import class_labels, natural_order
-from nodewise.graph.feature_names import canonical_features
-from nodewise.graph.graph import Graph
+from nodewise.graph.graph import Graph, canonical_features
 from nodewise.graph.tables.table import are_indices
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed

@@ -1,9 +1,14 @@
-"""A table of texts: CSV files as people have them, read and written, and which column names mean what."""
+"""A table of texts: CSV files as people have them, read and written, and which column names mean what.
+
+What people get is CSV that any reader reads back row by row, whatever its cells hold, and of which no spreadsheet runs
+a cell.
+"""
 
 from __future__ import annotations
 
 import csv
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +30,10 @@ __all__ = [
     "Table",
     "are_indices",
     "cell",
+    "csv_text",
     "first_record",
     "guess_delimiter",
+    "harmless",
     "id_column",
     "label_column",
     "label_columns",
@@ -42,6 +49,9 @@ COLUMNS = 50_000
 """Columns of a table, at most: each costs memory of its own, however few bytes the file spends on it."""
 _RECORD = 2**16  # characters of the first row that are looked at to tell the delimiter
 _QUOTED = frozenset('",;\t\r\n|')
+_SPECIAL = frozenset('",\r\n')
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 LABEL = ("label", "class", "category", "target", "topic", "y")
 """The class of a node; the first that a table has counts, the others are never features."""
 ID = ("id", "node_id", "nodeid", "node id", "node", "key", "name", "index")
@@ -211,6 +221,37 @@ def cell(text: str, special: frozenset[str] = _QUOTED) -> str:
     return text
 
 
+def csv_text(head: Sequence[object], rows: Iterable[Sequence[object]], *, keep_formulas: bool = False) -> str:
+    """A table as CSV, a row a line; None is an empty cell.
+
+    A cell with a quotation mark, a comma, a line break or a carriage return stands in quotes. Python's own writer
+    leaves a carriage return bare before 3.13, and readers begin a new row there.
+
+    Args:
+        head: the columns' names.
+        rows: as many cells each.
+        keep_formulas: leave cells that a spreadsheet would run as they are; else they are made `harmless`.
+    """
+    lines = []
+    for row in (head, *rows):
+        cells = ["" if cell is None else str(cell if keep_formulas else harmless(cell)) for cell in row]
+        lines.append(",".join(map(_quoted, cells)) if cells != [""] else '""')  # an empty line would be no row
+    return "\n".join(lines) + "\n"
+
+
+def harmless(cell: object) -> object:
+    """A cell that no spreadsheet runs.
+
+    Text that begins like a formula gets an apostrophe in front, numbers stay numbers.
+
+    Spreadsheets take a cell for a formula that begins with =, +, -, @ or their full-width forms, also behind blanks,
+    tabs and line ends.
+    """
+    if not isinstance(cell, str) or not (cell.lstrip().startswith(_FORMULA) or cell[:1] in ("\t", "\r", "\n")):
+        return cell
+    return cell if _NUMBER.fullmatch(cell) else "'" + cell
+
+
 def numbers(texts: Sequence[str]) -> list[float] | None:
     """The numbers that the texts say, or None if one of them is no finite number; codes with leading zeros are none."""
     values = []
@@ -330,6 +371,10 @@ def id_column(table: Table, wanted: str | None, notes: list[str], *, exact: bool
 def are_indices(ids: Sequence[str]) -> bool:
     """Whether ids are the nodes' indices, 0 … nodes-1 in order, and so no names."""
     return len(ids) > 0 and ids[0] == "0" and list(ids) == [str(i) for i in range(len(ids))]
+
+
+def _quoted(cell: str) -> str:
+    return cell if _SPECIAL.isdisjoint(cell) else '"' + cell.replace('"', '""') + '"'
 
 
 def _records(lines: Iterable[str], comments: str) -> Iterator[str]:

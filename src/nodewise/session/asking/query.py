@@ -1,111 +1,33 @@
-"""Queries: drafted for the log, which nodes and why; and as they were asked, read from it again.
+"""Queries drafted for the log: which nodes are asked, and why: score and rank, state, and which labels speak for a
+prediction.
 
 torch is loaded only where the strategy has to choose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
-from nodewise.session.answers import Draft
-from nodewise.session.meaning.history import ClassList, OpenQuery
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.contracts import Explains, can
+from nodewise.ground.compute import one_thread
+from nodewise.session.answers import ClassList, Draft
 from nodewise.session.meaning.rules import Moment, Plan
 
 if TYPE_CHECKING:
     from nodewise.session.learning.learner import SessionLearner
 
-__all__ = ["Query", "draft_queries"]
+__all__ = ["Explainer", "States", "draft_queries"]
 
-
-@dataclass(frozen=True)
-class Query:
-    """A node that the session asks about, as it was when it was asked.
-
-    Attributes:
-        node: its index.
-        name: its name, or its index as text.
-        annotator: who is asked.
-        event: the query's number in the log.
-        audit: whether it was drawn at random to measure the accuracy; then no prediction is shown, so that it cannot
-            sway the answer.
-        why: the reasons, in words.
-        rank: its rank among the candidates by the strategy's score, the best is 1; 0 for an audit.
-        candidates: how many there were.
-        score: the strategy's score, or None for an audit.
-        features: the state features by name, as the policy reads them.
-        predicted: class -> probability, the most likely first; empty before the first label and for an audit.
-    """
-
-    node: int
-    name: str
-    annotator: str
-    event: int
-    audit: bool
-    why: tuple[str, ...]
-    rank: int
-    candidates: int
-    score: float | None
-    features: Mapping[str, float]
-    predicted: Mapping[str, float]
-
-    @property
-    def sure(self) -> float | None:
-        """The probability of the most likely class, or None where nothing is predicted."""
-        return next(iter(self.predicted.values()), None)
-
-    @property
-    def guess(self) -> str | None:
-        """The most likely class, or None where nothing is predicted."""
-        return next(iter(self.predicted), None)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        return {
-            "node": self.node,
-            "name": self.name,
-            "annotator": self.annotator,
-            "event": self.event,
-            **self.body(),
-            "guess": self.guess,
-            "sure": self.sure,
-        }
-
-    def body(self) -> dict[str, Any]:
-        """What the log keeps beside node, annotator and number."""
-        return {
-            "audit": self.audit,
-            "why": list(self.why),
-            "rank": self.rank,
-            "candidates": self.candidates,
-            "score": self.score,
-            "features": dict(self.features),
-            "predicted": [[name, chance] for name, chance in self.predicted.items()],
-        }
-
-    @classmethod
-    def from_log(cls, logged: OpenQuery, name: str, classes: ClassList) -> Query:
-        """The query as the log has kept it, with the names that classes have now."""
-        body = logged.body
-        predicted: dict[str, float] = {}
-        for written, chance in body.get("predicted", ()):
-            number = classes.find(str(written))
-            now = str(written) if number is None else classes.name(number)
-            predicted[now] = predicted.get(now, 0.0) + float(chance)
-        return cls(
-            node=logged.node,
-            name=name,
-            annotator=logged.annotator,
-            event=logged.event,
-            audit=bool(body.get("audit", False)),
-            why=tuple(body.get("why", ())),
-            rank=int(body.get("rank", 0)),
-            candidates=int(body.get("candidates", 0)),
-            score=body.get("score"),
-            features=dict(body.get("features", {})),
-            predicted=predicted,
-        )
+_SHOWN_CLASSES = 5
+_COMPARED = 2048
+"""Nodes that a node is compared with on a large graph: shares of all nodes are right to about two percent."""
+_SHOWN_LABELS, _LEAST_PART = 3, 0.1
+"""Labels that are named as speaking for a class: up to three, each with at least a tenth of what all of them say."""
 
 
 def draft_queries(moment: Moment, plan: Plan, who: str, learner: SessionLearner | None) -> tuple[list[Draft], str]:
@@ -128,11 +50,202 @@ def draft_queries(moment: Moment, plan: Plan, who: str, learner: SessionLearner 
     return [Draft("ask", who, body) for body in bodies], lack
 
 
+class Explainer:
+    """Explains the nodes of one moment.
+
+    Args:
+        learner: at the moment of the query.
+        allowed: the nodes that could have been asked, bool [node].
+        strategy: its name.
+        classes: what the classes are called.
+        name_of: what a node is called.
+    """
+
+    def __init__(
+        self,
+        learner: SessionLearner,
+        allowed: npt.NDArray[np.bool_],
+        strategy: str,
+        classes: ClassList,
+        name_of: Callable[[int], str] = str,
+    ) -> None:
+        from nodewise.policy.policy import PAPER_STATE_FEATURES
+
+        self._feature_names = PAPER_STATE_FEATURES
+        self._learner, self._allowed, self._strategy, self._classes, self._name_of = (
+            learner,
+            allowed,
+            strategy,
+            classes,
+            name_of,
+        )
+        with one_thread():
+            self._scores = learner.scores().numpy()
+            self._states = States(learner)
+        looked_at = int(np.isfinite(self._scores[allowed]).sum())  # of a large graph, a sample
+        self._candidates = looked_at or int(allowed.sum())
+
+    def body(self, node: int) -> dict[str, Any]:
+        """What a query's event says beside the node: why, rank, score, features, predictions."""
+        score = float(self._scores[node])
+        rank = 1 + int(np.count_nonzero(self._scores[self._allowed] > score))
+        state = self._states.of(node)
+        row = self._learner.probabilities_of([node]).numpy()
+        return {
+            "audit": False,
+            "why": self._words(node, rank, state, row),
+            "rank": rank,
+            "candidates": self._candidates,
+            "score": score if np.isfinite(score) else None,
+            "features": {name: round(float(value), 4) for name, value in zip(self._feature_names, state, strict=True)},
+            "predicted": self._predicted(row),
+        }
+
+    def _predicted(self, row: npt.NDArray[np.float32]) -> list[list[Any]]:
+        learner = self._learner
+        if not learner.count or not learner.classes:
+            return []
+        if self._classes.merged:
+            numbers, row = learner.by_class(row, self._classes)
+        else:  # in the classifier's order, which decides between equals
+            numbers = [self._classes.number_of_key(key) or 0 for key in learner.classes]
+        best = np.argsort(-row[0], kind="stable")[:_SHOWN_CLASSES]
+        return [[self._classes.name(numbers[column]), round(float(row[0, column]), 4)] for column in best]
+
+    def _words(self, node: int, rank: int, state: npt.NDArray[np.float32], row: npt.NDArray[np.float32]) -> list[str]:
+        entropy, _, from_neighbours, to_neighbours, _ = state.tolist()
+        degrees, near = self._learner.tensors.degree.numpy(), self._learner.tensors.neighbours(node)
+        degree = int(degrees[node])
+        labelled = int(self._learner.environment.labelled[0].numpy()[near].sum())
+        position = "the highest score" if rank == 1 else f"score number {rank}"
+        said = [f"{self._strategy} gives it {position} of {self._candidates} candidates"]
+        many = "neighbour" if degree == 1 else "neighbours"
+        fewer = _percent(float((degrees < degrees[node]).mean()))  # the state's is clipped
+        said.append(f"it has {degree} {many}, more than {fewer} of the nodes; {labelled} of them labelled")
+        if self._learner.count:
+            said.append(
+                f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, state, entropy > 0.3, "than about")
+            )
+            distance = max(from_neighbours, to_neighbours)
+            column = 2 if from_neighbours >= to_neighbours else 3
+            said.append(
+                f"its prediction is {_how_far(distance)} its neighbours'"
+                + self._more(column, state, distance > 0.1, "than at")
+            )
+        else:
+            said.append("nothing is labelled yet, so its place in the graph decides")
+        if can(self._learner.classifier, "explain"):
+            explains = cast(Explains, self._learner.learner)
+            said += self._reasons(explains, node, set(near.tolist()), int(row.argmax()))
+        return said
+
+    def _more(self, column: int, state: npt.NDArray[np.float32], worth: bool, than: str) -> str:
+        return f", more {than} {_percent(self._states.share_below(column, state))} of the nodes" if worth else ""
+
+    def _reasons(self, reasoning: Explains, node: int, neighbours: set[int], best: int) -> list[str]:
+        """Which labels speak for the predicted class, and how many nodes the label would decide."""
+        said = []
+        with one_thread():
+            if self._learner.count:
+                said += self._speaking(reasoning, node, neighbours, best)
+            decided = round(reasoning.reach(node))
+        said.append(
+            f"its label would decide about {decided} nodes"
+            if decided > 1
+            else "its label would decide little beyond the node itself"
+        )
+        return said
+
+    def _speaking(self, reasoning: Explains, node: int, neighbours: set[int], best: int) -> list[str]:
+        labels = dict(self._learner.environment.taken)
+        speaking = [(other, much) for other, much in reasoning.evidence(node) if much > 0 and labels[other] == best]
+        total = sum(much for _, much in speaking)
+        named = [other for other, much in speaking[:_SHOWN_LABELS] if much >= _LEAST_PART * total]
+        near, alike = ([other for other in named if (other in neighbours) == is_near] for is_near in (True, False))
+        parts = [self._called(near, "its labelled neighbour")] if near else []
+        parts += [self._called(alike, "the similar node")] if alike else []
+        predicted = self._classes.name(self._classes.number_of_key(self._learner.classes[best]) or 0)
+        if not parts:
+            return [f"no label speaks clearly for {predicted}, which is predicted"]
+        return [f"for {predicted} {'speaks' if len(named) == 1 else 'speak'} {' and '.join(parts)}"]
+
+    def _called(self, nodes: Sequence[int], kind: str) -> str:
+        names = [self._name_of(node) for node in nodes]
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{kind if len(names) == 1 else kind + 's'} {listed}"
+
+
+class States:
+    """The paper's five state features (section 3.2) of the nodes that are asked for, as a policy reads them, beside
+    those of all nodes.
+
+    On a very large graph they are compared with a sample, and nothing of any other node is computed.
+    """
+
+    def __init__(self, learner: SessionLearner) -> None:
+        self._learner = learner
+        count = learner.tensors.num_nodes
+        self._many = learner.is_large
+        self._compared = self._states_of(np.arange(0, count, max(1, count // _COMPARED)) if self._many else slice(None))
+        self._largest = np.array(
+            [max(float(column.max()), 1e-6) for column in self._compared[2:4]], np.float32
+        )  # what is less is rounding
+
+    def of(self, node: int) -> npt.NDArray[np.float32]:
+        """A node's features, its divergences divided by the largest: [feature]."""
+        row = np.array(self._states_of(np.array([node]))[:, 0] if self._many else self._compared[:, node])
+        row[2:4] /= np.maximum(self._largest, row[2:4])
+        return row
+
+    def share_below(self, column: int, state: npt.NDArray[np.float32]) -> float:
+        """The share of the nodes that have less of a feature, entropy or divergence, than a node whose state is
+        given.
+        """
+        compared = self._compared[column] / self._largest[column - 2] if column in (2, 3) else self._compared[column]
+        return float((compared < state[column]).mean())
+
+    def _states_of(self, nodes: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
+        """Entropy, degree, the divergences from and to the neighbours, and whether a node is labelled.
+
+        [feature, node].
+        """
+        from nodewise.policy.policy import StateSettings
+
+        learner = self._learner
+        if isinstance(nodes, slice):
+            seen = learner.observation
+            negative, forward, reverse = (each[0].numpy() for each in (seen.negative_entropy, *seen.divergences))
+        else:
+            negative, forward, reverse = self._of_some(nodes)
+        features = np.empty((5, len(negative)), np.float32)
+        features[0] = negative / -math.log(max(learner.learner.num_classes, 2))
+        features[1] = np.minimum(learner.tensors.degree.numpy()[nodes] / StateSettings.degree_alpha, 1)
+        features[2], features[3], features[4] = reverse, forward, learner.environment.labelled[0].numpy()[nodes]
+        return features
+
+    def _of_some(self, nodes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
+        """`negative_entropy` and both `divergences` of `nodewise.contracts.Observation`, from the predictions of these
+        nodes and their neighbours alone.
+        """
+        learner, around = self._learner, self._learner.tensors.adjacency
+        starts, ends = around.crow[nodes].numpy().astype(np.int64), around.crow[nodes + 1].numpy().astype(np.int64)
+        degree = ends - starts
+        of_node = np.repeat(np.arange(len(nodes)), degree)  # for every edge the row of its node
+        edges = np.arange(len(of_node)) - np.repeat(np.cumsum(degree) - degree, degree) + np.repeat(starts, degree)
+        needed, rows = np.unique(np.concatenate([nodes, around.col[edges].numpy()]), return_inverse=True)
+        own, other = rows[: len(nodes)], rows[len(nodes) :]
+        p = np.maximum(learner.probabilities_of(needed.astype(np.int64)).double().numpy(), 1e-10)
+        log_p = np.log(p)
+        towards = (p[own][of_node] * (log_p[own][of_node] - log_p[other])).sum(1)  # KL(node ‖ neighbour)
+        back = (p[other] * (log_p[other] - log_p[own][of_node])).sum(1)
+        forward, reverse = (np.bincount(of_node, each, len(nodes)) / np.maximum(degree, 1) for each in (towards, back))
+        return (p * log_p).sum(1)[own], forward, reverse
+
+
 def _fresh(moment: Moment, plan: Plan, who: str, learner: SessionLearner) -> list[dict[str, Any]]:
     """The nodes that the strategy wants, spread over graph and classes where it has not thought of that itself."""
     import torch
 
-    from nodewise.session.asking.reasons import Explainer
     from nodewise.session.asking.selection import diverse_batch
 
     history, settings = moment.history, moment.contents.settings
@@ -167,3 +280,15 @@ def _second(moment: Moment, node: int) -> dict[str, Any]:
     have = len(moment.history.ballots.get(node, {}))
     why = f"another opinion: {have} of {moment.rules.redundancy} annotators have labelled it, so no prediction is shown"
     return {"node": node, "audit": node in moment.rules.audit, "why": [why]}
+
+
+def _percent(share: float) -> str:
+    return f"{int(100 * share)} %"  # rounded down: a node is never above all of the nodes
+
+
+def _how_unsure(entropy: float) -> str:
+    return "very unsure" if entropy > 0.9 else "unsure" if entropy > 0.6 else "fairly sure" if entropy > 0.3 else "sure"
+
+
+def _how_far(distance: float) -> str:
+    return "far from" if distance > 0.5 else "somewhat apart from" if distance > 0.1 else "close to"

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.io.label_studio import shown_column, task
 from nodewise.graph.io.npz import write_npz
-from nodewise.ground.csv_text import csv_text
+from nodewise.graph.tables.table import csv_text
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count
 from nodewise.ground.files import atomic_file
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import torch
 
     from nodewise.graph import Graph
+    from nodewise.session.answers import ClassList
     from nodewise.session.learning.learner import SessionLearner
-    from nodewise.session.meaning.history import ClassList
 
 __all__ = [
     "ExportFormat",

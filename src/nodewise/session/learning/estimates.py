@@ -23,8 +23,8 @@ from nodewise.session.meaning.history import Label
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier
     from nodewise.graph.tensors import GraphTensors
+    from nodewise.session.answers import ClassList
     from nodewise.session.learning.learner import SessionLearner
-    from nodewise.session.meaning.history import ClassList
 
 __all__ = ["Accuracy", "Bias", "audit_accuracy", "cross_validated", "left_out_accuracy", "left_out_bias", "wilson"]
 

@@ -42,7 +42,8 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
-from nodewise.session.meaning.history import ClassList, Label
+from nodewise.session.answers import ClassList
+from nodewise.session.meaning.history import Label
 from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:

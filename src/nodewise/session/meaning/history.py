@@ -1,4 +1,4 @@
-"""What the log means: labels by majority in the order first told, classes, skips, open queries, notes.
+"""What the log means: labels by majority in the order first told, classes, skips, queries, notes.
 
 It imports neither torch nor numpy.
 
@@ -12,21 +12,19 @@ position in the history is that of its first vote that counts: a label that is c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodewise.ground.errors import SessionError
-from nodewise.session.answers import CHANGES, LAST_CLASS, Event
+from nodewise.session.answers import CHANGES, ClassList, Event
 
 __all__ = [
-    "ClassList",
     "History",
     "Label",
-    "LabelClass",
     "Note",
     "OpenQuery",
+    "Query",
     "TrainingLabels",
     "Vote",
     "extend_history",
@@ -34,137 +32,6 @@ __all__ = [
     "read_history",
     "undone",
 ]
-
-
-@dataclass(frozen=True)
-class LabelClass:
-    """One class.
-
-    Attributes:
-        number: 1, 2, 3 … for the life of the session and for everybody; never given to another class.
-        name: what it is called now.
-        description: its guideline: what belongs to it.
-    """
-
-    number: int
-    name: str
-    description: str = ""
-
-
-@dataclass(frozen=True)
-class ClassList:
-    """The classes at one moment. Iterating gives those that a label can name, by their numbers.
-
-    Attributes:
-        first_names: number -> the name that the class was first known by, for every number ever given, also those that
-            were taken back.
-        names: number -> what the class is called now, of those that are there, merged ones included.
-        merged: number of a class -> number of the class that its labels count as.
-        descriptions: number -> guideline.
-        aliases: former name -> number.
-        shown: numbers in the order that somebody has put them in; those left out follow by number.
-    """
-
-    first_names: Mapping[int, str] = field(default_factory=dict)
-    names: Mapping[int, str] = field(default_factory=dict)
-    merged: Mapping[int, int] = field(default_factory=dict)
-    descriptions: Mapping[int, str] = field(default_factory=dict)
-    aliases: Mapping[str, int] = field(default_factory=dict)
-    shown: tuple[int, ...] = ()
-
-    def __iter__(self) -> Iterator[LabelClass]:
-        return (LabelClass(number, self.names[number], self.descriptions.get(number, "")) for number in self.numbers)
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @cached_property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the classes that a label can name."""
-        return tuple(sorted(number for number in self.names if number not in self.merged))
-
-    @property
-    def in_order(self) -> tuple[LabelClass, ...]:
-        """The classes as a screen shows them: in the order made by hand, the others after them."""
-        by_number = {each.number: each for each in self}
-        first = [number for number in dict.fromkeys(self.shown) if number in by_number]
-        return tuple(by_number[number] for number in (*first, *(number for number in by_number if number not in first)))
-
-    @cached_property
-    def next_number(self) -> int:
-        """The number of the next new class.
-
-        Raises:
-            SessionError: there are no more, which only a forged file can bring about.
-        """
-        number = max(self.first_names, default=0) + 1
-        if number > LAST_CLASS:
-            raise SessionError(
-                f"the session has a class with the number {number - 1}, so none can be added: make a new session"
-            )
-        return number
-
-    def resolve(self, number: int) -> int:
-        """The class that labels of a class count as: itself, unless it was merged."""
-        while number in self.merged:
-            number = self.merged[number]
-        return number
-
-    def name(self, number: int) -> str:
-        """What labels of a class are called now."""
-        number = self.resolve(number)
-        return self.names.get(number, self.first_names.get(number, str(number)))
-
-    def find(self, name: str) -> int | None:
-        """The number of the class that is called so, or was: None where there is none."""
-        return self._by_name.get(name, self.aliases.get(name))
-
-    def has_name(self, name: str) -> bool:
-        """Whether there is a class of exactly this name, merged ones included."""
-        return name in self._by_name
-
-    def former_number(self, name: str) -> int | None:
-        """The number of a class of this name that was taken back: it comes back under the number that it had.
-
-        None where there was none.
-        """
-        return next(
-            (number for number, first in self.first_names.items() if first == name and number not in self.names), None
-        )
-
-    def key(self, number: int) -> str:
-        """What the classifier knows a class by: its first name, so that a rename changes no prediction."""
-        return self._keys.get(self.resolve(number), str(number))
-
-    def number_of_key(self, key: str) -> int | None:
-        """The class that a key of the classifier stands for, merged ones resolved."""
-        number = self._by_key.get(key)
-        return None if number is None else self.resolve(number)
-
-    @cached_property
-    def duplicates(self) -> Sequence[str]:
-        """Names that more than one class has; only taking back a rename can bring them about."""
-        names = [self.names[number] for number in self.numbers]
-        return sorted({name for name in names if names.count(name) > 1})
-
-    @cached_property
-    def _by_name(self) -> dict[str, int]:
-        merged = {self.names[number]: number for number in sorted(self.names, reverse=True) if number in self.merged}
-        return {**merged, **{self.names[number]: number for number in reversed(self.numbers)}}
-
-    @cached_property
-    def _keys(self) -> dict[int, str]:
-        keys: dict[int, str] = {}
-        taken: set[str] = set()
-        for number in sorted(self.first_names):
-            name = self.first_names[number]
-            keys[number] = f"{name}\0{number}" if name in taken else name
-            taken.add(name)
-        return keys
-
-    @cached_property
-    def _by_key(self) -> dict[str, int]:
-        return {key: number for number, key in self._keys.items()}
 
 
 class Label(NamedTuple):
@@ -218,6 +85,95 @@ class OpenQuery:
     annotator: str
     node: int
     body: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A node that the session asks about, as it was when it was asked.
+
+    Attributes:
+        node: its index.
+        name: its name, or its index as text.
+        annotator: who is asked.
+        event: the query's number in the log.
+        audit: whether it was drawn at random to measure the accuracy; then no prediction is shown, so that it cannot
+            sway the answer.
+        why: the reasons, in words.
+        rank: its rank among the candidates by the strategy's score, the best is 1; 0 for an audit.
+        candidates: how many there were.
+        score: the strategy's score, or None for an audit.
+        features: the state features by name, as the policy reads them.
+        predicted: class -> probability, the most likely first; empty before the first label and for an audit.
+    """
+
+    node: int
+    name: str
+    annotator: str
+    event: int
+    audit: bool
+    why: tuple[str, ...]
+    rank: int
+    candidates: int
+    score: float | None
+    features: Mapping[str, float]
+    predicted: Mapping[str, float]
+
+    @property
+    def sure(self) -> float | None:
+        """The probability of the most likely class, or None where nothing is predicted."""
+        return next(iter(self.predicted.values()), None)
+
+    @property
+    def guess(self) -> str | None:
+        """The most likely class, or None where nothing is predicted."""
+        return next(iter(self.predicted), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "node": self.node,
+            "name": self.name,
+            "annotator": self.annotator,
+            "event": self.event,
+            **self.body(),
+            "guess": self.guess,
+            "sure": self.sure,
+        }
+
+    def body(self) -> dict[str, Any]:
+        """What the log keeps beside node, annotator and number."""
+        return {
+            "audit": self.audit,
+            "why": list(self.why),
+            "rank": self.rank,
+            "candidates": self.candidates,
+            "score": self.score,
+            "features": dict(self.features),
+            "predicted": [[name, chance] for name, chance in self.predicted.items()],
+        }
+
+    @classmethod
+    def from_log(cls, logged: OpenQuery, name: str, classes: ClassList) -> Query:
+        """The query as the log has kept it, with the names that classes have now."""
+        body = logged.body
+        predicted: dict[str, float] = {}
+        for written, chance in body.get("predicted", ()):
+            number = classes.find(str(written))
+            now = str(written) if number is None else classes.name(number)
+            predicted[now] = predicted.get(now, 0.0) + float(chance)
+        return cls(
+            node=logged.node,
+            name=name,
+            annotator=logged.annotator,
+            event=logged.event,
+            audit=bool(body.get("audit", False)),
+            why=tuple(body.get("why", ())),
+            rank=int(body.get("rank", 0)),
+            candidates=int(body.get("candidates", 0)),
+            score=body.get("score"),
+            features=dict(body.get("features", {})),
+            predicted=predicted,
+        )
 
 
 @dataclass(frozen=True)

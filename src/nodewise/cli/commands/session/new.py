@@ -38,7 +38,7 @@ def new(
 ) -> None:
     """Start a labelling job on a graph."""
     from nodewise.datasets import load_graph
-    from nodewise.graph.feature_names import canonical_features
+    from nodewise.graph.graph import canonical_features
     from nodewise.ground.errors import InputError
     from nodewise.session import Session
 

@@ -70,7 +70,7 @@ def predict(
     strategy: OwnStrategyOption = None,
 ) -> None:
     """Predict every node's class from the labels so far, as CSV with every class's probability."""
-    from nodewise.ground.csv_text import csv_text
+    from nodewise.graph.tables.table import csv_text
     from nodewise.session import Session
     from nodewise.session.files.export import prediction_rows
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodewise.graph.tables.table import read_table
-from nodewise.ground.csv_text import csv_text, harmless
+from nodewise.graph.tables.table import csv_text, harmless, read_table
 
 RUN = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-inf", "+1_0", "\t=1", "\r=1", " =1", "＝1+1", "=cmd"]
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import nodewise.environment
-from nodewise.environment.devices import CpuBackend, CpuClock, backend_of
+from nodewise.environment.runs import CpuBackend, CpuClock, backend_of
 from nodewise.ground.compute import numpy_generator
 
 ROOM = Path(nodewise.environment.__file__).parent
@@ -17,7 +17,7 @@ ROOM = Path(nodewise.environment.__file__).parent
 
 def test_no_file_but_those_of_the_devices_asks_for_a_device_s_kind() -> None:
     asking = {path.name for path in ROOM.glob("*.py") if re.search(r"is_cuda|device\.type", path.read_text("utf-8"))}
-    assert asking <= {"devices.py"}
+    assert asking <= {"runs.py"}
 
 
 def test_a_device_has_one_backend() -> None:
