@@ -42,7 +42,8 @@ def test_the_loop_of_the_readme(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
 def test_every_strategy_asks_the_same_after_reopening(strategy: str, tmp_path: Path) -> None:
-    session = small_job(tmp_path / "job", strategy=strategy)
+    classifier = "gcn" if strategy == "bald-dropout" else "views"  # views has no hidden units to leave out
+    session = small_job(tmp_path / "job", strategy=strategy, classifier=classifier)
     for step in range(5):
         session.tell(session.ask().node, "abc"[step % 3])
     session.backup(tmp_path / "copy")

@@ -25,6 +25,11 @@ class Client(httpx.Client):
     app: FastAPI
     studio: Studio
 
+    @property
+    def scratch_files(self) -> list[str]:
+        """What lies in the studio's own folder beside the file that says that it is in use."""
+        return sorted(each.name for each in self.studio.scratch.iterdir() if each.name != "in-use")
+
     def look(self, path: str, form: type[BaseModel] | None = None, **query: Any) -> Any:
         answer = self.get(API + path, params=query)
         assert answer.status_code == 200, answer.text

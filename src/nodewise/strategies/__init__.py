@@ -78,8 +78,8 @@ def _grain_nn(diversity: Literal["ball", "nn"] = "nn", gamma: float = 1.0, radiu
     return Grain(diversity, gamma, radius)
 
 
-def _bald_dropout(members: int = 16, dropout: float = 0.2) -> Strategy:
-    return Bald(members=members, dropout=dropout)
+def _bald_dropout(members: int = 16, ridge: float = 0.3, temperature: float = 2.0, dropout: float = 0.2) -> Strategy:
+    return Bald(members, ridge, temperature, dropout)
 
 
 STRATEGIES: dict[str, Callable[..., Strategy]] = {

@@ -24,7 +24,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
     with running(tmp_path, job(tmp_path, 'a "b" ü', graph=named_graph())) as client:
         client.say("/tell", annotator=EVIL, labels=[{"node": node, "label": "ab"[node % 2]} for node in range(10)])
         yield client
-        while list(client.studio.scratch.iterdir()):  # removed once it has been sent
+        while client.scratch_files:  # removed once it has been sent
             time.sleep(0.01)
 
 

@@ -156,7 +156,7 @@ def test_a_preview_says_what_the_columns_seem_to_hold_and_keeps_nothing(tmp_path
         assert found["columns"][1]["examples"] == [f"{WORDS[n]} number {n}" for n in range(3)]
         bad = client.post(f"{API}/preview", files={"nodes": ("my.csv", b"")})
         assert bad.status_code == 400 and bad.json()["error"].startswith("my.csv is empty")
-        assert list(client.studio.scratch.iterdir()) == []
+        assert client.scratch_files == []
         assert "'nodes'" in client.refused(400, "POST", "/preview", files={"other": ("my.csv", b"a,b\n1,2\n")})
 
 
@@ -173,7 +173,7 @@ def test_a_session_is_made_from_a_table_of_texts(tmp_path: Path) -> None:
         assert (card["label"], card["from"]) == ("food", "given") and card["degree"] >= 3
         assert client.say("/ask")["queries"][0]["node"] % 3 == 2  # one that has no label yet
         assert client.get("/", follow_redirects=True).url.path == "/s/made"
-        assert list(client.studio.scratch.iterdir()) == []
+        assert client.scratch_files == []
     with Session.open(tmp_path / "made.nodewise") as session:
         assert session.settings.redundancy == 2 and session.settings.seed == 7
 
@@ -275,7 +275,7 @@ def test_what_cannot_become_a_session_is_told_in_a_sentence(
         )
         assert answer.status_code == status and said in answer.json()["error"], answer.text
         assert str(tmp_path) not in answer.json()["error"] and str(client.studio.scratch) not in answer.json()["error"]
-        assert client.look("/studio")["session"] is None and list(client.studio.scratch.iterdir()) == []
+        assert client.look("/studio")["session"] is None and client.scratch_files == []
     assert list(tmp_path.iterdir()) == []
 
 
