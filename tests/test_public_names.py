@@ -46,8 +46,8 @@ ROOMS = sorted(path.parent.name for path in Path(nw.__file__).parent.glob("*/__i
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_name_that_a_room_offers_resolves(room: str) -> None:
-    offered = importlib.import_module(f"nodewise.{room}")
-    assert [name for name in offered.__all__ if getattr(offered, name) is None] == []
+    for name in importlib.import_module(f"nodewise.{room}").__all__:
+        exec(f"from nodewise.{room} import {name}", {})  # a name, or a part of the room
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
