@@ -88,17 +88,17 @@ class Originals:
         ChunkStore(self.folder / "chunks").save(self.task, 5, self.chunk)
 
     def _keep_journal(self) -> None:
-        """A session in the middle of a write, with the journal that takes it back."""
+        """A session of which a write has changed all pages but the last, with the journal that takes it back."""
         shutil.copy(self.folder / "session", self.folder / "writing")
         connection = sqlite3.connect(self.folder / "writing", isolation_level=None)
         connection.execute("PRAGMA cache_size=1")
         connection.execute("BEGIN IMMEDIATE")
         for number in range(1000, 1400):
             connection.execute("INSERT INTO events VALUES (?, 1.0, 'me', 'tell', ?, x'00')", (number, "x" * 200))
-        for ending in ("", "-journal"):
-            shutil.copy(self.folder / f"writing{ending}", self.folder / f"broken{ending}")
-        connection.execute("ROLLBACK")
+        shutil.copy(self.folder / "writing-journal", self.folder / "broken-journal")
+        connection.execute("COMMIT")
         connection.close()
+        (self.folder / "broken").write_bytes((self.folder / "writing").read_bytes()[:-4096])
 
     def _keep_policy(self) -> None:
         from nodewise.policy import Policy, save_policy

@@ -7,7 +7,8 @@ No acknowledged label is lost.
 Each round one or two writers label and say so, each time after the session has taken it; at a random moment they are
 killed. Then the file is opened, which checks its whole chain, and everything acknowledged must be in it, in its place,
 beside what was there before. Between rounds the file is backed up, copied, or an older copy is put over it in place
-while a writer has it open: that writer must acknowledge nothing more that is not in the file.
+while a writer has it open: that writer must acknowledge nothing more that is not in the file. Or a writer is killed, a
+backup is put in the place of its file, beside the journal that it left, and what opens must be that backup.
 """
 
 from __future__ import annotations
@@ -118,11 +119,13 @@ class Campaign:
 
     Attributes:
         known: what is in the file for certain: event -> annotator, kind, node.
+        only_put: whether writers are killed in Python alone and backups put in place after every other kill.
         counts: what was done.
     """
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, only_put: bool = False) -> None:
         self.folder, self.path, self.chance = folder, folder / "job.nodewise", random.Random(seed)
+        self.only_put = only_put
         edges = np.stack([np.arange(NODES - 1), np.arange(1, NODES)])
         graph = Graph.build(edges, NODES, x=np.ones((NODES, 2), np.float32))
         Session.create(self.path, graph, budget=NODES, classes=["a", "b"], strategy="random").close()
@@ -291,7 +294,45 @@ class Campaign:
         self.counts["told that it was replaced"] += any("was replaced while it was open" in line for line in said)
         self.known = held
 
+    def put_backup(self) -> None:
+        """A writer is killed, and a backup, a plain copy or an older one takes the place of its file."""
+        if not self.backups:
+            self.back_up()
+        copy, _ = self.chance.choice(self.backups[-5:])
+        expected, content = read(copy), copy.read_bytes()
+        writer = Writer(self.path, "killed")
+        time.sleep(self.chance.random() * 0.1)
+        writer.kill()
+        journal = self.path.with_name(self.path.name + "-journal")
+        left = journal.exists() and journal.read_bytes()[:1] not in (b"", b"\0")
+        if self.chance.random() < 0.5:
+            shutil.copyfile(copy, self.path)
+        else:
+            part = self.folder / "put"
+            shutil.copyfile(copy, part)
+            part.replace(self.path)
+        self.counts["kills"] += 1
+        self.counts["backups put in place"] += 1
+        self.counts["of them beside a journal"] += left
+        try:
+            held = read(self.path)
+        except NodewiseError as error:
+            self.lost.append(f"the backup put in place was refused: {error}")
+            return
+        if held != expected or self.path.read_bytes() != content:
+            self.lost.append("the backup put in place was changed when it was opened")
+        self.known = held
+
     def round(self) -> None:
+        if self.only_put:
+            self.put_backup()
+            if self.chance.random() < 0.2:
+                self.back_up()
+            elif self.chance.random() < 0.3:
+                self.plain_copy()
+            else:
+                self.python(1)
+            return
         act = self.chance.random()
         if act < 0.45:
             self.python(1)
@@ -303,6 +344,8 @@ class Campaign:
             self.studio()
         elif act < 0.92:
             self.plain_copy()
+        elif act < 0.96:
+            self.put_backup()
         else:
             self.restore()
 
@@ -312,6 +355,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only-put", action="store_true", help="a backup in the place of the file at every other kill")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     counts: Counter[str] = Counter()
@@ -319,7 +363,7 @@ def main() -> int:
     started, number = time.time(), 0
     while counts["kills"] < given.kills and not lost:
         with tempfile.TemporaryDirectory() as folder:
-            campaign = Campaign(Path(folder), given.seed + number)
+            campaign = Campaign(Path(folder), given.seed + number, given.only_put)
             while campaign.counts["kills"] < min(100, given.kills - counts["kills"]) and not campaign.lost:
                 campaign.round()
             campaign.counts["events in the end"] = len(campaign.known)

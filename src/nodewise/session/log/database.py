@@ -36,6 +36,7 @@ __all__ = [
     "failure",
     "graph_files",
     "graph_path",
+    "has_unfinished_journal",
     "limit_steps",
     "replaced",
 ]
@@ -150,6 +151,18 @@ def check_beside(path: Path) -> None:
         ) from error
 
 
+def has_unfinished_journal(path: Path) -> bool:
+    """Whether a journal lies beside it that SQLite would play, were nobody writing.
+
+    A finished one is gone, empty or begins with zeros.
+    """
+    try:
+        with path.with_name(path.name + "-journal").open("rb") as file:
+            return file.read(1) not in (b"", b"\0")
+    except FileNotFoundError:
+        return False
+
+
 def check_new_name(path: Path) -> None:
     """Refuse a name for a new file beside which the journal of an earlier one lies.
 
@@ -167,13 +180,19 @@ def check_new_name(path: Path) -> None:
             )
 
 
-def connect(path: Path, wait: float) -> sqlite3.Connection:
+def connect(path: Path, wait: float, *, as_it_lies: bool = False) -> sqlite3.Connection:
     """A connection that does no more than a session needs, whatever the file says.
 
     It reads three tables and adds events.
+
+    Args:
+        path: the file, no link.
+        wait: seconds to wait for others.
+        as_it_lies: it reads the file without locks, and without what lies beside it; nothing may change it meanwhile.
     """
+    mode = "mode=ro&immutable=1" if as_it_lies else "mode=rw"
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
+        f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
     )
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")

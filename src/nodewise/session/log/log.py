@@ -42,13 +42,16 @@ from nodewise.session.log.database import (
     connect,
     damaged,
     failure,
+    has_unfinished_journal,
     limit_steps,
     replaced,
 )
+from nodewise.session.log.journal import Examination, settle_journal
 
 __all__ = ["Log", "MovedOnError"]
 
 
+_EVENTS = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id >= ? ORDER BY id"
 _OPEN: weakref.WeakSet[Log] = weakref.WeakSet()
 """The logs that this process has open."""
 
@@ -121,13 +124,16 @@ class Log:
         # Closing a file lets go of all locks that this process has on it, also those of another log in the middle of a
         # write: then it is not read
         # as a file, and need not be, since it was when that one was opened.
-        if not any(each._identity == _identity(path) for each in list(_OPEN)):
+        alone = not any(each._identity == _identity(path) for each in list(_OPEN))
+        if alone:
             check_header(path)
         # SQLite keeps the journal beside the file that a link leads to
         real = path.resolve()
         remove_dead_parts(real.parent)
         check_beside(real)
         with _translated(path, "opened", wait):
+            if alone and has_unfinished_journal(real):
+                settle_journal(real, wait, _examine)
             connection = connect(real, wait)
         try:
             with _translated(path, "read", wait):
@@ -165,6 +171,7 @@ class Log:
         """
         with self._lock, _translated(self.path, "read", self._wait):
             limit_steps(self._connection, self.path)
+            self._settle_journal()
             return self._read_on()
 
     def append(
@@ -184,7 +191,7 @@ class Log:
         Raises:
             MovedOnError: there are events after ``seen``; nothing was written.
             SessionFileError: the file is no longer the one that was opened: another was put in its place, or copied
-                over it. Nothing was written.
+                over it. Nothing was written to that one.
             SessionError: the file cannot be written, or an event is wrong; nothing of it is in the log.
         """
         with self._lock, _translated(self.path, "written", self._wait):
@@ -194,6 +201,7 @@ class Log:
             # were still right
             connection.execute("PRAGMA shrink_memory")
             self._check_name()
+            self._settle_journal()
             if connection.execute("PRAGMA journal_mode").fetchone()[0] != "persist":
                 connection.execute("PRAGMA journal_mode=PERSIST")
             connection.execute("BEGIN IMMEDIATE")
@@ -225,10 +233,13 @@ class Log:
                 ):
                     connection.execute(f"PRAGMA user_version={FORM}")
                 connection.execute("COMMIT")
-            except BaseException:
+                self._check_name("another file took its name, or none has it, so what was just said is not in it")
+            except BaseException as error:
                 with suppress(sqlite3.Error):
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    self._check_name()  # SQLite calls a file that lost its name read-only
                 raise
             self.events.extend(events)
             self._chain = chain
@@ -320,10 +331,22 @@ class Log:
             raise damaged(self.path, "the names of its parts are not readable")
         return rows[0][0], _chain_start(rows[0][0], parts)
 
-    def _check_name(self) -> None:
+    def _settle_journal(self) -> None:
+        """Between two transactions: a journal that another process left, beside a file that is still the same.
+
+        Another log of this process may be in the middle of a write, whose locks would be let go: then it is left alone.
+        """
+        same = [each for each in list(_OPEN) if each._identity == self._identity]
+        if same == [self] and _identity(self.path) == self._identity:
+            real = self.path.resolve()
+            if has_unfinished_journal(real):
+                check_beside(real)
+                settle_journal(real, self._wait, _examine)
+
+    def _check_name(self, how: str = "there is another file of that name now, or none") -> None:
         """Refuse to write to a file that its name no longer leads to."""
         if self._replaced is None and _identity(self.path) != self._identity:
-            self._replaced = replaced(self.path, "there is another file of that name now, or none")
+            self._replaced = replaced(self.path, how)
         if self._replaced is not None:
             raise self._replaced
 
@@ -350,8 +373,7 @@ class Log:
         if self._replaced is not None:
             raise self._replaced
         new: list[Event] = []
-        query = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id >= ? ORDER BY id"
-        rows = self._connection.execute(query, (self.last or -(2**63),)).fetchall()
+        rows = self._connection.execute(_EVENTS, (self.last or -(2**63),)).fetchall()
         if self.last and (not rows or rows[0][0] != self.last or rows[0][5] != self._chain):
             self._replaced = replaced(
                 self.path, f"its event {self.last} is not the one that was there: another copy was put over it"
@@ -383,6 +405,28 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return entry.st_dev, entry.st_ino
+
+
+def _examine(path: Path, connection: sqlite3.Connection) -> Examination:
+    """What a file holds, and whether all of it is as it was written, its parts too."""
+    faults = (SessionError, sqlite3.Error, UnicodeDecodeError, ValueError, TypeError, RecursionError)
+    log = Log(path, connection, 0.0, time.time)
+    chain: list[bytes] = []
+    whole = True
+    try:
+        log._load()
+        for (name,) in connection.execute("SELECT name FROM parts").fetchall():
+            log.part(name)
+    except faults:
+        whole = False
+    with suppress(*faults):
+        last = log._read_start()[1]
+        for number, at, annotator, kind, body, written in connection.execute(_EVENTS, (-(2**63),)):
+            last = _link(last, Event(number, at, annotator, kind, {}), body)
+            if last != written or number != len(chain) + 1:
+                break
+            chain.append(last)
+    return Examination(tuple(chain), whole)
 
 
 def _chain_start(settings: str, parts: Sequence[tuple[str, str]]) -> bytes:
