@@ -52,13 +52,10 @@ SCALES = 500
 """How many times larger the values of one column may be than those of another before it is worth a note."""
 LONGEST_CLASS = 200
 """Characters of a class's name, at most."""
-_BREAKS = re.compile(
-    r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]["
-    r" \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*"
-)
+_BREAK = r"\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029"
+_BREAKS = re.compile(f"[ {_BREAK}]*[{_BREAK}][ {_BREAK}]*")
 # other control characters, those that turn the direction of what follows, and the byte order mark: nobody sees them,
-# and two names that
-# look the same would be two classes
+# and two names that look the same would be two classes
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 Kind = TypeVar("Kind", bound=np.generic)
 

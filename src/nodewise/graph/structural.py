@@ -4,24 +4,21 @@ They are the documented default: the same columns for every graph, so that what 
 another; the order of the nodes does not matter; nothing is drawn at random. With d(v) the degree, N(v) the neighbours
 and n the number of nodes:
 
-====  ==========================
-=======================================================================================
-col.  name                        formula
-====  ==========================
-=======================================================================================
-0     degree                      log10(1 + d(v))
-1     clustering                  triangles(v) / (d(v) (d(v) - 1) / 2), 0 below two neighbours
-2     core                        log10(1 + h2(v)), with h1(v) the largest h such that h neighbours have a degree of at
-least h, and
-                                  h2(v) the same with h1 in place of the degree: an upper bound of the core number that
-                                  two passes give
-3     pagerank                    log10(1 + n r(v)), r = 0.15/n + 0.85 (sum over u in N(v) of r(u)/d(u)), isolated nodes
-spreading evenly
-4     neighbour degree            log10(1 + m(v)), m(v) the mean degree of N(v), 0 without neighbours
-5     neighbour degree, spread    log10(1 + s(v)), s(v) the standard deviation of the degrees of N(v)
-6-21  degree bin 0 … 15           1 in the column floor(log2(1 + d(v))), at most 15; 0 in the others
-====  ==========================
-=======================================================================================
+====  ========================  ================================================================
+col.  name                      formula
+====  ========================  ================================================================
+0     degree                    log10(1 + d(v))
+1     clustering                triangles(v) / (d(v) (d(v) - 1) / 2), 0 below two neighbours
+2     core                      log10(1 + h2(v)), see below
+3     pagerank                  log10(1 + n r(v)), see below
+4     neighbour degree          log10(1 + m(v)), m(v) the mean degree of N(v), 0 without neighbours
+5     neighbour degree, spread  log10(1 + s(v)), s(v) the standard deviation of the degrees of N(v)
+6-21  degree bin 0 … 15         1 in the column floor(log2(1 + d(v))), at most 15; 0 in the others
+====  ========================  ================================================================
+
+h1(v) is the largest h such that h neighbours have a degree of at least h, h2(v) the same with h1 in place of the
+degree: an upper bound of the core number that two passes give. r = 0.15/n + 0.85 (sum over u in N(v) of r(u)/d(u)),
+isolated nodes spreading evenly.
 """
 
 from __future__ import annotations

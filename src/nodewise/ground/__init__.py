@@ -1,3 +1,3 @@
 """What every room may use, each of these things once; it imports nothing of ours."""
 
-__all__ = ["compute", "errors", "events", "files", "lazy", "plugins"]
+__all__ = ["compute", "errors", "events", "files", "lazy", "locks", "plugins"]

@@ -9,8 +9,7 @@ What may stand in the log:
     tell       node, label, class [, overrule]      one answer; overrule: it counts whatever others said
     bulk       nodes, labels, classes [, overrule]  many answers given in one go, taken back as one
     skip       node
-    settle     node, label, class                   what a disagreement comes to: it counts whatever the votes say,
-    until it is settled again
+    settle     node, label, class                   what a disagreement comes to, whatever the votes say
     class      name, class                          a class declared before it is used
     rename     class, name
     merge      class, into                          the labels of one class count as another's
