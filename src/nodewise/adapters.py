@@ -93,7 +93,7 @@ class PoolQuery:
                 f"batch_size must be a whole number from 1 to {len(free)}, the rows that can be asked, received"
                 f" {batch_size!r}"
             )
-        names = [str(name) for name in self.classes] if self.classes is not None else []
+        names = list(self.classes) if self.classes is not None else []
         labelled = any(label is not None for label in labels)
         held = Graph.build(graph.edge_index, graph.num_nodes, y=labels) if labelled else None
         if held is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.graph import Graph
-from nodewise.graph.checks import are_classes, class_name, frozen, label_ids, natural_order, tidy_name, undirected_edges
-from nodewise.ground.errors import GraphError, InputError
+from nodewise.graph.checks import (
+    are_classes,
+    class_name,
+    class_text,
+    frozen,
+    label_ids,
+    natural_order,
+    tidy_name,
+    undirected_edges,
+)
+from nodewise.ground.errors import GraphError, InputError, WrongTypeError
 
 
 def test_sorts_and_unites() -> None:
@@ -70,7 +80,9 @@ def test_any_integer_kind_gives_the_same(kind: type[np.integer]) -> None:
         ([0, 0, 1], ["cat", "dog", "owl"], [0, 0, 1], ("cat", "dog", "owl")),
         ([2, 5, 7], ["cat", "dog", "owl"], [0, 1, 2], ("cat", "dog", "owl")),
         ([1.0, float("nan"), 0.0], None, [1, -1, 0], ("0", "1")),
-        ([True, False, True], None, [1, 0, 1], ("0", "1")),
+        (["a", 1.0, float("nan")], None, [1, 0, -1], ("1", "a")),
+        (np.array(["a", np.float32(1), np.int64(1)], dtype=object), None, [1, 0, 0], ("1", "a")),
+        ([1, 0, 1], [1.0, 2], [1, 0, 1], ("1", "2")),
         ([[1], [0], [1]], None, [1, 0, 1], ("0", "1")),
         ([None, 4, 2], None, [-1, 1, 0], ("2", "4")),
     ],
@@ -103,6 +115,43 @@ def test_brings_any_form_to_ids_and_names(
 def test_refused_labels_are_told_what_to_do(y: object, names: list[str] | None, message: str) -> None:
     with pytest.raises(GraphError, match=message):
         label_ids(y, names, 3)
+
+
+@pytest.mark.parametrize("y", [[True, False, True], ["a", True, "b"], np.array([True, None, False], dtype=object)])
+def test_truths_are_no_labels(y: object) -> None:
+    with pytest.raises(WrongTypeError, match=r"whole numbers? or texts, received booleans|got True: give 'True' if"):
+        label_ids(y, None, 3)
+    with pytest.raises(WrongTypeError, match="got True"):
+        label_ids([0, 1, 0], [True, "no"], 3)
+
+
+@pytest.mark.parametrize("y", [[b"a", b"b", b"a"], ["a", b"b", "c"], np.array([b"a", b"b", b"c"])])
+def test_bytes_are_no_labels(y: object) -> None:
+    with pytest.raises(WrongTypeError, match="got the bytes b'.': decode them to a text"):
+        label_ids(y, None, 3)
+
+
+def test_numbers_among_texts_are_classes_and_noted() -> None:
+    _, names, notes = label_ids(["a", 1, 1], None, 3)
+    assert names == ("1", "a")
+    assert notes == ["the labels are numbers and texts, 1 and 'a' for example: each is the class of that name"]
+
+
+def test_one_rule_says_what_a_value_names() -> None:
+    import pandas as pd
+    import torch
+
+    one = [1, 1.0, "1", np.int8(1), np.float32(1), np.array(1), torch.tensor(1.0), np.str_("1"), np.array("1")]
+    assert {class_name(value) for value in one} == {"1"}
+    for nothing in (None, float("nan"), np.float64("nan"), pd.NA, pd.NaT):
+        assert class_text(nothing) == ""
+        with pytest.raises(InputError, match="means unlabelled and is no class: give the class's name, or skip"):
+            class_name(nothing)
+    for other in ({"a": 1}, ["a"], object, Path("a")):
+        with pytest.raises(WrongTypeError, match="named by a text or a whole number, got .* of the type"):
+            class_name(other)
+    with pytest.raises(InputError, match="got 1.5: give '1.5' if that is its name"):
+        class_name(1.5)
 
 
 def test_numbers_sort_by_value_and_words_by_letters() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nodewise.classifiers.views.views import ViewsLearner
+from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError
 from nodewise.session import Session
 from nodewise.session.answers import Draft
@@ -219,3 +220,62 @@ def test_a_learner_that_miscounts_its_classes_is_told_by_a_sentence(
         InputError, match=r"classifier 'views' has 9 classes where 2 are known: reset\(\) must forget those that came"
     ):
         session.predict()
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), np.float32("nan"), "nan", "None", " "])
+def test_what_means_unlabelled_is_not_told(tmp_path: Path, nothing: object) -> None:
+    session = small_job(tmp_path / "job", classes=["1", "2"])
+    with pytest.raises(InputError, match="means unlabelled|needs a name"):
+        session.tell(0, nothing)
+    with pytest.raises(InputError, match="means unlabelled|needs a name"):
+        session.tell([0, 1], ["1", nothing])
+    assert session.labels == {} and session.classes == ("1", "2")
+
+
+@pytest.mark.parametrize("wrong", [True, np.bool_(False), b"1", {"label": "1"}, object])
+def test_what_is_no_name_is_not_told(tmp_path: Path, wrong: object) -> None:
+    session = small_job(tmp_path / "job", classes=["1", "2"])
+    for tell in (session.tell, session.tell_bulk):
+        with pytest.raises(TypeError, match="a class is named by a text or a whole number"):
+            tell([0], [wrong])
+    with pytest.raises(TypeError, match="a class is named by a text"):
+        session.add_class(wrong)  # type: ignore[arg-type]
+    assert session.labels == {} and session.classes == ("1", "2")
+
+
+def test_a_number_is_the_class_of_its_digits_however_it_is_given(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=[1.0, np.int64(2)])
+    session.tell(range(5), [1, 1.0, "1", "1.0", np.float32(2)])
+    assert session.classes == ("1", "2") and list(session.labels.values()) == ["1"] * 4 + ["2"]
+    with pytest.raises(TypeError, match="a class is named by"):
+        small_job(tmp_path / "other", classes=[True, False])
+
+
+def test_a_closed_list_of_classes_takes_no_other(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=["spam", "fine"], closed_classes=True)
+    session.tell(0, "spam")
+    for label, new_class in (("spamm", False), ("spamm", True), ("other", True)):
+        with pytest.raises(UnknownNameError, match="its list of classes is closed") as refused:
+            session.tell(1, label, new_class=new_class)
+        assert ("did you mean 'spam'" in str(refused.value)) == (label == "spamm")
+        with pytest.raises(UnknownNameError, match="its list of classes is closed"):
+            session.add_class(label, new_class=new_class)
+        with pytest.raises(UnknownNameError, match="its list of classes is closed"):
+            session.tell_bulk([1, 2], label, new_class=new_class)
+    session.rename_class("spam", "junk")
+    session.tell(1, "junk")
+    session.tell(2, "spam")  # by its former name
+    assert session.classes == ("junk", "fine")
+    with Session.open(tmp_path / "job") as again, pytest.raises(UnknownNameError, match="closed"):
+        again.tell(3, "third")
+
+
+def test_a_list_can_be_closed_only_where_it_holds_every_class(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="to be closed, but it is empty: name the classes"):
+        small_job(tmp_path / "job", classes=None, closed_classes=True)
+    graph = Graph.build([[0, 1, 2], [1, 2, 3]], 4, y=["spam", "fine", None, None])
+    with pytest.raises(UnknownNameError, match="unknown class 'spam': did you mean 'spams'.*labels of it.*add it"):
+        Session.create(tmp_path / "job", graph, budget=1, classes=["spams", "fine"], closed_classes=True)
+    assert list(tmp_path.iterdir()) == []
+    with Session.create(tmp_path / "job", graph, budget=1, closed_classes=True) as session:
+        assert session.classes == ("fine", "spam")

@@ -76,6 +76,7 @@ def test_names_that_the_help_tells_are_there_and_all_can_be_chosen() -> None:
         ({"release_after": 0}, "a session's release_after must be a number of seconds above 0, got '0'"),
         ({"release_after": float("nan")}, "seconds above 0, got 'nan'"),
         ({"use_labels": "no"}, "a session's use_labels must be yes or no, got 'no'"),
+        ({"closed_classes": "no"}, "a session's closed_classes must be yes or no, got 'no'"),
         ({"strategy_settings": [1]}, "a session's strategy_settings must be settings by name"),
     ],
 )
@@ -132,6 +133,7 @@ def test_settings_that_no_session_has_are_refused(record: Any, said: str) -> Non
 def test_facts_are_in_words_and_leave_out_what_may_change() -> None:
     facts = SessionSettings.from_dict({"budget": 5, "seed": 12_000, "release_after": 90, "use_labels": False}).facts()
     assert facts == {
+        "closed classes": "no",
         "strategy": "policy",
         "policy": "none",
         "classifier": "gcn",

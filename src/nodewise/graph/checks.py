@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.ground.errors import GraphError, InputError
+from nodewise.ground.errors import GraphError, InputError, WrongTypeError
 from nodewise.ground.events import count, listed
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ __all__ = [
     "check_strings",
     "class_labels",
     "class_name",
+    "class_text",
     "dropped_of_edges",
     "frozen",
     "is_missing",
@@ -152,7 +153,7 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
 
     Args:
         y: [node] of integers (negative: unlabelled), of floats that are whole (NaN: unlabelled) or of texts as
-            `class_labels` takes them.
+            `class_labels` takes them. Booleans and bytes are refused, as `class_text` does.
         class_names: the names of the classes, or None: those that occur, in order. They are kept as `class_name` spells
             them.
         num_nodes: how many labels there must be.
@@ -160,7 +161,11 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
     Returns:
         int64 [node] with -1 for unlabelled; the names; what was changed, in words.
     """
-    given = np.asarray(y)
+    if isinstance(y, (list, tuple)) and any(isinstance(label, (str, bytes)) for label in y):
+        given = np.empty(len(y), dtype=object)  # numpy would make a text of everything, of None and True as well
+        given[:] = y
+    else:
+        given = np.asarray(y)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.ndim != 1 or len(given) != num_nodes:
@@ -171,7 +176,11 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
     if (
         given.dtype.kind == "O"
         and given.size
-        and all(isinstance(label, (int, np.integer)) for label in given.tolist() if label is not None)
+        and all(
+            isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+            for label in given.tolist()
+            if label is not None
+        )
     ):
         given = np.array([-1 if label is None else int(label) for label in given.tolist()])
     ids, names, notes = (_from_texts if given.dtype.kind in "OUST" else _from_numbers)(given, class_names)
@@ -204,15 +213,18 @@ def class_labels(texts: Iterable[object], known: Sequence[str] = ()) -> tuple[li
     """Labels as texts, in the spelling of classes: the one rule for label columns, by every way in.
 
     Names in `known` stand for themselves. Else a cell that is empty or says so in a word (`is_missing`), None and NaN
-    are unlabelled; ``1.0`` is ``1`` where all labels are whole numbers; what remains is spelled as `class_name` does.
+    are unlabelled; a number is named as `class_text` does, and the text ``1.0`` is ``1`` where all labels are whole
+    numbers; what remains is spelled as `class_name` does.
 
     Returns:
         One text a node, "" for an unlabelled one; what was changed, in words.
 
     Raises:
-        GraphError: if a label is too long to be a class.
+        GraphError: if a label is too long to be a class, or a number that is not whole.
+        WrongTypeError: if a label is neither a text nor a number.
     """
-    given = ["" if label is None or label != label else str(label) for label in texts]
+    values = list(texts)
+    given = [label if type(label) is str else _graph_text(label) for label in values]
     alike = {tidy_name(name): name for name in reversed(known)}
     spelled: dict[str, str] = {name: name for name in known}
     for text in dict.fromkeys(given):
@@ -229,6 +241,12 @@ def class_labels(texts: Iterable[object], known: Sequence[str] = ()) -> tuple[li
         notes.append(
             f"{count(number, 'label')} said {listed(words)}: taken as unlabelled (name the classes if one of these is a"
             " class)"
+        )
+    kinds = {isinstance(label, str): label for label, text in zip(values, given, strict=True) if spelled[text]}
+    if len(kinds) == 2:
+        notes.append(
+            f"the labels are numbers and texts, {kinds[False]!r} and {kinds[True]!r} for example: each is the class of"
+            " that name"
         )
     return [spelled[text] for text in given], notes
 
@@ -262,13 +280,49 @@ def _value_order(number: str) -> tuple[int, str, str]:
 _NINES = str.maketrans("0123456789", "9876543210")
 
 
-def class_name(name: object) -> str:
-    """A class's name as it is kept, whichever way it comes in: `tidy_name`, of 1 to 200 characters.
+def class_text(label: object) -> str:
+    """What a value says as a class's name, empty where it means unlabelled: the one rule for every way in.
+
+    A text is itself, a whole number its digits (``1.0`` is ``1``); None and NaN mean unlabelled.
 
     Raises:
-        InputError: if nothing is left that can be seen, or more than 200 characters.
+        InputError: if it is a number that is not whole.
+        WrongTypeError: if it is True or False, bytes, or anything else that is no name.
     """
-    text = tidy_name(name)
+    if isinstance(label, str):
+        return str(label)
+    if getattr(label, "ndim", None) == 0 and callable(item := getattr(label, "item", None)):
+        label = item()  # a number of numpy or of torch
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):  # pandas' words for None
+        return ""
+    if isinstance(label, int) and not isinstance(label, bool):
+        return str(label)
+    if isinstance(label, float):
+        if label != label:
+            return ""
+        if label.is_integer():
+            return str(int(label))
+        raise InputError(
+            f"a class is named by a text or a whole number, got {label!r}: give {str(label)!r} if that is its name"
+        )
+    if isinstance(label, str):  # of numpy
+        return str(label)
+    meant = "decode them to a text" if isinstance(label, bytes) else f"give {str(label)[:40]!r} if that is its name"
+    what = "the bytes " if isinstance(label, bytes) else ""
+    of = "" if isinstance(label, (bool, bytes)) else f" of the type {type(label).__name__}"
+    raise WrongTypeError(f"a class is named by a text or a whole number, got {what}{str(label)[:40]}{of}: {meant}")
+
+
+def class_name(name: object) -> str:
+    """A class's name as it is kept, whichever way it comes in: `class_text`, tidied, of 1 to 200 characters.
+
+    Raises:
+        InputError: if it means unlabelled, if nothing is left that can be seen, or more than 200 characters.
+        WrongTypeError: if it is no name, such as True or bytes.
+    """
+    if not isinstance(name, str) and not class_text(name):
+        raise InputError(f"{name} means unlabelled and is no class: give the class's name, or skip the node")
+    text = tidy_name(class_text(name))
     if not text or len(text) > LONGEST_CLASS:
         raise InputError(f"a class needs a name of 1 to {LONGEST_CLASS} printable characters, got {text[:40]!r}")
     return text
@@ -405,9 +459,20 @@ def _first_edge(edges: npt.NDArray[np.integer], bad: npt.NDArray[np.bool_]) -> s
     return f"{column} ({int(edges[0, column])}, {int(edges[1, column])})"
 
 
+def _graph_text(label: object) -> str:
+    try:
+        return class_text(label)
+    except WrongTypeError:
+        raise
+    except InputError as error:
+        raise GraphError(str(error)) from None
+
+
 def _spelled(text: object) -> str:
     try:
         return class_name(text)
+    except WrongTypeError:
+        raise
     except InputError as error:
         raise GraphError(
             f"{error} ({len(str(text))} characters): correct the label, or name another column as the label"
@@ -415,7 +480,7 @@ def _spelled(text: object) -> str:
 
 
 def _from_texts(given: npt.NDArray[Any], class_names: Sequence[str] | None) -> tuple[Ids, tuple[str, ...], list[str]]:
-    listed_names = None if class_names is None else list(map(str, class_names))
+    listed_names = None if class_names is None else list(map(_graph_text, class_names))
     texts, notes = class_labels(given.tolist(), listed_names or ())
     occurring = set(texts) - {""}
     names = natural_order(list(occurring)) if listed_names is None else listed_names
@@ -454,7 +519,11 @@ def _from_numbers(given: npt.NDArray[Any], class_names: Sequence[str] | None) ->
                 f"labels must be whole numbers or strings, received {given[whole != np.rint(whole)][:1].tolist()}"
             )
         given = whole
-    elif given.dtype.kind not in "iub":
+    elif given.dtype.kind == "b":
+        raise WrongTypeError(
+            "labels must be whole numbers or texts, received booleans: give y.astype(int), or the names of both classes"
+        )
+    elif given.dtype.kind not in "iu":
         raise GraphError(f"labels must be whole numbers or strings, received {given.dtype}")
     ids = np.maximum(given.astype(np.int64), -1)
     occurring = np.unique(ids[ids >= 0])
@@ -467,7 +536,7 @@ def _from_numbers(given: npt.NDArray[Any], class_names: Sequence[str] | None) ->
             " named by their id"
         ]
         return compact, tuple(str(i) for i in occurring.tolist()), note if gaps else []
-    names = tuple(map(str, class_names))
+    names = tuple(map(_graph_text, class_names))
     if not len(occurring) or int(occurring[-1]) < len(names):
         return ids, names, []
     if len(occurring) == len(names):

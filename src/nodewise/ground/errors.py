@@ -4,6 +4,7 @@
     ├── InputError                what the caller gave is wrong (the command line exits with 2)
     │   ├── GraphError            a graph, or the file it was read from
     │   ├── UnknownNameError      a misspelt or unknown name; says what was probably meant
+    │   ├── WrongTypeError        a thing of another type than the one that is taken (a TypeError as well)
     │   ├── PolicyFileError       a policy file that cannot be used
     │   └── MissingExtraError     an optional dependency is not installed; says how to install it
     ├── ClusterError              a cluster is out of reach, of another version, or lost what it was given
@@ -12,7 +13,8 @@
         ├── AlreadyLabelledError  somebody else has labelled the node otherwise; says who
         └── SessionFileError      a session's file that cannot be used (an InputError as well)
 
-A message says what is wrong, what was received, what is allowed and what to do.
+Every `InputError` is a ``ValueError`` as well, so that code which knows nothing of nodewise can catch it. A message
+says what is wrong, what was received, what is allowed and what to do.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ __all__ = [
     "SessionError",
     "SessionFileError",
     "UnknownNameError",
+    "WrongTypeError",
     "install_command",
 ]
 
@@ -75,6 +78,10 @@ class UnknownNameError(InputError):
         meant = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(names)}."
         super().__init__(f"unknown {kind} {name!r}: {meant}" + (f" {hint}" if hint else ""))
         self.name, self.suggestions = name, near
+
+
+class WrongTypeError(InputError, TypeError):
+    """What the caller gave is of another type than the one that is taken."""
 
 
 class PolicyFileError(InputError):

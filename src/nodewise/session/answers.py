@@ -48,6 +48,7 @@ __all__ = [
     "Event",
     "LabelClass",
     "check_event",
+    "closed_list",
     "needs_second_form",
     "probable_typo",
     "valid_person",
@@ -315,6 +316,13 @@ def probable_typo(label: str, classes: Sequence[str]) -> UnknownNameError | None
     if not near:
         return None
     return UnknownNameError("class", label, near, "If it is a new class, say so: --new-class, or new_class=True.")
+
+
+def closed_list(label: str, classes: Sequence[str]) -> UnknownNameError:
+    """The error for a label that is none of the classes, where the session takes no others."""
+    return UnknownNameError(
+        "class", label, classes, f"This session takes no others than its {len(classes)}: its list of classes is closed."
+    )
 
 
 def _is_int(value: object, least: int, most: int) -> bool:

@@ -221,7 +221,7 @@ class Session:
 
         Args:
             node: index or name, or several.
-            label: the class's name, or one for each node.
+            label: the class's name, a text or a whole number, or one for each node.
             annotator: who says so.
             new_class: take the label as a new class, even if it looks like a misspelt one.
             overrule: let this label count, whatever others have said of the node.
@@ -230,7 +230,9 @@ class Session:
             The number of the event in the log, for `undo`; a list of them for several nodes.
 
         Raises:
-            InputError: there is no such node, or the label is probably misspelt. Nothing was told.
+            InputError: there is no such node; or the label is probably misspelt, means unlabelled, or is none of a
+                closed list of classes. Nothing was told.
+            WrongTypeError: the label is True, False, bytes or something else that is no name. Nothing was told.
             AlreadyLabelledError: where one label a node is enough, somebody else has given another one; says who.
                 Nothing was told.
         """
@@ -300,7 +302,8 @@ class Session:
             annotator: who says so.
             new_class: declare it even if it looks like a known class misspelt.
         """
-        return self._change(partial(changes.declare, valid_person(annotator), name, new_class))[0].id
+        closed = self.settings.closed_classes
+        return self._change(partial(changes.declare, valid_person(annotator), name, new_class, closed))[0].id
 
     def rename_class(self, name: str, new_name: str, annotator: str = ANNOTATOR) -> int:
         """Call a class something else: its labels, its number and every prediction stay. Returns the event's number."""

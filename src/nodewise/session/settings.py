@@ -206,11 +206,19 @@ class NewSettings:
     )
     classes: Sequence[str] | None = setting(
         kind="names",
-        help="The classes, if known; more may come.",
+        help="The classes, if known; more may come, unless the list is closed.",
         unset="those of the graph",
         title="Classes",
         front=True,
         metavar="A,B",
+    )
+    closed_classes: bool = setting(
+        False,
+        kind="flag",
+        help="Whether these are all classes there will be: a label with another name is refused.",
+        title="No other classes than these",
+        front=True,
+        flags="--closed-classes/--open-classes",
     )
     strategy: str | Strategy | Policy | None = setting(
         kind="name",
@@ -293,6 +301,7 @@ class SettingsByName(TypedDict, total=False):
 
     budget: int | None
     classes: Sequence[str] | None
+    closed_classes: bool
     strategy: str | Strategy | Policy | None
     policy: str | Path | Policy | None
     classifier: str | Classifier | None
@@ -342,6 +351,8 @@ class SessionSettings(NewSettings):
             raise InputError(f"a session's reason must be a text, got {str(self.reason)[:40]!r}")
         if any(not name.strip() for name in self.classes) or len(set(self.classes)) < len(self.classes):
             raise InputError(f"classes must have names, each another one, got {str(list(self.classes))[:200]}")
+        if self.closed_classes and not self.classes:
+            raise InputError("the list of classes is to be closed, but it is empty: name the classes")
 
     @classmethod
     def decide(cls, wanted: NewSettings, **decided: Any) -> SessionSettings:
@@ -382,6 +393,7 @@ class SessionSettings(NewSettings):
 
 ABSENT_MEANS: Mapping[str, Any] = {
     "classes": (),
+    "closed_classes": False,
     "strategy": "policy",
     "policy": None,
     "classifier": "gcn",

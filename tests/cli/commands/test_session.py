@@ -242,3 +242,17 @@ def test_what_needs_no_classifier_loads_no_torch(
         [sys.executable, "-c", code], env=clean_environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_closed_list_of_classes_and_words_for_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "job"
+    new = ("new", path, "karate", "--budget", "3", "--hide-labels", "--closed-classes")
+    assert "classes 1, 2 and no others" in run(capfd, *new, "--classes", "1,2")[0]
+    assert "2: 1 (1 of 3" in run(capfd, "tell", path, "2", "1.0")[0]
+    for label in ("3", "none", "Officer"):
+        assert "its list of classes is closed" in run(capfd, "tell", path, "3", label, "--new-class", code=2)[1]
+    assert (
+        "'none' means unlabelled and is no class here: skip the node"
+        in run(capfd, "tell", path, "3", "none", code=2)[1]
+    )
+    assert "closed" in run(capfd, "class", path, "3", code=2)[1]

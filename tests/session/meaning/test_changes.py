@@ -21,7 +21,7 @@ def history(*entries: tuple[Any, ...]) -> History:
 
 
 def answers(label: str, who: str = "me", **options: bool) -> Answers:
-    flags = {"new_class": False, "overrule": False, "alone": True, **options}
+    flags = {"new_class": False, "overrule": False, "alone": True, "closed": False, **options}
     return Answers([3], ["n3"], [label], who, **flags)
 
 
@@ -43,6 +43,22 @@ def test_a_label_is_refused_that_is_misspelt_or_against_what_others_said_or_sett
     settled = history(told(3, "cat", "ada"), ("settle", "eve", {"node": 3, "label": "dog", "class": 2}))
     with pytest.raises(InputError, match="'eve' has settled that node 'n3' is 'dog'"):
         answers("cat", "ada", overrule=True).as_tells(settled)
+
+
+def test_a_new_class_is_refused_by_a_closed_list_and_spelled_as_in_a_table() -> None:
+    for answer in (answers("cats", closed=True), answers("bird", closed=True, new_class=True)):
+        with pytest.raises(UnknownNameError, match="no others than its 2: its list of classes is closed"):
+            answer.as_tells(history())
+    with pytest.raises(UnknownNameError, match="unknown class 'cats': did you mean 'cat'"):
+        changes.declare("me", "cats", True, True, history())
+    assert answers("cat", closed=True).as_bulk(history())[0].body["classes"] == [1]
+    for word in ("NaN", "none", "N/A"):
+        with pytest.raises(InputError, match=f"{word!r} means unlabelled and is no class here: skip the node"):
+            answers(word).as_tells(history())
+        assert answers(word, new_class=True).as_tells(history())[0].body["label"] == word
+    numbers = read_history([], ["0", "1"])
+    assert answers("1.0").as_tells(numbers)[0].body == {"node": 3, "label": "1", "class": 2}
+    assert answers("2.0").as_bulk(numbers)[0].body["labels"] == ["2"]
 
 
 def test_skipping_needs_no_label_and_settling_one() -> None:
@@ -78,7 +94,7 @@ def test_classes_are_changed_by_their_numbers() -> None:
         lambda: changes.merge("me", "cat", "cat", now),
         lambda: changes.order("me", ["dog", "dog"], now),
         lambda: changes.order("me", "dog", now),
-        lambda: changes.declare("me", "dog", False, now),
+        lambda: changes.declare("me", "dog", False, False, now),
     ):
         with pytest.raises(InputError):
             wrong()

@@ -85,6 +85,22 @@ def test_labels_are_told_all_or_none(client: Client) -> None:
     assert client.look("/status")["told"] == 0
 
 
+def test_a_closed_list_of_classes_takes_no_other_and_words_for_nothing_are_no_class(tmp_path: Path) -> None:
+    with running(tmp_path, job(tmp_path, classes=["Physics", "Biology"], closed_classes=True)) as client:
+        for label, new_class in (("physcis", False), ("physcis", True), ("chemistry", True)):
+            labels = [{"node": 1, "label": label}]
+            answer = client.post("/api/v1/tell", json={"labels": labels, "new_class": new_class})
+            assert answer.status_code == 400 and "its list of classes is closed" in answer.json()["error"]
+            assert ("did you mean 'Physics'" in answer.json()["error"]) == (label == "physcis")
+        assert client.post("/api/v1/tell", json={"labels": [{"node": 1, "label": "Physics"}]}).status_code == 200
+        assert client.look("/settings")["closed_classes"] is True
+    with running(tmp_path, job(tmp_path, "open")) as client:
+        for nothing in ("NaN", "None", None, True, 1.5, "b'a'" * 60):
+            answer = client.post("/api/v1/tell", json={"labels": [{"node": 1, "label": nothing}]})
+            assert answer.status_code == 400, nothing
+        assert client.look("/status")["told"] == 0
+
+
 def test_a_misspelt_label_is_refused_with_what_was_meant_unless_it_is_said_to_be_new(tmp_path: Path) -> None:
     with running(tmp_path, job(tmp_path, classes=["Physics", "Biology"])) as client:
         answer = client.post("/api/v1/tell", json={"labels": [{"node": 1, "label": "physcis"}]})

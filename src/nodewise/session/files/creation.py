@@ -14,7 +14,7 @@ from nodewise.graph import Graph
 from nodewise.graph.checks import class_name
 from nodewise.graph.features import prepared
 from nodewise.graph.nodes import Nodes, node_indices
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Note, Reporter, Silent, Warned
 from nodewise.ground.files import scratch_folder
 from nodewise.ground.plugins import code_of
@@ -75,7 +75,7 @@ def create_log(
                 )
             )
     given = labelled if use_labels else 0
-    names = _classes(graph, wanted.classes, use_labels)
+    names = _classes(graph, wanted.classes, use_labels, wanted.closed_classes)
     chosen = choose_strategy(graph, wanted.strategy, wanted.policy, wanted.strategy_settings)
     if wanted.classifier is None and chosen.played_with is not None:
         name, own = chosen.played_with
@@ -191,18 +191,23 @@ def _stored_settings(thing: Classifier | Strategy) -> dict[str, Any]:
     return settings
 
 
-def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool) -> tuple[str, ...]:
+def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool, closed: bool) -> tuple[str, ...]:
     if classes is None:
         return graph.class_names
     if isinstance(classes, str):
         raise InputError(f"classes must be a list of names, got the text {classes!r}: give [{classes!r}], or several")
     names = [class_name(name) for name in classes]
     if use_labels and graph.y is not None:
-        names += [
-            graph.class_names[number]
-            for number in np.unique(graph.y[graph.y >= 0])
-            if graph.class_names[number] not in names
-        ]
+        used = [graph.class_names[number] for number in np.unique(graph.y[graph.y >= 0])]
+        others = [name for name in used if name not in names]
+        if closed and others:
+            raise UnknownNameError(
+                "class",
+                others[0],
+                names,
+                "The graph has labels of it, but the list of classes is to be closed: add it.",
+            )
+        names += others
     return tuple(names)
 
 

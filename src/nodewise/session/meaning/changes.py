@@ -9,9 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodewise.graph.checks import class_name
+from nodewise.graph.checks import class_labels, class_name
 from nodewise.ground.errors import AlreadyLabelledError, InputError, SessionError, UnknownNameError
-from nodewise.session.answers import MOST_OPINIONS, Draft, Event, probable_typo, valid_person, valid_text
+from nodewise.session.answers import (
+    MOST_OPINIONS,
+    Draft,
+    Event,
+    closed_list,
+    probable_typo,
+    valid_person,
+    valid_text,
+)
 from nodewise.session.log.contents import Contents
 from nodewise.session.meaning.history import History, read_history, undone
 
@@ -42,6 +50,7 @@ class Answers:
         new_class: whether a label may be a new class though it looks like a misspelt one.
         overrule: whether they count whatever others have said.
         alone: whether one label a node is enough, so that another's is not changed unknowingly.
+        closed: whether a label must be one of the classes that there are.
     """
 
     nodes: Sequence[int]
@@ -51,6 +60,7 @@ class Answers:
     new_class: bool
     overrule: bool
     alone: bool
+    closed: bool
 
     @classmethod
     def check(
@@ -76,7 +86,7 @@ class Answers:
         """
         who = valid_person(annotator)
         listed: list[Any] = list(nodes)
-        one = isinstance(label, str) or not hasattr(label, "__len__")
+        one = isinstance(label, (str, bytes)) or not hasattr(label, "__len__") or getattr(label, "ndim", 1) == 0
         labels = [label] * len(listed) if one else list(label)  # type: ignore[call-overload]
         if len(listed) != len(labels):
             raise InputError(f"{len(listed)} nodes but {len(labels)} labels were told: give one label for each node")
@@ -84,56 +94,61 @@ class Answers:
             raise InputError("no node was told: give at least one")
         indices = [contents.find(node) for node in listed]
         names = [contents.name_of(node) for node in indices]
-        return cls(indices, names, [class_name(name) for name in labels], who, new_class, overrule, alone)
+        closed = contents.settings.closed_classes
+        return cls(indices, names, [class_name(name) for name in labels], who, new_class, overrule, alone, closed)
 
     def as_tells(self, history: History) -> list[Draft]:
         """One event for each node."""
-        numbers = self._numbers(history)
+        classes = self._classes(history)
         beside = {"overrule": True} if self.overrule else {}
         return [
             Draft("tell", self.annotator, {"node": node, "label": label, "class": number, **beside})
-            for node, label, number in zip(self.nodes, self.labels, numbers, strict=True)
+            for node, (label, number) in zip(self.nodes, classes, strict=True)
         ]
 
     def as_bulk(self, history: History) -> list[Draft]:
         """One event for all."""
-        numbers = self._numbers(history)
+        labels, numbers = zip(*self._classes(history), strict=True)
         beside = {"overrule": True} if self.overrule else {}
         return [
             Draft(
                 "bulk",
                 self.annotator,
-                {"nodes": list(self.nodes), "labels": list(self.labels), "classes": numbers, **beside},
+                {"nodes": list(self.nodes), "labels": list(labels), "classes": list(numbers), **beside},
             )
         ]
 
-    def _numbers(self, history: History) -> list[int]:
-        """The classes' numbers.
+    def _classes(self, history: History) -> list[tuple[str, int]]:
+        """The classes told, each by its name and number.
 
         Raises:
-            UnknownNameError: a label is probably misspelt.
+            UnknownNameError: a label is probably misspelt, or none of a closed list.
+            InputError: a label is a word for nothing and no class.
             AlreadyLabelledError: somebody else has labelled a node otherwise.
         """
         classes = history.classes
         known = {each.name: each.number for each in classes}
-        numbers: list[int] = []
+        found: list[tuple[str, int]] = []
         added = 0
         for label in self.labels:
             number = known.get(label)
             if number is None and (not self.new_class or classes.has_name(label)):
                 number = classes.find(label)  # by the name of a class that was merged, or by a former name
+            if number is None and not self.new_class:
+                label = _as_in_a_column(label, list(known))
+                number = known.get(label)
             if number is None:
-                if not self.new_class and (typo := probable_typo(label, list(known))):
-                    raise typo
+                _refuse_new(label, list(known), self.new_class, self.closed)
                 number = classes.former_number(label)
                 if number is None:
                     number, added = classes.next_number + added, added + 1
                 known[label] = number
-            numbers.append(number)
+            found.append((label, number))
+        numbers = [number for _, number in found]
         self._refuse_unsettling(history, numbers)
         if self.alone and not self.overrule:
             self._refuse_overruling(history, numbers)
-        return numbers
+        return found
 
     def _refuse_unsettling(self, history: History, numbers: Sequence[int]) -> None:
         """What was settled is changed by settling it again, not by a vote."""
@@ -191,8 +206,8 @@ def settle(who: str, node: int, name: str, label: str, history: History) -> list
     return [Draft("settle", who, {"node": node, "label": history.classes.name(number), "class": number})]
 
 
-def declare(who: str, name: str, new_class: bool, history: History) -> list[Draft]:
-    """A class that nobody has used yet.
+def declare(who: str, name: str, new_class: bool, closed: bool, history: History) -> list[Draft]:
+    """A class that nobody has used yet, where the list of classes is not closed.
 
     One that looks like a known class misspelt only where that is said to be meant.
     """
@@ -200,8 +215,10 @@ def declare(who: str, name: str, new_class: bool, history: History) -> list[Draf
     classes = history.classes
     if classes.has_name(text):
         raise InputError(f"there is a class {text!r} already: use it, or give another name")
-    if not new_class and (typo := probable_typo(text, [each.name for each in classes])):
-        raise typo
+    names = [each.name for each in classes]
+    if not new_class:
+        text = _as_in_a_column(text, names)
+    _refuse_new(text, names, new_class, closed)
     return [Draft("class", who, {"name": text, "class": classes.former_number(text) or classes.next_number})]
 
 
@@ -309,3 +326,26 @@ def known_number(history: History, name: str) -> int:
     if number is None:
         raise UnknownNameError("class", str(name), [each.name for each in history.classes])
     return history.classes.resolve(number)
+
+
+def _as_in_a_column(label: str, classes: Sequence[str]) -> str:
+    """A label that is no class yet, spelled as the labels of a table are: ``1.0`` is ``1`` among whole numbers.
+
+    Raises:
+        InputError: it is a word for nothing.
+    """
+    ((spelled,), _) = class_labels([label], classes)
+    if not spelled:
+        raise InputError(
+            f"{label!r} means unlabelled and is no class here: skip the node, or if it is a new class, say so:"
+            " --new-class, or new_class=True"
+        )
+    return spelled
+
+
+def _refuse_new(label: str, classes: Sequence[str], meant: bool, closed: bool) -> None:
+    """Refuse a new class where the list of classes is closed, or where it is probably a known one misspelt."""
+    if closed:
+        raise closed_list(label, classes)
+    if not meant and (typo := probable_typo(label, classes)):
+        raise typo

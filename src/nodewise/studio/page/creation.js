@@ -196,7 +196,11 @@ function settingField(one, suggested = {}) {
     });
   const open = ["", `automatic: ${one.unset}`];
   if (one.kind === "flag")
-    return select(one.name, [open, ["true", "yes"], ["false", "no"]], one.default === null ? "" : String(one.default));
+    return select(
+      one.name,
+      [...(one.default === null ? [open] : []), ["true", "yes"], ["false", "no"]],
+      one.default === null ? "" : String(one.default),
+    );
   const choices = Object.entries(one.choices);
   if (choices.length > 0)
     return select(

@@ -191,7 +191,7 @@ class OpenSession:
         try:
             result = change(self.session)
         except UnknownNameError as error:
-            if not error.suggestions:
+            if not error.suggestions or self.session.settings.closed_classes:
                 raise
             raise TypoError(error.name, error.suggestions) from None
         self._tell_pages()

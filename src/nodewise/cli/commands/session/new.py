@@ -66,7 +66,8 @@ def new(
         ) as session:
             made = session.settings
     beside = f" and an audit of {made.audit}" if made.audit else ""
-    classes = f", classes {', '.join(made.classes)}" if made.classes else ", classes as they come"
+    only = " and no others" if made.closed_classes else ""
+    classes = f", classes {', '.join(made.classes)}{only}" if made.classes else ", classes as they come"
     screen.line(
         f"{file}: {loaded.name}, {loaded.num_nodes} nodes, a budget of {made.budget}{beside}, strategy"
         f" {made.strategy}{classes}"
