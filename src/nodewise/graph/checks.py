@@ -161,6 +161,7 @@ def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tupl
     Returns:
         int64 [node] with -1 for unlabelled; the names; what was changed, in words.
     """
+    given: npt.NDArray[Any]
     if isinstance(y, (list, tuple)) and any(isinstance(label, (str, bytes)) for label in y):
         given = np.empty(len(y), dtype=object)  # numpy would make a text of everything, of None and True as well
         given[:] = y
