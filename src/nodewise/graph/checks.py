@@ -33,7 +33,6 @@ __all__ = [
     "class_labels",
     "class_name",
     "class_text",
-    "dropped_of_edges",
     "frozen",
     "is_missing",
     "label_ids",
@@ -45,8 +44,6 @@ __all__ = [
 ]
 
 Ids = npt.NDArray[np.int64]
-WEIGHTS = frozenset({"weight", "weights", "edge_weight", "edge_weights", "w"})
-"""Fields of edges that are weights, in any case."""
 MISSING = frozenset({"", "nan", "na", "n/a", "<na>", "null", "none"})
 _WHOLE = re.compile(r"(-?[0-9]+)(\.0*)?")
 SCALES = 500
@@ -129,25 +126,6 @@ def undirected_edges(
     return edges, size, notes
 
 
-def dropped_of_edges(fields: Iterable[str] = (), *, directed: bool = False) -> list[str]:
-    """What a reader drops of the edges, in the words of all readers.
-
-    Args:
-        fields: names of what the edges hold beside their ends; those called so are weights (`WEIGHTS`).
-        directed: whether the source tells the way from the way back.
-    """
-    names = list(dict.fromkeys(fields))
-    others = [name for name in names if name.strip().lower() not in WEIGHTS]
-    notes = []
-    if len(others) < len(names):
-        notes.append("the weights of the edges were dropped: an edge is there or not")
-    if directed:
-        notes.append("the direction of the edges was dropped: an edge leads both ways")
-    if others:
-        notes.append(f"what else the edges hold was dropped: {listed(others)}")
-    return notes
-
-
 def label_ids(y: Any, class_names: Sequence[str] | None, num_nodes: int) -> tuple[Ids, tuple[str, ...], list[str]]:
     """Brings labels into the form of `Graph.y` and `Graph.class_names`.
 
@@ -221,11 +199,12 @@ def class_labels(texts: Iterable[object], known: Sequence[str] = ()) -> tuple[li
         One text a node, "" for an unlabelled one; what was changed, in words.
 
     Raises:
-        GraphError: if a label is too long to be a class, or a number that is not whole.
+        GraphError: if a label is too long to be a class.
+        InputError: if a number is not whole.
         WrongTypeError: if a label is neither a text nor a number.
     """
     values = list(texts)
-    given = [label if type(label) is str else _graph_text(label) for label in values]
+    given = [label if type(label) is str else class_text(label) for label in values]
     alike = {tidy_name(name): name for name in reversed(known)}
     spelled: dict[str, str] = {name: name for name in known}
     for text in dict.fromkeys(given):
@@ -296,18 +275,14 @@ def class_text(label: object) -> str:
         label = item()  # a number of numpy or of torch
     if label is None or type(label).__name__ in ("NAType", "NaTType"):  # pandas' words for None
         return ""
-    if isinstance(label, int) and not isinstance(label, bool):
+    if isinstance(label, (int, str)) and not isinstance(label, bool):
         return str(label)
     if isinstance(label, float):
-        if label != label:
-            return ""
-        if label.is_integer():
-            return str(int(label))
+        if label != label or label.is_integer():
+            return "" if label != label else str(int(label))
         raise InputError(
             f"a class is named by a text or a whole number, got {label!r}: give {str(label)!r} if that is its name"
         )
-    if isinstance(label, str):  # of numpy
-        return str(label)
     meant = "decode them to a text" if isinstance(label, bytes) else f"give {str(label)[:40]!r} if that is its name"
     what = "the bytes " if isinstance(label, bytes) else ""
     of = "" if isinstance(label, (bool, bytes)) else f" of the type {type(label).__name__}"
@@ -460,15 +435,6 @@ def _first_edge(edges: npt.NDArray[np.integer], bad: npt.NDArray[np.bool_]) -> s
     return f"{column} ({int(edges[0, column])}, {int(edges[1, column])})"
 
 
-def _graph_text(label: object) -> str:
-    try:
-        return class_text(label)
-    except WrongTypeError:
-        raise
-    except InputError as error:
-        raise GraphError(str(error)) from None
-
-
 def _spelled(text: object) -> str:
     try:
         return class_name(text)
@@ -481,7 +447,7 @@ def _spelled(text: object) -> str:
 
 
 def _from_texts(given: npt.NDArray[Any], class_names: Sequence[str] | None) -> tuple[Ids, tuple[str, ...], list[str]]:
-    listed_names = None if class_names is None else list(map(_graph_text, class_names))
+    listed_names = None if class_names is None else list(map(class_text, class_names))
     texts, notes = class_labels(given.tolist(), listed_names or ())
     occurring = set(texts) - {""}
     names = natural_order(list(occurring)) if listed_names is None else listed_names
@@ -537,7 +503,7 @@ def _from_numbers(given: npt.NDArray[Any], class_names: Sequence[str] | None) ->
             " named by their id"
         ]
         return compact, tuple(str(i) for i in occurring.tolist()), note if gaps else []
-    names = tuple(map(_graph_text, class_names))
+    names = tuple(map(class_text, class_names))
     if not len(occurring) or int(occurring[-1]) < len(names):
         return ids, names, []
     if len(occurring) == len(names):

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.graph.checks import dropped_of_edges
 from nodewise.graph.graph import Graph
+from nodewise.graph.tables.table import dropped_of_edges
 from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.graph.checks import are_classes, dropped_of_edges
+from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
-from nodewise.graph.tables.table import LABEL
+from nodewise.graph.tables.table import LABEL, dropped_of_edges
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.graph.checks import dropped_of_edges
 from nodewise.graph.convert.matrices import noted_if_one_way
 from nodewise.graph.graph import Graph
+from nodewise.graph.tables.table import dropped_of_edges
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.graph.checks import dropped_of_edges, natural_order
+from nodewise.graph.checks import natural_order
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import node_ids
-from nodewise.graph.tables.table import EDGE_ENDS, cell, first_record, meaning, read_rows, write_rows
+from nodewise.graph.tables.table import EDGE_ENDS, cell, dropped_of_edges, first_record, meaning, read_rows, write_rows
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import count, listed
 from nodewise.ground.files import check_claim, existing_file

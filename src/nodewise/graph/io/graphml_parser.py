@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from nodewise.graph.checks import dropped_of_edges
+from nodewise.graph.tables.table import dropped_of_edges
 from nodewise.ground.errors import GraphError
 
 __all__ = ["Document", "parse"]

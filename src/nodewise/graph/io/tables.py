@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.graph.checks import dropped_of_edges
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import (
     EDGE_ENDS,
     Table,
     are_indices,
+    dropped_of_edges,
     id_column,
     label_column,
     never_features,

@@ -31,6 +31,7 @@ __all__ = [
     "are_indices",
     "cell",
     "csv_text",
+    "dropped_of_edges",
     "first_record",
     "guess_delimiter",
     "harmless",
@@ -76,6 +77,8 @@ EDGE_ENDS = (
     ("citing", "cited"),
 )
 """The two columns of a table of edges."""
+WEIGHTS = frozenset({"weight", "weights", "edge_weight", "edge_weights", "w"})
+"""Fields of edges that are weights, in any case."""
 _KINDS = {"label": LABEL, "id": ID, "title": TITLE, "text": TEXT, "link": LINK, "picture": PICTURE}
 _MEANINGS = {name: kind for kind, names in _KINDS.items() for name in names}
 
@@ -393,3 +396,22 @@ def _is_coordinate(columns: Mapping[str, Sequence[str]], lower: Mapping[str, str
         return False
     one, other = (numbers(columns[lower[name]]) for name in "xy")
     return one is not None and other is not None and any(value != round(value) for value in (*one, *other))
+
+
+def dropped_of_edges(fields: Iterable[str] = (), *, directed: bool = False) -> list[str]:
+    """What a reader drops of the edges, in the words of all readers.
+
+    Args:
+        fields: names of what the edges hold beside their ends; those called so are weights (`WEIGHTS`).
+        directed: whether the source tells the way from the way back.
+    """
+    names = list(dict.fromkeys(fields))
+    others = [name for name in names if name.strip().lower() not in WEIGHTS]
+    notes = []
+    if len(others) < len(names):
+        notes.append("the weights of the edges were dropped: an edge is there or not")
+    if directed:
+        notes.append("the direction of the edges was dropped: an edge leads both ways")
+    if others:
+        notes.append(f"what else the edges hold was dropped: {listed(others)}")
+    return notes
