@@ -8,6 +8,9 @@ import contextlib
 import json
 import os
 import pickle
+import random
+import subprocess
+import sys
 from collections import OrderedDict
 from pathlib import Path
 
@@ -30,6 +33,7 @@ from nodewise.policy import (
     save_policy,
     shipped_policies,
 )
+from nodewise.policy.file import tensor_digest
 from nodewise.policy.policy import PAPER_STATE_FEATURES, StateSettings
 from tests.small_graphs import random_graph
 
@@ -49,7 +53,7 @@ def rewritten(path: Path, **metadata: str | None) -> Path:
     with safe_open(path, framework="pt") as file:
         known, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     merged = {key: value for key, value in {**known, **metadata}.items() if value is not None}
-    save_file(tensors, path, metadata=merged)
+    save_file(tensors, path, metadata={**merged, "digest": tensor_digest(merged, tensors)})
     return path
 
 
@@ -58,7 +62,8 @@ def retensored(path: Path, **tensors: torch.Tensor | None) -> Path:
     with safe_open(path, framework="pt") as file:
         known, kept = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     kept.update({name.replace("__", "."): tensor for name, tensor in tensors.items()})
-    save_file({name: tensor for name, tensor in kept.items() if tensor is not None}, path, metadata=known)
+    left = {name: tensor for name, tensor in kept.items() if tensor is not None}
+    save_file(left, path, metadata={**known, "digest": tensor_digest(known, left)})
     return path
 
 
@@ -365,3 +370,55 @@ def test_any_bytes_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "bytes.pkl").write_bytes(content)
     with pytest.raises(PolicyFileError, match="bytes.pkl"):
         import_released(tmp_path / "bytes.pkl")
+
+
+def test_no_flipped_bit_of_a_policy_is_read_as_another_policy(saved: Path) -> None:
+    content, policy = saved.read_bytes(), load_policy(saved)
+    chance, refused = random.Random(8), 0
+    for _ in range(400):
+        damaged = bytearray(content)
+        damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        saved.write_bytes(damaged)
+        try:
+            read = load_policy(saved)
+        except PolicyFileError:
+            refused += 1
+            continue
+        assert read.settings == policy.settings and read.origin == policy.origin
+        for name, tensor in policy.state_dict().items():
+            assert torch.equal(read.state_dict()[name], tensor)
+    assert refused > 350
+
+
+def test_a_policy_from_before_there_were_digests_is_read(saved: Path) -> None:
+    with safe_open(saved, framework="pt") as file:
+        known, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    del known["digest"]
+    save_file(tensors, saved, metadata=known)
+    assert load_policy(saved).origin == ORIGIN
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{}" * 3, "null"])
+def test_settings_or_an_origin_without_end_are_refused_in_words(text: str, saved: Path) -> None:
+    content = saved.read_bytes()
+    for key in ("settings", "origin"):
+        saved.write_bytes(content)
+        with pytest.raises(PolicyFileError, match="does not know"):
+            load_policy(rewritten(saved, **{key: text}))
+
+
+def test_a_full_disk_is_told_in_a_sentence_and_the_old_policy_stays(
+    saved: Path, clean_environment: dict[str, str]
+) -> None:
+    content = saved.read_bytes()
+    code = (
+        "import resource, signal, sys; from nodewise import load_policy, save_policy;"
+        "from nodewise.ground.errors import PolicyFileError; policy = load_policy(sys.argv[1]);"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "try:\n save_policy(policy, sys.argv[1])\nexcept PolicyFileError as error:\n sys.stdout.write(str(error))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(saved)], capture_output=True, text=True, env=clean_environment, check=False
+    )
+    assert "no policy can be written to" in done.stdout and "space left" in done.stdout, done
+    assert saved.read_bytes() == content and list(saved.parent.iterdir()) == [saved]

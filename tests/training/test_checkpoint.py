@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -204,6 +205,21 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
     kept.write_bytes(kept.read_bytes()[:100])
     with pytest.raises(InputError, match="p.checkpoint' cannot be read .*: delete it and train anew"):
         train_policy(graphs(), out=out, resume=True, **SHORT)
+
+
+def test_no_flipped_bit_of_a_checkpoint_is_taken_up(tmp_path: Path) -> None:
+    out = interrupted(tmp_path, 12)
+    kept = out.with_name("p.checkpoint")
+    content, chance = kept.read_bytes(), random.Random(2)
+    length = 8 + int.from_bytes(content[:8], "little")
+    for start, end in ((8, length), (length, len(content))):
+        for _ in range(10):
+            damaged = bytearray(content)
+            damaged[chance.randrange(start, end - 8)] ^= 1 << chance.randrange(8)
+            kept.write_bytes(damaged)
+            with pytest.raises(InputError, match="cannot be read|does not hold what was written|other graphs"):
+                train_policy(graphs(), out=out, resume=True, **SHORT)
+            assert kept.read_bytes() == bytes(damaged)
 
 
 def test_a_checkpoint_of_before_there_were_restarts_goes_on(undisturbed: dict[str, bytes], tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ Nothing in a file is executed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import warnings
@@ -31,6 +32,7 @@ __all__ = [
     "load_policy",
     "save_policy",
     "shipped_policies",
+    "tensor_digest",
 ]
 
 
@@ -53,7 +55,8 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
         >>> nw.save_policy(nw.load_policy("cora+citeseer"), "copy.safetensors")
 
     Raises:
-        PolicyFileError: there is no such folder, or the file would not be recognised by its ending.
+        PolicyFileError: there is no such folder, the file would not be recognised by its ending, or the disk takes it
+            not.
     """
     if not isinstance(policy, Policy):
         raise InputError(
@@ -70,8 +73,25 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
         "origin": json.dumps(dict(origin or policy.origin)),
     }
     tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in policy.state_dict().items()}
-    with whole_file(path) as file:
-        file.write(_ordered(save(tensors, metadata=record)))
+    record["digest"] = tensor_digest(record, tensors)
+    try:
+        with whole_file(path) as file:
+            file.write(_ordered(save(tensors, metadata=record)))
+    except OSError as error:
+        raise PolicyFileError(
+            f"no policy can be written to {str(path)!r}: {error.strerror or error}; check the space left and the"
+            " permissions"
+        ) from error
+
+
+def tensor_digest(record: Mapping[str, str], tensors: Mapping[str, torch.Tensor]) -> str:
+    """What tells one file of tensors from another: its texts but for the digest itself, names, shapes and numbers."""
+    digest = hashlib.blake2b(digest_size=16)
+    texts = sorted((key, text) for key, text in record.items() if key != "digest")
+    digest.update(json.dumps([texts, [(n, str(t.dtype), list(t.shape)) for n, t in sorted(tensors.items())]]).encode())
+    for _, tensor in sorted(tensors.items()):
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def _ordered(content: bytes) -> bytes:
@@ -115,12 +135,19 @@ def load_policy(path: str | Path) -> Policy:
             f"{str(path)!r} has format {record.get('format')!r}, this version reads {FORMAT!r}: train the policy again,"
             " or update nodewise"
         )
+    # files from before there were digests have none; one whose name is damaged is a text of another name
+    if {*record} - {"format", "settings", "origin", "digest"} or (
+        "digest" in record and record["digest"] != tensor_digest(record, tensors)
+    ):
+        raise PolicyFileError(
+            f"{str(path)!r} does not hold what was written to it: use a copy of it, or train the policy again"
+        )
     try:
         settings = PolicySettings.from_dict(json.loads(record["settings"]))
         _check_size(settings, tensors, str(path))
         policy = Policy(settings)
         policy.origin = dict(json.loads(record.get("origin", "{}")))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise PolicyFileError(
             f"{str(path)!r} says settings that this version does not know ({error}): update nodewise"
         ) from None

@@ -21,6 +21,7 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.files import whole_file
 from nodewise.policy import Policy, load_policy, save_policy
+from nodewise.policy.file import tensor_digest
 
 __all__ = ["DEAD_AFTER", "Checkpoint", "describe_sources"]
 
@@ -136,10 +137,14 @@ class Checkpoint:
         path = self._beside(".checkpoint")
         try:
             with safe_open(path, framework="pt") as file:
-                record = json.loads((file.metadata() or {})["record"])
+                texts = file.metadata() or {}
+                record = json.loads(texts["record"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-        except (SafetensorError, OSError, KeyError, ValueError) as error:
+        except (SafetensorError, OSError, KeyError, ValueError, RecursionError) as error:
             raise InputError(f"{str(path)!r} cannot be read ({error}): delete it and train anew") from None
+        # a checkpoint from before there were digests has none; one whose name is damaged is a text of another name
+        if {*texts} - {"record", "digest"} or ("digest" in texts and texts["digest"] != tensor_digest(texts, tensors)):
+            raise InputError(f"{str(path)!r} does not hold what was written to it: delete it and train anew")
         if record["settings"] != json.loads(json.dumps(self._settings)):
             raise InputError(
                 f"{str(path)!r} belongs to a training with other graphs or settings: use the same command, or delete it"
@@ -263,6 +268,8 @@ class Checkpoint:
 
     def _save(self, moment: _Moment) -> None:
         tensors = {name: t.cpu().contiguous() for name, t in moment.tensors.items()}
+        texts = {"record": json.dumps(moment.record)}
+        texts["digest"] = tensor_digest(texts, tensors)
         with whole_file(self._beside(".checkpoint")) as file:
-            file.write(save(tensors, metadata={"record": json.dumps(moment.record)}))
+            file.write(save(tensors, metadata=texts))
         self._saved_at = time.monotonic()

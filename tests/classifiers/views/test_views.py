@@ -4,7 +4,9 @@ told before; and they are kept.
 
 from __future__ import annotations
 
+import errno
 import os
+import random
 from pathlib import Path
 
 import numpy as np
@@ -270,6 +272,33 @@ def test_a_damaged_or_foreign_file_is_made_again(harm: object, folder: Path) -> 
     (path,) = folder.glob("*.npz")
     harm(path)  # type: ignore[operator]
     assert torch.equal(cached_views(tensors()).columns, made.columns)
+    assert torch.equal(cached_views(tensors()).columns, made.columns)
+
+
+def test_no_flipped_bit_of_a_kept_file_is_read_as_other_views(folder: Path) -> None:
+    made = cached_views(tensors())
+    (path,) = folder.glob("*.npz")
+    content, chance = path.read_bytes(), random.Random(4)
+    heads = [index for index in range(len(content) - 4) if content[index : index + 4] in (b"PK\3\4", b"PK\1\2")]
+    for _ in range(300):
+        damaged = bytearray(content)
+        index = (
+            chance.choice(heads) + chance.randrange(200) if chance.random() < 0.7 else chance.randrange(len(content))
+        )
+        damaged[min(index, len(content) - 1)] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        read = views._read(path, made.columns.shape[0], made.leading_columns)
+        assert read is None or (read.names == made.names and torch.equal(read.columns, made.columns))
+
+
+def test_a_cache_on_a_read_only_disk_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = cached_views(tensors())
+
+    def refuse_to_write(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(views.os, "utime", refuse_to_write)
+    monkeypatch.setattr(views, "make_views", refuse)
     assert torch.equal(cached_views(tensors()).columns, made.columns)
 
 

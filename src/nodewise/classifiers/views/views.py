@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from nodewise.classifiers.views.construction import (
@@ -433,17 +435,19 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None, leading:
 def _read(path: Path, nodes: int, leading: int) -> GraphViews | None:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:  # numpy leaves a damaged file open
-            columns, names = file["columns"], file["names"]
+            columns, names, digest = file["columns"], file["names"], str(file["digest"])
         if (
             columns.dtype != np.float32
             or columns.ndim != 3
             or columns.shape[:2] != (nodes, len(names))
             or not np.isfinite(columns).all()
+            or digest != _digest(columns, names)
         ):
             return None
-        os.utime(path)
+        with suppress(OSError):  # a read-only disk
+            os.utime(path)
         return GraphViews(tuple(map(str, names)), torch.from_numpy(columns), leading)
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
+    except Exception:  # numpy and zipfile fail in a dozen ways; whatever cannot be read is made anew
         return None
 
 
@@ -452,10 +456,18 @@ def _write(path: Path, views: GraphViews) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_dead_parts(path.parent)
         with whole_file(path) as file:
-            np.savez(file, columns=views.columns.numpy(), names=np.array(views.names))
+            columns, names = views.columns.numpy(), np.array(views.names)
+            np.savez(file, columns=columns, names=names, digest=np.array(_digest(columns, names)))
         _bound(path.parent)
     except OSError:  # a full or read-only disk: the views are made again next time
         return
+
+
+def _digest(columns: npt.NDArray[np.float32], names: npt.NDArray[np.str_]) -> str:
+    """What tells these numbers from others: the file's own sum does not cover its heads."""
+    digest = hashlib.blake2b(json.dumps([list(columns.shape), list(map(str, names))]).encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(columns))
+    return digest.hexdigest()
 
 
 def _bound(folder: Path) -> None:
