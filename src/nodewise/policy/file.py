@@ -90,7 +90,7 @@ def tensor_digest(record: Mapping[str, str], tensors: Mapping[str, torch.Tensor]
     texts = sorted((key, text) for key, text in record.items() if key != "digest")
     digest.update(json.dumps([texts, [(n, str(t.dtype), list(t.shape)) for n, t in sorted(tensors.items())]]).encode())
     for _, tensor in sorted(tensors.items()):
-        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 

@@ -466,7 +466,7 @@ def _write(path: Path, views: GraphViews) -> None:
 def _digest(columns: npt.NDArray[np.float32], names: npt.NDArray[np.str_]) -> str:
     """What tells these numbers from others: the file's own sum does not cover its heads."""
     digest = hashlib.blake2b(json.dumps([list(columns.shape), list(map(str, names))]).encode(), digest_size=16)
-    digest.update(np.ascontiguousarray(columns))
+    digest.update(np.ascontiguousarray(columns).data)
     return digest.hexdigest()
 
 

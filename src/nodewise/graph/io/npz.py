@@ -18,6 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -201,6 +202,7 @@ def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
         NotImplementedError,
         RuntimeError,
         SyntaxError,
+        TokenError,
     ) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise GraphError(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from error

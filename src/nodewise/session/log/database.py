@@ -11,15 +11,21 @@ letter, the one that nodewise writes; only then is content read.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import sqlite3
 import stat
+import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
+
+if sys.platform != "win32":
+    import fcntl
 
 __all__ = [
     "APPLICATION_ID",
@@ -273,6 +279,11 @@ def replaced(path: Path, how: str) -> SessionFileError:
 
 def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) -> SessionError:
     """What SQLite or the system said, as a sentence that says what to do."""
+    if getattr(error, "errno", None) == errno.ENOLCK or ("locked" in str(error) and not _has_locks(path)):
+        return SessionError(
+            f"{str(path)!r} cannot be {done}: the file system there has no locks, so two writers could destroy it;"
+            " nothing is lost; move the session to a disk of this machine"
+        )
     if isinstance(error, OSError):
         return SessionError(
             f"{str(path)!r} cannot be {done}: {error.strerror or error}; check the folder, its permissions and the"
@@ -368,6 +379,18 @@ def check_output(path: Path, session: Path, settings: Mapping[str, Any]) -> None
         raise InputError(
             f"{str(path)!r} is the session's graph, without which it cannot be opened: export to another file"
         )
+
+
+def _has_locks(path: Path) -> bool:
+    """Whether a file beside it can be locked: SQLite says of a file system without locks that the file is in use."""
+    if sys.platform == "win32":
+        return True
+    try:
+        with tempfile.TemporaryFile(dir=path.resolve().parent) as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.ENOLCK, errno.ENOSYS)
+    return True
 
 
 def _stranger(path: Path, beside: Path, what: str) -> SessionFileError:
