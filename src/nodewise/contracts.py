@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CAPABILITIES",
+    "AsksAtRandom",
     "AsksSeveral",
     "Capability",
     "Classifier",
@@ -65,6 +66,7 @@ Capability = Literal[
     "long-seeds",
     "from-embedding",
     "several-queries",
+    "random-questions",
 ]
 """What a classifier, a learner or a strategy may be able to do beyond its contract, by name."""
 
@@ -134,6 +136,12 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
     ),
     "several-queries": CapabilityInfo(
         "strategy", "choose several nodes to be asked together", ("batch",), "the nodes are spread by their scores"
+    ),
+    "random-questions": CapabilityInfo(
+        "strategy",
+        "say why a question is a random one",
+        ("why_random",),
+        "a query's reasons take each question for one that the strategy's scores have chosen",
     ),
 }
 """Every capability by its name. docs/plugins.md has them as a table."""
@@ -468,6 +476,17 @@ class AsksSeveral(Protocol):
 
         Nodes that somebody is being asked about right now are ``labelled`` here, without a label among those
         ``queried``.
+        """
+        ...
+
+
+class AsksAtRandom(Protocol):
+    """A strategy whose scores are random numbers at times, and that can say so: ``"random-questions"``."""
+
+    def why_random(self, observation: Observation) -> str | None:
+        """Why the next question is a random one, of a single run; None where the strategy has chosen it.
+
+        A main clause without a full stop, such as "no label is there yet": a session says what follows from it.
         """
         ...
 

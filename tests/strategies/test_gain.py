@@ -255,3 +255,15 @@ def test_a_batch_is_random_where_nothing_can_be_learned_and_holds_no_node_twice(
     assert (environment.learner.solution().lead_over_shares < module.GATE).any()  # type: ignore[attr-defined]
     batch = make_strategy("gain").batch(environment.observe(), 5)
     assert batch is not None and all(len(set(row.tolist())) == 5 for row in batch)
+
+
+def test_it_says_why_a_question_is_random_where_it_is_and_nothing_elsewhere() -> None:
+    for graph in (_of_nothing(1), block_graph(signal=4.0)):
+        for labels in (1, 12):
+            environment = _played(graph, 1, labels)
+            lead = float(environment.learner.solution().lead_over_shares[0])  # type: ignore[attr-defined]
+            seen = environment.observe()
+            why = make_strategy("gain").why_random(seen)  # type: ignore[attr-defined]
+            assert (why is not None) == (labels >= seen.num_classes and lead < module.GATE)
+            is_noise = torch.equal(make_strategy("gain").scores(seen), seen.noise)
+            assert is_noise == (why is not None)

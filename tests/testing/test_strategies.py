@@ -128,6 +128,13 @@ class Boastful(Margin):
     capabilities = frozenset[Capability]({"several-queries"})
 
 
+class Mumbling(Margin):
+    capabilities = frozenset[Capability]({"random-questions"})
+
+    def why_random(self, observation: Observation) -> str | None:
+        return ""
+
+
 class Shrinking(Margin):
     def scores(self, observation: Observation) -> torch.Tensor:
         observation.labelled[:, -1] = True
@@ -174,6 +181,7 @@ def test_what_keeps_the_contract_passes() -> None:
         (Doubled, r"batch\(\) gives different nodes"),
         (Secret, r"add 'several-queries' to capabilities, or call it otherwise; Secret has batch\(\)"),
         (Boastful, r"with the capability 'several-queries' come its methods; Boastful has no batch\(\)"),
+        (Mumbling, r"why_random\(\) gives a main clause without a full stop, or None; got ''"),
         (Shrinking, "changes nothing that it is given, here labelled"),
         (Counted, "changes nothing that it is given, here graph.degree"),
         (Vague, "stateless is True or False; got 'yes'"),

@@ -21,7 +21,14 @@ from nodewise.ground.files import as_path
 from nodewise.session.answers import ClassList, Draft, Event, check_event, valid_person
 from nodewise.session.asking.query import draft_queries
 from nodewise.session.files.creation import create_log
-from nodewise.session.files.export import ExportFormat, Prediction, find_writer, make_prediction, write_export
+from nodewise.session.files.export import (
+    ExportFormat,
+    Prediction,
+    find_writer,
+    make_prediction,
+    uniform_prediction,
+    write_export,
+)
 from nodewise.session.files.status import Status, make_status
 from nodewise.session.log.contents import EMBED_LIMIT, Contents
 from nodewise.session.log.database import damaged
@@ -395,14 +402,15 @@ class Session:
     def predict(self, reporter: Reporter | None = None) -> Prediction:
         """Probabilities for all nodes, from a copy of the classifier that was trained the closing epochs.
 
-        The session itself stays as it is.
+        The session itself stays as it is. Before the first label each class is as likely as any other, and the class of
+        every node is unknown; a classifier that is trained says nothing then.
 
         Args:
             reporter: hears of the progress. The work is then done on a classifier of its own, so that the reporter may
                 ask and tell meanwhile; the numbers are the same.
 
         Raises:
-            SessionError: nothing has been told yet.
+            SessionError: nothing has been told yet, and there is no class, or the classifier is one that is trained.
         """
         with self._lock:
             return self._predict(self.refresh(), reporter)
@@ -438,7 +446,7 @@ class Session:
         self.check_output(path)
         with self._lock:
             moment = self.moment()
-            prediction = self._predict(moment.history) if any(self.training(moment.history)) else None
+            prediction = self._predict(moment.history) if self._predicts(moment.history) else None
             return write_export(moment, prediction, Path(path), writer)
 
     def check_output(self, path: str | Path) -> None:
@@ -631,10 +639,16 @@ class Session:
         """Whether one label a node is enough."""
         return self.rules().redundancy == 1
 
+    def _predicts(self, history: History) -> bool:
+        """Whether there is anything to say of all nodes, if only that nothing is known."""
+        return any(self.training(history)) or (bool(len(history.classes)) and not self._learners.classifier.trained)
+
     def _predict(self, history: History, reporter: Reporter | None = None) -> Prediction:
         training, given = self.training(history)
-        if not training and not given:
+        if not self._predicts(history):
             raise SessionError("nothing can be predicted before the first label: tell at least one")
+        if not training and not given:
+            return uniform_prediction(history.classes, self.graph.num_nodes)
         key = (training, given, history.classes)
         if self._prediction is None or self._prediction[0] != key:
             learner = self.follow(history) if reporter is None else self.separate_learner(history, "predict")

@@ -131,7 +131,7 @@ class Gain(Strategy):
     recordable = True
     reads_budget = False
     stateless = True
-    capabilities = frozenset[Capability]({"several-queries"})
+    capabilities = frozenset[Capability]({"several-queries", "random-questions"})
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """What a block of nodes needs."""
@@ -164,6 +164,13 @@ class Gain(Strategy):
             return _diverse(sight, count)
         nodes, part = labelled_sample(sight)
         return nodes[_diverse(part, count)]
+
+    def why_random(self, observation: Observation) -> str | None:
+        """What is said where the gate is closed, see `GATE`: the next question, or batch, is then a random one."""
+        distrusted = _distrusted(_sight(observation))
+        if distrusted is None or not bool(distrusted[0]):
+            return None
+        return "the labels so far do not show that anything but the classes' shares can be learned"
 
 
 def _is_large(observation: Observation) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from nodewise.classifiers import Gcn
-from nodewise.contracts import AsksSeveral, Strategy, can
+from nodewise.contracts import AsksAtRandom, AsksSeveral, Strategy, can
 from nodewise.environment import Environment, Splits, SplitSizes, choose, draw_splits, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -65,6 +65,7 @@ class _StrategySuite(Suite):
             ("where it is stateless, it may begin anew before every query", self._stateless),
             ("where it is recordable, a step does not depend on its number in Python", self._recordable),
             ("nodes that it wants together are different nodes of the pool", self._batch),
+            ("it says why a question is random, if it is", self._random),
             ("the order of the nodes does not matter", self._order),
         ):
             with torch.no_grad(), self.own_randomness():
@@ -273,6 +274,22 @@ class _StrategySuite(Suite):
         )
         self.expect(environment.pool.gather(1, nodes).all(), "batch() gives nodes of the pool")
         self.expect(all(len(set(row)) == 4 for row in nodes.tolist()), "batch() gives different nodes")
+
+    def _random(self) -> None:
+        if not can(self._strategy, "random-questions"):
+            return
+        graph = self._tensors(small_graph())
+        environment = Environment.of(graph, _EXACT, 1, _BUDGET)
+        environment.reset(0, draw_splits(graph, 1, 0))
+        environment.begin(self._strategy)
+        for _ in range(_BUDGET):
+            why = cast(AsksAtRandom, self._strategy).why_random(environment.observe())
+            self.expect(
+                why is None or (isinstance(why, str) and bool(why.strip()) and not why.rstrip().endswith(".")),
+                "why_random() gives a main clause without a full stop, or None",
+                f"got {why!r}",
+            )
+            self._step(environment)
 
     def _order(self) -> None:
         if not self._node_order or self._device != "cpu":

@@ -225,7 +225,12 @@ def test_bad_input_is_one_line_and_2(
 
 def test_nothing_to_undo_ends_with_1(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "nothing to undo" in run(capfd, "undo", job, code=1)[1]
-    assert "before the first label" in run(capfd, "predict", job, code=1)[1]
+
+
+def test_before_the_first_label_the_class_is_unknown(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out, err = run(capfd, "predict", job)
+    assert "unknown" in err and {row["predicted"] for row in csv.DictReader(out.splitlines())} == {""}
+    assert "  predicted: unknown\n" in run(capfd, "ask", job)[0]
 
 
 @pytest.mark.slow

@@ -123,3 +123,57 @@ def test_nothing_of_all_nodes_is_computed_for_a_query(tmp_path: Path, monkeypatc
     assert own.learner._mean is not None  # type: ignore[attr-defined]
     assert everything.probabilities[query.node].max() == pytest.approx(query.sure, abs=1e-4)
     assert len(session.ask(k=3)) == 3
+
+
+@pytest.mark.parametrize("classifier", ["views", "gcn"])
+def test_a_random_question_says_that_it_is_one_and_the_log_keeps_it(classifier: str, tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", strategy="gain", budget=40, classifier=classifier)
+    first = session.ask()
+    assert not first.random
+    session.skip(first.node)
+    rng = np.random.default_rng(5)
+    session.tell(list(range(30)), [["a", "b"][number] for number in rng.integers(0, 2, 30)])
+    queries = session.ask(3)
+    for query in queries:
+        assert query.random and query.rank == 0 and query.score is None and query.as_dict()["random"] is True
+        assert query.why[0] == (
+            "the labels so far do not show that anything but the classes' shares can be learned, so this question is a"
+            " random one: it keeps the shares honest"
+        )
+        assert not any("gives it" in line for line in query.why)
+    assert session.status().random["me"] == [query.name for query in queries]
+    session.close()
+    with Session.open(tmp_path / "job") as again:
+        assert again.ask(3) == queries  # read from the log
+        assert again.status().as_dict()["random"] == {"me": [query.name for query in queries]}
+
+
+def test_a_question_that_was_chosen_is_not_called_random(tmp_path: Path) -> None:
+    truth = block_graph(60, signal=4.0)
+    assert truth.y is not None
+    session = small_job(
+        tmp_path / "job", graph=unlabelled(truth), strategy="gain", classes=list(truth.class_names), budget=40
+    )
+    session.tell(list(range(24)), [truth.class_names[number] for number in truth.y[:24]])
+    query = session.ask()
+    assert not query.random and query.rank == 1 and query.score is not None and "gives it the highest" in query.why[0]
+    assert session.status().random == {} and session.stop_report().why_random is None
+
+
+def test_one_class_of_several_with_labels_is_said_to_be_the_only_one(tmp_path: Path) -> None:
+    """Whatever the order of the classes; nothing is taken for sure that no label speaks of."""
+    for number, classes in enumerate((["a", "b", "c"], ["c", "b", "a"])):
+        session = small_job(tmp_path / str(number), strategy="gain", classes=classes)
+        assert session.ask().unknown
+        session.skip(session.ask().node)
+        session.tell(7, "b")
+        query = session.ask()
+        assert query.predicted == {"b": 1.0, "a": 0.0, "c": 0.0} and query.guess == "b" and not query.unknown
+        assert "so far only b has labels, so nothing else can be predicted" in query.why
+        assert not any("the classifier is" in line for line in query.why)
+        prediction = session.predict()
+        assert set(prediction.names) == {"b"} and (prediction.probabilities.max(1) == 1).all()
+        assert not np.delete(prediction.probabilities, prediction.classes.index("b"), 1).any()
+        session.tell(query.node, "c")
+        assert set(session.predict().names) <= {"b", "c"}
+        assert any("the classifier is" in line for line in session.ask().why)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.graph import read_graph, write_graph
-from nodewise.ground.errors import InputError, SessionFileError
+from nodewise.ground.errors import InputError, SessionError, SessionFileError
 from nodewise.session import Session
 from tests.session.jobs import small_job, unlabelled
 from tests.session.log.test_database import rewritten
@@ -119,7 +119,8 @@ def test_the_full_export_holds_the_whole_job(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"cannot export full to 'out.json': it is written as .csv"):
             job.export(tmp_path / "out.json", format="full")
     empty = (tmp_path / "empty.csv").read_text(encoding="utf-8").splitlines()
-    assert empty[0] == "node,name,label,from,text,original label,notes" and len(empty) == drawn.num_nodes + 1
+    assert empty[0] == "node,name,label,from,predicted,probability,p_a,p_b,text,original label,notes"
+    assert len(empty) == drawn.num_nodes + 1
 
 
 def test_pt_is_plain_tensors_that_pytorch_geometric_takes(session: Session, tmp_path: Path) -> None:
@@ -155,9 +156,41 @@ def test_pt_keeps_sparse_features_sparse_for_a_layer_that_takes_them(tmp_path: P
     assert GCNConv(500, 4)(data.x, data.edge_index).shape == (60, 4)
 
 
-def test_before_the_first_label_there_are_no_predictions(tmp_path: Path) -> None:
-    session = small_job(tmp_path / "job")
+def test_before_the_first_label_each_class_is_as_likely_and_nobody_s_is_known(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=["a", "b"])
+    session.add_class("c")
+    prediction = session.predict()
+    assert prediction.unknown and prediction.classes == ("a", "b", "c") and prediction.labels == 0
+    assert (
+        np.allclose(prediction.probabilities, 1 / 3) and set(prediction.names) == {""} and set(prediction.best) == {-1}
+    )
+    for ending in ("csv", "json", "npz", "pt"):
+        assert session.export(tmp_path / f"out.{ending}") == ["0 labels", "the class of 60 nodes unknown"]
+    with (tmp_path / "out.csv").open(newline="") as file:
+        row = next(csv.DictReader(file))
+    assert (row["predicted"], row["probability"], row["p_c"]) == ("", "0.333333", "0.333333")
+    record = json.loads((tmp_path / "out.json").read_text())["predictions"][0]
+    assert record["predicted"] == "" and record["probabilities"] == [0.333333] * 3
+    assert (read_graph(tmp_path / "out.npz").extra["predicted"] == -1).all()
+    assert (torch.load(tmp_path / "out.pt", weights_only=True)["predicted"] == -1).all()
+    session.export(tmp_path / "tasks.json", format="label-studio")
+    assert all("predictions" not in each for each in json.loads((tmp_path / "tasks.json").read_text()))
+    session.tell(3, "a")
+    assert not session.predict().unknown
+    session.undo()
+    assert session.predict().unknown
+
+
+@pytest.mark.parametrize("options", [{"classifier": "gcn"}, {"classes": None}], ids=["trained", "no class"])
+def test_before_the_first_label_there_may_be_no_predictions(options: dict[str, Any], tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", **options)
+    with pytest.raises(SessionError, match="before the first label"):
+        session.predict()
     assert session.export(tmp_path / "out.csv") == ["0 labels", "no predictions, since nothing trains them yet"]
+
+
+def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job")
     for wrong in ("out.xlsx", "none/out.csv"):
         with pytest.raises(InputError):
             session.export(tmp_path / wrong)

@@ -173,3 +173,48 @@ def test_labels_that_mean_nothing_are_not_predicted(tmp_path: Path) -> None:
     session.tell(list(range(50)), [["a", "b"][number] for number in rng.integers(0, 2, 50)])
     report = session.stop_report()
     assert report.left_out is not None and report.left_out.mean < 0.7  # a label that had been seen would be predicted
+
+
+def test_leave_one_out_is_told_once_each_class_has_two_labels(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=["a", "b", "c"])
+    session.tell(list(range(5)), list("aaaab"))
+    report = session.stop_report()
+    lack = "leave-one-out accuracy can be told once each class has two labels: 1 of 3 has them"
+    assert report.left_out is None and report.left_out_bias is None and report.left_out_lack == lack
+    assert lack in report.words and not any("predicted from all the others" in line for line in report.words)
+    assert report.as_dict()["left_out_lack"] == lack
+    session.tell([5, 6, 7], list("bcc"))
+    whole = session.stop_report()
+    assert whole.left_out is not None and whole.left_out.nodes == 8 and whole.left_out_lack is None
+    session.add_class("d")  # declared, and nobody has answered it
+    assert "3 of 4 have them" in (session.stop_report().left_out_lack or "")
+    session.merge_classes("d", "a")
+    assert session.stop_report().left_out is not None
+
+
+def test_leave_one_out_needs_two_classes_and_five_labels_told_one_by_one(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=None)
+    session.tell(list(range(6)), ["a"] * 6)
+    assert "there is one class so far" in (session.stop_report().left_out_lack or "")
+    session = small_job(tmp_path / "other")
+    session.tell(list(range(4)), list("aabb"))
+    session.tell_bulk(list(range(10, 20)), "a")
+    assert "from 5 labels on that were told one by one: there are 4" in (session.stop_report().left_out_lack or "")
+
+
+def test_cross_validation_of_a_trained_classifier_lacks_nothing(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classifier="gcn", classes=["a", "b", "c"])
+    session.tell(list(range(6)), list("aaaaab"))
+    report = session.stop_report()
+    assert report.cross_validated is not None and report.left_out_lack is None and report.why_random is None
+
+
+def test_the_report_says_that_the_next_question_is_random(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", strategy="gain", budget=40)
+    rng = np.random.default_rng(5)
+    session.tell(list(range(30)), [["a", "b"][number] for number in rng.integers(0, 2, 30)])
+    report = session.stop_report()
+    assert report.why_random is not None and "classes' shares" in report.why_random
+    (line,) = (line for line in report.words if "the next question is a random one" in line)
+    assert line.startswith(report.why_random)
+    assert session.ask().random

@@ -264,8 +264,9 @@ class ViewsLearner(Learner):
             if self._keeps and self._mean is not None
             else self.part(torch.tensor([node])).mean()[0, 0]
         )
+        best = int(mean.masked_fill(~self.posterior.known_classes()[0], -torch.inf).argmax())
         alike = (self.posterior.rows[:, 0, :count] @ self.views.columns[node].double()[..., None])[..., 0]
-        amounts = (alike * self.solution().members().by_label[:, 0, int(mean.argmax()), :count]).sum(0)
+        amounts = (alike * self.solution().members().by_label[:, 0, best, :count]).sum(0)
         nodes = self.posterior.nodes[0, :count].tolist()
         return sorted(zip(nodes, amounts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 

@@ -82,21 +82,27 @@ class Explainer:
         with one_thread():
             self._scores = learner.scores().numpy()
             self._states = States(learner)
+        self._why_random = learner.why_random()
+        self._known = [number for number, labels in learner.labels_by_class(classes).items() if labels]
         looked_at = int(np.isfinite(self._scores[allowed]).sum())  # of a large graph, a sample
         self._candidates = looked_at or int(allowed.sum())
 
     def body(self, node: int) -> dict[str, Any]:
-        """What a query's event says beside the node: why, rank, score, features, predictions."""
+        """What a query's event says beside the node: why, rank, score, features, predictions.
+
+        A random question has no rank and no score: the numbers that it was drawn by mean nothing.
+        """
         score = float(self._scores[node])
         rank = 1 + int(np.count_nonzero(self._scores[self._allowed] > score))
-        state = self._states.of(node)
+        state, is_random = self._states.of(node), self._why_random is not None
         row = self._learner.probabilities_of([node]).numpy()
         return {
             "audit": False,
+            "random": is_random,
             "why": self._words(node, rank, state, row),
-            "rank": rank,
+            "rank": 0 if is_random else rank,
             "candidates": self._candidates,
-            "score": score if np.isfinite(score) else None,
+            "score": score if np.isfinite(score) and not is_random else None,
             "features": {name: round(float(value), 4) for name, value in zip(self._feature_names, state, strict=True)},
             "predicted": self._predicted(row),
         }
@@ -117,12 +123,15 @@ class Explainer:
         degrees, near = self._learner.tensors.degree.numpy(), self._learner.tensors.neighbours(node)
         degree = int(degrees[node])
         labelled = int(self._learner.environment.labelled[0].numpy()[near].sum())
-        position = "the highest score" if rank == 1 else f"score number {rank}"
-        said = [f"{self._strategy} gives it {position} of {self._candidates} candidates"]
+        said = [self._first_word(rank)]
         many = "neighbour" if degree == 1 else "neighbours"
         fewer = _percent(float((degrees < degrees[node]).mean()))  # the state's is clipped
         said.append(f"it has {degree} {many}, more than {fewer} of the nodes; {labelled} of them labelled")
-        if self._learner.count:
+        if self._learner.count and self._is_without_choice(row):
+            said.append(
+                f"so far only {self._classes.name(self._known[0])} has labels, so nothing else can be predicted"
+            )
+        elif self._learner.count:
             said.append(
                 f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, state, entropy > 0.3, "than about")
             )
@@ -138,6 +147,20 @@ class Explainer:
             explains = cast(Explains, self._learner.learner)
             said += self._reasons(explains, node, set(near.tolist()), int(row.argmax()))
         return said
+
+    def _first_word(self, rank: int) -> str:
+        """Why this node and no other."""
+        if self._why_random is not None:
+            return f"{self._why_random}, so this question is a random one: it keeps the shares honest"
+        position = "the highest score" if rank == 1 else f"score number {rank}"
+        return f"{self._strategy} gives it {position} of {self._candidates} candidates"
+
+    def _is_without_choice(self, row: npt.NDArray[np.float32]) -> bool:
+        """Whether one class of several has all labels, and a node's prediction, which then says nothing of the node."""
+        if len(self._known) != 1 or len(self._classes) < 2:
+            return False
+        numbers, chances = self._learner.by_class(row, self._classes)
+        return bool(np.delete(chances[0], numbers.index(self._known[0])).max() == 0)
 
     def _more(self, column: int, state: npt.NDArray[np.float32], worth: bool, than: str) -> str:
         return f", more {than} {_percent(self._states.share_below(column, state))} of the nodes" if worth else ""

@@ -38,6 +38,7 @@ __all__ = [
     "full_rows",
     "make_prediction",
     "prediction_rows",
+    "uniform_prediction",
     "write_export",
 ]
 
@@ -52,9 +53,11 @@ _SPARSE = 0.2
 class Prediction:
     """Predictions for all nodes, from a copy of the classifier that was trained the closing epochs.
 
+    Before the first label every class is as likely as any other, and the class of every node is unknown.
+
     Attributes:
-        classes: the columns' names, in the order of the classes' numbers; one that nobody has used yet has probability
-            0.
+        classes: the columns' names, in the order of the classes' numbers; one without a label has probability 0, once
+            another has one.
         probabilities: float32 [node, class]; every row sums to 1.
         labels: how many labels it was learned from.
     """
@@ -64,15 +67,22 @@ class Prediction:
     labels: int
 
     @property
+    def unknown(self) -> bool:
+        """Whether there was no label to learn from, so that nobody's class is known."""
+        return self.labels == 0
+
+    @property
     def best(self) -> npt.NDArray[np.int64]:
-        """The most likely class of every node, as a column: int64 [node]."""
+        """The most likely class of every node, as a column, −1 where it is unknown: int64 [node]."""
+        if self.unknown:
+            return np.full(len(self.probabilities), -1, np.int64)
         columns: npt.NDArray[np.int64] = self.probabilities.argmax(1).astype(np.int64)
         return columns
 
     @property
     def names(self) -> list[str]:
-        """The most likely class of every node, by name."""
-        return [self.classes[column] for column in self.best]
+        """The most likely class of every node, by name, empty where it is unknown."""
+        return ["" if column < 0 else self.classes[column] for column in self.best.tolist()]
 
     @property
     def confidence(self) -> npt.NDArray[np.float32]:
@@ -89,6 +99,13 @@ def make_prediction(learner: SessionLearner, classes: ClassList, reporter: Repor
     numbers, table = learner.by_class(closed, classes)
     table.flags.writeable = False
     return Prediction(tuple(map(classes.name, numbers)), table, learner.count)
+
+
+def uniform_prediction(classes: ClassList, nodes: int) -> Prediction:
+    """What is known before the first label: nothing, so that each class has the same probability for every node."""
+    table = np.full((nodes, len(classes)), 1 / len(classes), np.float32)
+    table.flags.writeable = False
+    return Prediction(tuple(each.name for each in classes), table, 0)
 
 
 Writer = Callable[[Moment, Prediction | None, Path], object]
@@ -132,15 +149,14 @@ def write_export(moment: Moment, prediction: Prediction | None, path: Path, writ
     """Write a file; gives what was written, in words."""
     writer(moment, prediction, path)
     said = [count(len(moment.labels), "label")]
-    return said + (
-        [f"predictions for {moment.contents.graph.num_nodes} nodes"]
-        if prediction is not None
-        else ["no predictions, since nothing trains them yet"]
-    )
+    if prediction is None:
+        return [*said, "no predictions, since nothing trains them yet"]
+    nodes = f"{moment.contents.graph.num_nodes} nodes"
+    return [*said, f"the class of {nodes} unknown" if prediction.unknown else f"predictions for {nodes}"]
 
 
 def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
-    """The table's heading and one row a node.
+    """The table's heading and one row a node. A class that is unknown is an empty cell.
 
     Names, label and where it comes from, prediction and its probability, every class's probability.
     """
@@ -245,6 +261,8 @@ def _label_studio(moment: Moment, prediction: Prediction | None, path: Path) -> 
     attributes = contents.graph.attributes
     shown, tag = shown_column(attributes) or ("text", "text")
     version = f"nodewise {__version__}, {contents.settings.classifier}"
+    if prediction is not None and prediction.unknown:  # Label Studio knows no empty choice
+        prediction = None
     best = None if prediction is None else list(zip(prediction.names, map(float, prediction.confidence), strict=True))
     tasks = []
     for node in range(contents.graph.num_nodes):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from nodewise.session.meaning.agreement import Agreement, measure_agreement
@@ -29,6 +29,8 @@ class Status:
         kappa: the agreement beyond chance: Cohen's and Fleiss' kappa, also for each class; None without any pair.
         disagreements: node's name -> annotator -> label, where they differ.
         notes: how many notes there are.
+        random: annotator -> the nodes among those of ``open`` that were drawn at random, since the strategy had nothing
+            to choose by.
         done: whether the budget is spent, or no node left, and the audit complete.
     """
 
@@ -52,6 +54,7 @@ class Status:
     bulk: int = 0
     kappa: Agreement | None = None
     notes: int = 0
+    random: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -74,8 +77,11 @@ def make_status(moment: Moment) -> Status:
     contents, history, rules = moment.contents, moment.history, moment.rules
     graph, settings, classes = contents.graph, contents.settings, tuple(each.name for each in history.classes)
     waiting: dict[str, list[str]] = {}
+    drawn: dict[str, list[str]] = {}
     for query in history.open_queries(rules.redundancy):
         waiting.setdefault(query.annotator, []).append(contents.name_of(query.node))
+        if query.body.get("random"):
+            drawn.setdefault(query.annotator, []).append(contents.name_of(query.node))
     balance = Counter(moment.labels.values())
     single = {
         node: {who: history.votes[node][who] for who, vote in by.items() if not vote.bulk}
@@ -104,4 +110,5 @@ def make_status(moment: Moment) -> Status:
         bulk=len(history.bulk),
         kappa=agreement,
         notes=sum(map(len, history.notes.values())),
+        random=drawn,
     )

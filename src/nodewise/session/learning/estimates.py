@@ -26,9 +26,20 @@ if TYPE_CHECKING:
     from nodewise.session.answers import ClassList
     from nodewise.session.learning.learner import SessionLearner
 
-__all__ = ["Accuracy", "Bias", "audit_accuracy", "cross_validated", "left_out_accuracy", "left_out_bias", "wilson"]
+__all__ = [
+    "Accuracy",
+    "Bias",
+    "audit_accuracy",
+    "cross_validated",
+    "left_out_accuracy",
+    "left_out_bias",
+    "left_out_lack",
+    "wilson",
+]
 
 _FOLDS = 5
+_LEAST = 2
+"""Labels of each class from which on one may be left out."""
 _EPOCHS = 35
 
 
@@ -89,6 +100,32 @@ def audit_accuracy(best: npt.NDArray[np.int64], audit: Mapping[int, int]) -> Acc
     return wilson(sum(int(best[node]) == number for node, number in audit.items()), len(audit))
 
 
+def left_out_lack(learner: SessionLearner, judged: Collection[int], classes: ClassList) -> str | None:
+    """Why `left_out_accuracy` would say nothing of the predictions yet, as a sentence; None where it may be told.
+
+    A label that is the only one of its class is predicted from labels of other classes alone, so it cannot be predicted
+    right; and as long as a class has none, nobody knows how often it would be mistaken for another.
+
+    Args:
+        learner: it has learned the labels, with a classifier that can leave one out.
+        judged: the nodes whose labels count.
+        classes: the session's, those that were declared among them.
+    """
+    labels = learner.labels_by_class(classes)
+    enough = sum(number >= _LEAST for number in labels.values())
+    if len(labels) < 2:
+        return "leave-one-out accuracy can be told once two classes have two labels each: there is one class so far"
+    if enough < len(labels):
+        return (
+            f"leave-one-out accuracy can be told once each class has two labels: {enough} of {len(labels)}"
+            f" {'has' if enough == 1 else 'have'} them"
+        )
+    told = sum(node in judged for node, _ in learner.environment.taken)
+    if told < _FOLDS:
+        return f"leave-one-out accuracy can be told from {_FOLDS} labels on that were told one by one: there are {told}"
+    return None
+
+
 def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes: ClassList) -> Accuracy | None:
     """The accuracy on the labels, each predicted from all the others in closed form.
 
@@ -101,13 +138,13 @@ def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes:
         classes: the session's.
 
     Returns:
-        None where the classifier has no closed form, or with fewer than five labels or a single class.
+        None where the classifier has no closed form, or where it would say nothing, see `left_out_lack`.
     """
-    if not can(learner.classifier, "leave-one-out"):
+    if not can(learner.classifier, "leave-one-out") or left_out_lack(learner, judged, classes) is not None:
         return None
     table = cast(LeavesOneOut, learner.learner).leave_one_out()
     told = [(index, node, number) for index, (node, number) in enumerate(learner.environment.taken) if node in judged]
-    if table is None or len(told) < _FOLDS or len({number for _, _, number in told}) < 2:
+    if table is None:
         return None
     numbers, columns = learner.by_class(table[0].numpy(), classes)
     guesses = np.array(numbers)[columns.argmax(1)]

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from nodewise.contracts import (
+    AsksAtRandom,
     AsksSeveral,
     Classifier,
     GrowsByClasses,
@@ -56,6 +57,8 @@ __all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLe
 MANY_NODES = 200_000
 """Nodes from which predictions are computed where they are looked at, and shares of all nodes are those of a sample.
 """
+_NO_CHANCE = 1e-9
+"""What a class that is never predicted has at most: an observation keeps chances above 1e-10, for their logarithms."""
 _GIVEN_EPOCHS = 35
 """Epochs, at most, on the labels that were there before the session."""
 Purpose = Literal["ask", "predict", "report"]
@@ -196,6 +199,16 @@ class SessionLearner:
                 )
             return chosen
 
+    def why_random(self) -> str | None:
+        """Why the strategy's next question is a random one, by its own words; None where it chooses, or does not say.
+
+        It is about the labels so far, so all nodes of a batch are random, or none.
+        """
+        if not can(self._strategy, "random-questions"):
+            return None
+        with one_thread():
+            return cast(AsksAtRandom, self._strategy).why_random(self.observation)
+
     def set_budget(self, budget: int) -> None:
         """The budget as the strategy sees it.
 
@@ -245,7 +258,8 @@ class SessionLearner:
     def by_class(self, table: npt.NDArray[np.float32], classes: ClassList) -> tuple[list[int], npt.NDArray[np.float32]]:
         """The classifier's columns as the session's classes, by number.
 
-        A class that was merged adds to the one that it counts as; one that the classifier does not know yet has 0.
+        A class that was merged adds to the one that it counts as; one that the classifier does not know yet, or that it
+        predicts for none of these nodes, has 0.
 
         Args:
             table: probabilities, [node, column of the classifier].
@@ -260,7 +274,17 @@ class SessionLearner:
             number = classes.number_of_key(key)
             if number in numbers:
                 result[:, numbers.index(number)] += table[:, column]
+        result[:, result.max(0, initial=0) <= _NO_CHANCE] = 0
         return numbers, result
+
+    def labels_by_class(self, classes: ClassList) -> dict[int, int]:
+        """How many labels it has learned of each of the session's classes, by number, also of those without any."""
+        counts = dict.fromkeys(classes.numbers, 0)
+        for _, column in self.environment.taken:
+            number = classes.number_of_key(self._classes[column])
+            if number in counts:
+                counts[number] += 1
+        return counts
 
     def closed(self, reporter: Reporter | None = None) -> torch.Tensor:
         """The final predictions: [node, class].
@@ -400,6 +424,12 @@ class Learners:
 
     def __contains__(self, purpose: Purpose) -> bool:
         return purpose in self._made
+
+    @property
+    def classifier(self) -> Classifier:
+        """The classifier that the session was begun with; no learner is made for it."""
+        made = next(iter(self._made.values()), None)
+        return self._plugins()[0] if made is None else made.classifier
 
     def get(self, purpose: Purpose, given: Sequence[Label]) -> SessionLearner:
         """The learner as it was left when last used; a new one begins with the labels from before the session."""

@@ -19,6 +19,7 @@ from nodewise.session.learning.estimates import (
     cross_validated,
     left_out_accuracy,
     left_out_bias,
+    left_out_lack,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class StopReport:
             of the curve.
         left_out: accuracy on the labels, each predicted from all the others, of a classifier in closed form: biased,
             since they were chosen and not drawn. Labels told in bulk are not judged.
+        left_out_lack: why there is no such accuracy yet, as a sentence, while a class has fewer than two labels; None
+            where there is one, and with any other classifier.
         left_out_bias: how far that was from the true accuracy on public graphs; None where there is no such estimate.
         cross_validated: the same of any other classifier, a fifth of the labels left out at a time.
         audit: accuracy on nodes drawn at random: unbiased, with its 95 % interval.
@@ -67,6 +70,7 @@ class StopReport:
         next_change: share of the nodes whose prediction the next ten labels may change, if it goes on as it has; no
             gain in accuracy can be larger.
         next_gain: what they may bring in accuracy, from the audit's curve; None without one.
+        why_random: why the next question is a random one, by the strategy's own words; None where it chooses.
         words: the same as sentences.
     """
 
@@ -80,6 +84,8 @@ class StopReport:
     next_gain: float | None
     words: tuple[str, ...]
     left_out_bias: Bias | None = None
+    left_out_lack: str | None = None
+    why_random: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -119,9 +125,10 @@ def make_report(
     everything = [*given, *training]
     judged = [label for label in everything if label.node not in history.bulk]
     beside = [label for label in training if label.node in history.bulk]
-    left_out, crossed = None, None
-    if judged and can(learner.classifier, "leave-one-out"):
-        left_out = left_out_accuracy(learner, {label.node for label in judged}, classes)
+    left_out, lack, crossed = None, None, None
+    if everything and can(learner.classifier, "leave-one-out"):
+        nodes = {label.node for label in judged}
+        left_out, lack = left_out_accuracy(learner, nodes, classes), left_out_lack(learner, nodes, classes)
     elif judged:
         crossed = cross_validated(
             learner.tensors, judged, learner.classes, learner.classifier, moment.contents.settings.seed, report, beside
@@ -129,9 +136,22 @@ def make_report(
     rate, change = _outlook(points)
     gain = _gain(points, change)
     last = points[-1].audit if points else None
-    words = _words(points, left_out, crossed, rate, change, gain)
-    bias = None if left_out is None else left_out_bias()
-    return StopReport(len(everything), rate, left_out, crossed, last, tuple(points), change, gain, words, bias)
+    random = learner.why_random() if everything else None
+    words = _words(points, left_out, lack, crossed, rate, change, gain, random)
+    return StopReport(
+        labels=len(everything),
+        change_rate=rate,
+        left_out=left_out,
+        cross_validated=crossed,
+        audit=last,
+        curve=tuple(points),
+        next_change=change,
+        next_gain=gain,
+        words=words,
+        left_out_bias=None if left_out is None else left_out_bias(),
+        left_out_lack=lack,
+        why_random=random,
+    )
 
 
 def _counts(told: int, given: bool) -> list[int]:
@@ -178,10 +198,12 @@ def _bias_words(bias: Bias) -> str:
 def _words(
     points: Sequence[CurvePoint],
     left_out: Accuracy | None,
+    lack: str | None,
     crossed: Accuracy | None,
     rate: float | None,
     change: float | None,
     gain: float | None,
+    random: str | None,
 ) -> tuple[str, ...]:
     if not points:
         return ("nothing has been told yet, so there is nothing to report",)
@@ -201,6 +223,8 @@ def _words(
             f"predicted from all the others, {left_out.mean:.0%} of the {left_out.nodes} labels are right; "
             f"biased, since they were chosen and not drawn at random: {_bias_words(left_out_bias())}"
         )
+    if lack is not None:
+        said.append(lack)
     if crossed is not None:
         said.append(
             f"cross-validated on the {crossed.nodes} labels: {crossed.mean:.0%}; biased, since they were chosen and not"
@@ -210,6 +234,8 @@ def _words(
         said.append(
             f"the next ten labels may bring {100 * gain:.1f} points of accuracy, if the curve goes on as it has"
         )
+    if random is not None:
+        said.append(f"{random}, so the next question is a random one: it keeps the shares honest")
     if audit is None:
         said.append("for an accuracy without bias, make a session with an audit")
     if change is not None:

@@ -99,11 +99,13 @@ class Query:
         audit: whether it was drawn at random to measure the accuracy; then no prediction is shown, so that it cannot
             sway the answer.
         why: the reasons, in words.
-        rank: its rank among the candidates by the strategy's score, the best is 1; 0 for an audit.
+        rank: its rank among the candidates by the strategy's score, the best is 1; 0 for an audit and a random
+            question.
         candidates: how many there were.
-        score: the strategy's score, or None for an audit.
+        score: the strategy's score, or None for an audit and a random question.
         features: the state features by name, as the policy reads them.
         predicted: class -> probability, the most likely first; empty before the first label and for an audit.
+        random: whether the strategy drew it at random instead of choosing it; the first reason says why.
     """
 
     node: int
@@ -117,6 +119,15 @@ class Query:
     score: float | None
     features: Mapping[str, float]
     predicted: Mapping[str, float]
+    random: bool = False
+
+    @property
+    def unknown(self) -> bool:
+        """Whether no label was there yet to predict its class from: to a person it reads "unknown".
+
+        Where a prediction is there and kept back, as in an audit, it is not.
+        """
+        return bool(self.features) and not self.predicted
 
     @property
     def sure(self) -> float | None:
@@ -144,6 +155,7 @@ class Query:
         """What the log keeps beside node, annotator and number."""
         return {
             "audit": self.audit,
+            "random": self.random,
             "why": list(self.why),
             "rank": self.rank,
             "candidates": self.candidates,
@@ -173,6 +185,7 @@ class Query:
             score=body.get("score"),
             features=dict(body.get("features", {})),
             predicted=predicted,
+            random=bool(body.get("random", False)),
         )
 
 

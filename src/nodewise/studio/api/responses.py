@@ -93,6 +93,7 @@ class StatusResponse(Response):
     audit: Audit
     skipped: int
     open: dict[str, list[str]]
+    random: dict[str, list[str]] = Field(description="those of open that the strategy drew at random")
     classes: list[str] = Field(description="in the order of their numbers")
     numbers: dict[str, int] = Field(
         description="by which a class has its key and colour, for the life of the session; from 0"
@@ -159,6 +160,7 @@ class QueryResponse(Response):
     annotator: str
     event: int
     audit: bool
+    random: bool = Field(description="whether the strategy drew it at random; the first reason says why")
     why: list[str]
     rank: int
     candidates: int
@@ -414,4 +416,6 @@ class ReportResponse(Response):
     next_gain: float | None
     words: list[str]
     left_out_bias: BiasResponse | None
+    left_out_lack: str | None = Field(description="why there is no left_out yet: a class has fewer than two labels")
+    why_random: str | None = Field(description="why the next question is a random one; null where it is chosen")
     made_at: int = Field(alias="from", description="the last event when it was made")

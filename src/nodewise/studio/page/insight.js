@@ -69,7 +69,7 @@ function predicted(asked) {
       "p",
       { class: "quiet" },
       state.status && state.status.told + state.status.given === 0
-        ? "Nothing yet: predictions begin with the first label."
+        ? "Unknown: predictions begin with the first label."
         : "No prediction is shown for this node.",
     );
   }
@@ -103,7 +103,7 @@ function why(asked) {
   const box = h(
     "details",
     { class: "why", open: kept.read("reasons", "") === "open" },
-    h("summary", {}, "Why this one?"),
+    h("summary", {}, asked.random ? "Why this one? It is a random one." : "Why this one?"),
     h(
       "ul",
       { class: "reasons" },

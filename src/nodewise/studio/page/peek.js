@@ -46,7 +46,7 @@ export function classWords(node, label, predicted, sure) {
   if (label !== null) return `labelled ${short(label, 60)}`;
   if (predicted !== null && !secret(node))
     return `predicted ${short(predicted, 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
-  return "not predicted";
+  return state.status && state.status.told + state.status.given === 0 ? "unknown" : "not predicted";
 }
 
 /** Show lines of text near a point of the window; the first line is the strongest. */

@@ -220,5 +220,7 @@ def _show(screen: Screen, session: Session, query: Query) -> None:
         screen.line(f"  {key}: {text[:_SHOWN]}{' …' if len(text) > _SHOWN else ''}")
     if query.predicted:
         screen.line("  predicted: " + ", ".join(f"{name} {chance:.0%}" for name, chance in query.predicted.items()))
+    elif query.unknown:
+        screen.line("  predicted: unknown")
     for reason in query.why:
         screen.line(f"  why: {reason}")

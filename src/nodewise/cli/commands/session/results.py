@@ -76,6 +76,10 @@ def predict(
 
     with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
         prediction = session.predict()
+        if prediction.unknown:
+            screen.note(
+                "no label is there yet: the class of every node is unknown, and each class as likely as another"
+            )
         if out is not None and out.suffix.lower() in (".json", ".npz", ".pt"):
             session.export(out)
         else:
@@ -164,6 +168,9 @@ def _rows(now: Status) -> list[tuple[str, str]]:
         rows.append(("skipped", str(now.skipped)))
     if now.open:
         rows.append(("open", "; ".join(f"{who}: {', '.join(nodes)}" for who, nodes in now.open.items())))
+    if now.random:
+        listed = "; ".join(f"{who}: {', '.join(nodes)}" for who, nodes in now.random.items())
+        rows.append(("random", f"{listed}; nodewise session ask says why"))
     if len(now.annotators) > 1:
         rows.append(("annotators", ", ".join(f"{who} {count}" for who, count in now.annotators.items())))
     if now.kappa is not None:

@@ -1,0 +1,57 @@
+"""A job whose 60 classes come one by one: the views get further columns on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.classifiers.views.construction import LEADING, leading_columns
+from nodewise.graph import Graph, knn_graph
+from nodewise.session import Session
+
+CLASSES, ROWS = 60, 1500
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[Graph, np.ndarray]:
+    """Rows around 60 centres, each joined to its nearest, and their classes."""
+    rng = np.random.default_rng(0)
+    kind = np.arange(ROWS) % CLASSES
+    x = 2 * rng.normal(size=(CLASSES, 32))[kind] + rng.normal(size=(ROWS, 32))
+    x = x.astype(np.float32)
+    return knn_graph(x, 10), kind
+
+
+def test_sixty_classes_that_come_one_by_one(rows: tuple[Graph, np.ndarray], tmp_path: Path) -> None:
+    graph, kind = rows
+    assert leading_columns(CLASSES) > LEADING  # the columns grow on the way
+    session = Session.create(tmp_path / "job", graph, budget=200)
+    order = np.random.default_rng(1).permutation(ROWS).tolist()
+    first = [next(node for node in order if kind[node] == number) for number in range(CLASSES)]
+    for node in first[:-1]:
+        session.tell(node, f"class {kind[node]:02}")
+        if len(session.labels) in (1, 20, 40):
+            session.ask()
+            session.skip(session.ask().node)
+    before = session.predict()
+    assert len(before.classes) == CLASSES - 1 and np.allclose(before.probabilities.sum(1), 1, atol=1e-4)
+    others = np.setdiff1d(np.arange(ROWS), first)
+    session.tell(first[-1], f"class {kind[first[-1]]:02}")
+    whole = session.predict()
+    right = [whole.names[node] == f"class {kind[node]:02}" for node in others]
+    assert len(whole.classes) == CLASSES and np.mean(right) > 0.7  # by chance 0.02
+    session.undo()
+    again = session.predict()
+    assert again.classes == before.classes and np.array_equal(again.probabilities, before.probabilities)
+    session.tell(first[-1], f"class {kind[first[-1]]:02}")
+    np.testing.assert_array_equal(session.predict().probabilities, whole.probabilities)
+    learner = session.follow(session.refresh())
+    expected = learner.batch(5, learner.environment.pool[0])
+    session.close()
+    with Session.open(tmp_path / "job") as reopened:
+        learner = reopened.follow(reopened.refresh())
+        assert learner.batch(5, learner.environment.pool[0]) == expected
+        np.testing.assert_array_equal(reopened.predict().probabilities, whole.probabilities)
+        assert "0 of 60 have them" in (reopened.stop_report().left_out_lack or "")
