@@ -105,6 +105,7 @@ def test_classes_are_renamed_merged_and_described(browser: Browser, server: Serv
         page.get_by_label("What belongs to object?").fill("what somebody made")
         page.get_by_label("What belongs to object?").press("Tab")
         page.get_by_label("Merge tree into").select_option("plant")
+        page.get_by_role("button", name="Merge tree", exact=True).click()
         page.locator(".class-list li").nth(2).wait_for(state="detached")
         page.keyboard.press("Escape")
         now = server.get("/status?session=job")

@@ -105,6 +105,41 @@ def test_no_prediction_is_seen_of_the_audit_nor_of_what_waits_for_an_opinion(ses
     assert [row["node"] for row in rows if row["predicted"] is None] == sorted([30, *audit])
 
 
+def test_who_is_asked_to_judge_blindly_sees_no_prediction_of_any_node(session: Session) -> None:
+    for who in ("ada", "bob"):
+        session.tell([20, 21, 22], ["a", "b", "a"], who)
+    session.tell(30, "a", "ada")
+    page = page_of(session)
+
+    def predictions(who: str | None) -> list[int]:
+        near = page.neighbourhood(20, 1, 50, who)["nodes"]
+        return [
+            sum(page.card(each["node"], who)["predicted"] is not None for each in near),
+            sum(each["predicted"] is not None or each["sure"] is not None for each in near),
+            sum(number >= 0 for number in page.colours(map_of(list(range(60))), who)["predicted"]),
+            sum(row["predicted"] is not None for row in page.table.rows(TableQuery(limit=60), who)["rows"]),
+            page.table.rows(TableQuery(label="a"), who)["total"] - 2,
+        ]
+
+    assert min(predictions("bob")) > 0, "nothing is asked of him yet"
+    assert session.ask(1, "bob")[0].node == 30
+    assert predictions("bob") == [0] * 5
+    assert min(predictions("ada")) > 0 and min(predictions(None)) > 0
+    session.tell(30, "b", "bob")
+    assert min(predictions("bob")) > 0, "he has answered"
+
+
+def test_what_others_said_and_took_back_is_not_told_to_whom_it_could_sway(session: Session) -> None:
+    first = session.tell(30, "a", "ada")
+    session.tell_bulk([40, 41], ["b", "b"], "ada")
+    session.undo(first, "bob")
+    page = page_of(session)
+    for who, label in (("bob", None), ("ada", "a"), (None, "a")):
+        listed = {(each["kind"], each["node"]): each["label"] for each in page.events(50, None, False, who)}
+        assert listed["tell", 30] == listed["undo", 30] == label, who
+        assert listed["bulk", None] == (None if label is None else "b")
+
+
 def test_the_table_filters_searches_and_sorts(session: Session) -> None:
     for who in ("ada", "bob"):
         session.tell([20, 21, 22], ["a", "b", "a"], who)

@@ -2,7 +2,7 @@
 // stay with the class.
 
 import { dialog } from "./dialogs.js";
-import { h, show } from "./dom.js";
+import { h, renew } from "./dom.js";
 import { send } from "./flow.js";
 import { classMark } from "./marks.js";
 import { classes, off, on, state } from "./store.js";
@@ -11,6 +11,7 @@ import { classes, off, on, state } from "./store.js";
 export function openClasses() {
   if (document.querySelector("dialog[open]") || !state.status) return;
   const list = h("ul", { class: "class-list" });
+  const wanted = new Map(); // class -> the one to merge it into, once its button is pressed
   const change = (path, body, words) =>
     send({ path, body: { annotator: state.me, ...body }, words, node: null, home: false });
   const move = (name, by) => {
@@ -29,13 +30,12 @@ export function openClasses() {
       placeholder: label,
     });
     input.addEventListener("change", () => {
-      if (input.value.trim() !== value) changed(input.value.trim());
+      if (box.open && input.value.trim() !== value) changed(input.value.trim()); // Escape throws it away
     });
     return input;
   };
   const draw = () =>
-    show(
-      list,
+    renew(list, [classes(), state.status.numbers, state.status.descriptions, state.status.balance], () =>
       classes().map((name, index) => {
         const into = h(
           "select",
@@ -45,8 +45,23 @@ export function openClasses() {
             .filter((other) => other !== name)
             .map((other) => h("option", { value: other }, other)),
         );
+        const merge = h(
+          "button",
+          {
+            type: "button",
+            class: "small",
+            "aria-label": `Merge ${name}`,
+            on: {
+              click: () => change("/classes/merge", { name, into: into.value }, `${name} counts as ${into.value}`),
+            },
+          },
+          "Merge",
+        );
+        if (classes().includes(wanted.get(name))) into.value = wanted.get(name);
+        merge.disabled = !into.value;
         into.addEventListener("change", () => {
-          if (into.value) change("/classes/merge", { name, into: into.value }, `${name} counts as ${into.value}`);
+          wanted.set(name, into.value);
+          merge.disabled = !into.value;
         });
         return h(
           "li",
@@ -59,7 +74,7 @@ export function openClasses() {
             change("/classes/describe", { name, text }, `the guideline of ${name}`),
           ),
           h("span", { class: "quiet figure" }, state.status.balance[name] ?? 0),
-          into,
+          h("span", { class: "merging" }, into, merge),
           h(
             "button",
             {
@@ -92,9 +107,9 @@ export function openClasses() {
     placeholder: "What everybody should know of this job",
   });
   guideline.value = state.status.guideline;
-  guideline.addEventListener("change", () =>
-    change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"),
-  );
+  guideline.addEventListener("change", () => {
+    if (box.open) change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job");
+  });
   const box = dialog(
     "Classes and guidelines",
     () =>

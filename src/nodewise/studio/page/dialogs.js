@@ -1,11 +1,16 @@
 // Dialogs: the browser's own, which hold the focus and close with Escape.
 
-import { h, icon } from "./dom.js";
+import { h, icon, show } from "./dom.js";
 import { CANVAS_KEYS, KEYS } from "./keys.js";
+import { off, on, state } from "./store.js";
 
-/** Open a dialog with a title; it is gone once closed. `body` may ask for `close`. */
+/**
+ * Open a dialog with a title; it is gone once closed. `body` may ask for `close`. What could not be saved meanwhile is
+ * said in it.
+ */
 export function dialog(title, body, width = "") {
   const box = h("dialog", { class: `dialog ${width}`, "aria-label": title });
+  const trouble = h("p", { class: "bad dialog-trouble", role: "alert" });
   const close = () => box.close();
   box.append(
     h(
@@ -14,9 +19,21 @@ export function dialog(title, body, width = "") {
       h("h2", {}, title),
       h("button", { type: "button", class: "small", "aria-label": "Close", on: { click: close } }, icon("close")),
     ),
+    trouble,
     body(close),
   );
-  box.addEventListener("close", () => box.remove());
+  const before = state.error;
+  const draw = () => {
+    const words = (state.error !== before && state.error?.words) || state.failed?.at(-1)?.why;
+    trouble.hidden = !words;
+    show(trouble, words, words && /[.?!]$/.test(words) ? "" : ".");
+  };
+  on("error failed", draw);
+  box.addEventListener("close", () => {
+    off("error failed", draw);
+    box.remove();
+  });
+  draw();
   box.addEventListener("click", (event) => {
     if (event.target === box) close();
   }); // beside it

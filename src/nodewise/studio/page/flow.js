@@ -1,8 +1,8 @@
 // The flow of the work: ask, tell, skip, undo, look around. Nothing counts as saved before the server has said so.
 
 import { ApiError, get, post } from "./api.js";
-import { announce, kept, settle, short } from "./dom.js";
-import { atHome, on, set, state, target, tell, unsaved } from "./store.js";
+import { announce, byId, kept, settle, short } from "./dom.js";
+import { atHome, blind, on, set, state, target, tell, unsaved } from "./store.js";
 
 const SETTLE = 500; // a second press of the same key must not label the node that has just come
 let timer = null;
@@ -82,6 +82,10 @@ export function choose(label, newClass = false) {
 /** Give the node the class that is predicted for it; never where the prediction is hidden. */
 export function accept() {
   const offered = acceptable();
+  if (offered !== null && byId("insight").getClientRects().length === 0) {
+    set({ hint: "the prediction is hidden while you focus: press x to see it, or give a class by its number" });
+    return;
+  }
   if (offered !== null) choose(offered);
   else if (state.card?.updating) set({ hint: "one moment, the prediction is being updated" });
 }
@@ -93,7 +97,7 @@ export function accept() {
 export function acceptable() {
   const { card, query } = state;
   const wanted = atHome() ? query !== null && !query.audit : card?.label === null;
-  return wanted && !card.hidden && !card.updating && card.predicted?.length ? card.predicted[0][0] : null;
+  return wanted && !blind() && !card.hidden && !card.updating && card.predicted?.length ? card.predicted[0][0] : null;
 }
 
 export function skip() {
@@ -209,13 +213,13 @@ function savedWords() {
 
 function undoneWords(undone) {
   const what = {
-    tell: `label ${undone.label}`,
+    tell: undone.label === null ? "label" : `label ${undone.label}`,
     skip: "skip",
     class: `class ${undone.label ?? undone.name ?? ""}`,
     budget: "budget",
     redundancy: "labels for each node",
     settle: `settling as ${undone.label}`,
-    bulk: `label ${undone.label} of ${undone.nodes} nodes`,
+    bulk: `${undone.label === null ? "label" : `label ${undone.label}`} of ${undone.nodes} nodes`,
     undo: "undo",
   }[undone.kind];
   const of = undone.node === null || undone.node === undefined ? "" : ` of “${short(undone.name ?? undone.node, 50)}”`;

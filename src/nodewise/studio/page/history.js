@@ -84,7 +84,11 @@ function row(event) {
       node ? [" at ", node] : "",
     ],
     class: () => ["new class ", h("b", {}, short(event.label ?? name ?? "", 60))],
-    bulk: () => [`${event.nodes ?? "many"} nodes are `, h("b", {}, short(event.label ?? "", 60)), " (in bulk)"],
+    bulk: () => [
+      `${event.nodes ?? "many"} nodes ${event.label === null ? "were labelled" : "are "}`,
+      h("b", {}, short(event.label ?? "", 60)),
+      " (in bulk)",
+    ],
     rename: () => ["a class is called ", h("b", {}, short(event.label ?? "", 60)), " now"],
     merge: () => [
       "class ",

@@ -3,7 +3,7 @@
 import { byId, count, h, kept, key, percent, renew, short } from "./dom.js";
 import { accept, acceptable, ask } from "./flow.js";
 import { bar, mark } from "./marks.js";
-import { atHome, classes, numberOf, on, secret, state } from "./store.js";
+import { atHome, blind, classes, numberOf, on, state } from "./store.js";
 
 const SHOWN = 3;
 
@@ -21,6 +21,7 @@ function draw() {
   const asked = atHome() ? state.query : null;
   const facts = [
     asked?.event,
+    blind(),
     state.card.node,
     state.card.predicted,
     state.card.updating,
@@ -48,6 +49,8 @@ function predicted(asked) {
       { class: "quiet" },
       "Hidden on purpose: this node was drawn at random to measure the accuracy, and a prediction could sway you.",
     );
+  if (!asked && blind())
+    return h("p", { class: "quiet" }, "Hidden until you have answered: the asked node is to be judged without it.");
   if (state.card.updating) {
     return h(
       "p",
@@ -56,7 +59,7 @@ function predicted(asked) {
       "Updating: the classifier learns from the last labels …",
     );
   }
-  if (asked && secret(asked.node) && state.status.told + state.status.given > 0) {
+  if (asked && blind() && state.status.told + state.status.given > 0) {
     return h(
       "p",
       { class: "quiet" },

@@ -1,25 +1,25 @@
 // The keyboard. Keys work everywhere but in fields and dialogs; what a canvas understands it takes first.
 
 import { chooseNumber, focusFilter, openNaming } from "./choices.js";
-import { accept, back, home, retry, skip, undo } from "./flow.js";
-import { atHome, state } from "./store.js";
+import { accept, back, retry, skip, undo } from "./flow.js";
+import { state } from "./store.js";
 
 /** Every key with what it does, for the help. */
 export const KEYS = [
   ["1 … 9, 0", "give the first ten classes"],
-  ["Enter", "accept the prediction (not offered on audit questions and second opinions)"],
+  ["Enter", "accept the prediction that is shown (none is on audit questions and second opinions, nor in focus)"],
   ["f", "filter the classes (where there are more than ten)"],
   ["n or +", "add a class"],
   ["s", "skip: it cannot be told, and spends no budget"],
   ["u or Ctrl Z", "undo your last change"],
   ["r", "send again what could not be saved"],
-  ["Esc", "back to the asked node"],
+  ["Esc", "back to the asked node; leave focus; close a dialog and throw away what was typed in it"],
   ["Backspace", "one step back while looking around"],
   ["/", "search for a node"],
   ["g", "switch between neighbourhood and map"],
   ["h", "one or two hops"],
   ["p", "progress, history, annotators in turn"],
-  ["x", "focus: the text and the classes alone"],
+  ["x", "focus: the text and the classes alone; again: everything"],
   ["l", "the table of all nodes"],
   ["o", "choose nodes on the map, to label them in one go"],
   ["c", "the settings of the session"],
@@ -67,12 +67,10 @@ export function startKeys(actions) {
       s: skip,
       u: () => undo(),
       r: retry,
-      Escape: home,
       Backspace: back,
       ...actions,
     }[event.key];
     if (!action) return;
-    if (event.key === "Escape" && atHome()) return;
     event.preventDefault();
     if (!event.repeat && state.phase !== "loading") action();
   });

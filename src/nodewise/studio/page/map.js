@@ -7,7 +7,7 @@ import { inside, makeSelection } from "./lasso.js";
 import { legend, paintOf, paints, shapeOf, trace } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
-import { moment, nameOf, numberOf, on, secret, state } from "./store.js";
+import { blind, moment, nameOf, numberOf, on, state } from "./store.js";
 
 let scene = null;
 let chosen = null;
@@ -124,7 +124,7 @@ async function recolour() {
 
 const classNumber = (index) => (index >= 0 ? numberOf(colours.classes[index]) : -1);
 const labelOf = (item) => classNumber(colours?.labelled[item] ?? -1);
-const guessOf = (item) => (secret(layout.nodes[item]) ? -1 : classNumber(colours?.predicted[item] ?? -1));
+const guessOf = (item) => (blind() ? -1 : classNumber(colours?.predicted[item] ?? -1));
 
 function paint(context) {
   if (layout === null) return;

@@ -8,7 +8,7 @@ import { inkOn, legend, mark, paintOf, paints, shapeOf, trace } from "./marks.js
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
 import { pushApart, writeNames } from "./spacing.js";
-import { classes, moment, numberOf, on, secret, state } from "./store.js";
+import { blind, classes, moment, numberOf, on, state } from "./store.js";
 
 const LIMIT = 150;
 const NAMED = 40; // with more nodes than this, no names are written beside them
@@ -156,7 +156,7 @@ function adjacency({ nodes, edges }) {
   return near;
 }
 
-const guess = (node) => (secret(node.node) ? -1 : numberOf(node.predicted));
+const guess = (node) => (blind() ? -1 : numberOf(node.predicted));
 
 function radius(node) {
   if (node.hop === 0) return 13;

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { h, percent, short, show } from "./dom.js";
-import { secret, state } from "./store.js";
+import { blind, state } from "./store.js";
 
 const WAIT = 140;
 const KEPT = 400;
@@ -44,7 +44,7 @@ function lines(node, name, word) {
 export function classWords(node, label, predicted, sure) {
   if (state.query?.node === node) return "asked now";
   if (label !== null) return `labelled ${short(label, 60)}`;
-  if (predicted !== null && !secret(node))
+  if (predicted !== null && !blind())
     return `predicted ${short(predicted, 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
   return state.status && state.status.told + state.status.given === 0 ? "unknown" : "not predicted";
 }

@@ -28,12 +28,14 @@ export function startSearch() {
   parts.list = h("ul", { id: "search-list", role: "listbox", class: "hits", hidden: true, "aria-label": "Nodes" });
   parts.input.addEventListener("input", settle(fetchHits, 160, 400));
   parts.input.addEventListener("keydown", typed);
-  parts.input.addEventListener("blur", () => setTimeout(close, 120));
+  parts.input.addEventListener("blur", () => setTimeout(leave, 120));
   byId("search").append(parts.input, key("/"), parts.list);
   byId("search").addEventListener("submit", (event) => event.preventDefault());
 }
 
+/** The field takes what is typed next, also where it is hidden for want of room or to leave the text alone. */
 export function focusSearch() {
+  byId("search").classList.add("wanted");
   parts.input.focus();
   parts.input.select();
 }
@@ -101,6 +103,12 @@ function close() {
   parts.list.hidden = true;
   parts.input.setAttribute("aria-expanded", "false");
   parts.input.removeAttribute("aria-activedescendant");
+}
+
+function leave() {
+  if (document.activeElement === parts.input) return;
+  close();
+  byId("search").classList.remove("wanted");
 }
 
 function take(index) {

@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
 import { bytes, h, show } from "./dom.js";
 import { send } from "./flow.js";
-import { isOwner, off, on, state } from "./store.js";
+import { isOwner, state } from "./store.js";
 
 /** Open the settings over the page. */
 export function openSettings() {
@@ -13,12 +13,9 @@ export function openSettings() {
   const body = h("div", { class: "dialog-body" });
   const change = (path, values, words) =>
     send({ path, body: { annotator: state.me, ...values }, words, node: null, home: false });
-  const number = (id, label, value, most, changed) => {
-    const input = h("input", { type: "number", id, min: "1", max: String(most), step: "1", value });
-    input.addEventListener("change", () => {
-      if (input.checkValidity() && Number(input.value) !== value) changed(Number(input.value));
-    });
-    return h("div", { class: "field" }, h("label", { for: id }, label), input);
+  const number = (id, label, value, most) => {
+    const input = h("input", { type: "number", id, min: "1", max: String(most), step: "1", value, required: true });
+    return { input, field: h("div", { class: "field" }, h("label", { for: id }, label), input) };
   };
   const load = async () => {
     let now;
@@ -28,7 +25,6 @@ export function openSettings() {
       show(body, h("p", {}, `The settings could not be fetched: ${error.message}.`));
       return;
     }
-    if (body.contains(document.activeElement) && body.childElementCount > 0) return; // somebody is changing something
     const guideline = h("textarea", {
       id: "set-guideline",
       rows: "3",
@@ -36,9 +32,19 @@ export function openSettings() {
       placeholder: "What everybody should know of this job",
     });
     guideline.value = now.guideline;
-    guideline.addEventListener("change", () =>
-      change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job"),
-    );
+    const budget = number("set-budget", "Budget: labels to spend", now.budget, now.nodes);
+    const redundancy = number("set-redundancy", "Labels for each node", now.redundancy, 100);
+    const save = async (event) => {
+      event.preventDefault();
+      const [labels, each, text] = [Number(budget.input.value), Number(redundancy.input.value), guideline.value];
+      const changes = [
+        labels !== now.budget && ["/budget", { budget: labels }, `the budget is ${labels} now`],
+        each !== now.redundancy && ["/redundancy", { redundancy: each }, `every node is asked of ${each} now`],
+        text !== now.guideline && ["/classes/describe", { name: null, text }, "the guideline of the job"],
+      ].filter(Boolean);
+      for (const [path, values, words] of changes) if (!(await change(path, values, words))) return;
+      box.close();
+    };
     const facts = [
       ...Object.entries(now.facts),
       ["graph", `${now.nodes.toLocaleString("en")} nodes, ${now.edges.toLocaleString("en")} edges`],
@@ -47,17 +53,10 @@ export function openSettings() {
     show(
       body,
       isOwner()
-        ? [
-            h(
-              "div",
-              { class: "pair" },
-              number("set-budget", "Budget: labels to spend", now.budget, now.nodes, (budget) =>
-                change("/budget", { budget }, `the budget is ${budget} now`),
-              ),
-              number("set-redundancy", "Labels for each node", now.redundancy, 100, (redundancy) =>
-                change("/redundancy", { redundancy }, `every node is asked of ${redundancy} now`),
-              ),
-            ),
+        ? h(
+            "form",
+            { class: "settings-form", on: { submit: save } },
+            h("div", { class: "pair" }, budget.field, redundancy.field),
             h(
               "p",
               { class: "quiet" },
@@ -65,7 +64,13 @@ export function openSettings() {
                 "Each change is in the history, and can be undone.",
             ),
             h("div", { class: "field" }, h("label", { for: "set-guideline" }, "Guideline of the job"), guideline),
-          ]
+            h(
+              "div",
+              { class: "buttons" },
+              h("button", { class: "primary" }, "Save"),
+              h("button", { type: "button", on: { click: () => box.close() } }, "Cancel"),
+            ),
+          )
         : [
             h("p", {}, `Budget: ${now.budget} labels. Each node is labelled by ${now.redundancy}.`),
             now.guideline && h("p", { class: "guideline", dir: "auto" }, now.guideline),
@@ -79,7 +84,5 @@ export function openSettings() {
     );
   };
   const box = dialog("Settings", () => body, "wide");
-  on("status", load);
-  box.addEventListener("close", () => off("status", load));
-  load();
+  load(); // once: what is being typed must not be taken away
 }

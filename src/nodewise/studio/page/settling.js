@@ -3,7 +3,7 @@
 
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { count, h, settle, short, show } from "./dom.js";
+import { count, h, renew, settle, short, show } from "./dom.js";
 import { look, send } from "./flow.js";
 import { classMark } from "./marks.js";
 import { classes, isOwner, off, on, state } from "./store.js";
@@ -15,6 +15,7 @@ export function openSettling() {
   if (document.querySelector("dialog[open]") || !state.status) return;
   const list = h("ul", { class: "settle-list" });
   const said = h("p", { class: "quiet", role: "status" });
+  const wanted = new Map(); // node -> the class to settle it as, once the button is pressed
   const decide = (node, label) =>
     send({
       path: "/settle",
@@ -34,8 +35,16 @@ export function openSettling() {
         .filter((name) => !sides.includes(name))
         .map((name) => h("option", { value: name }, name)),
     );
+    const so = h(
+      "button",
+      { type: "button", class: "small", on: { click: () => decide(node, other.value) } },
+      "Settle it so",
+    );
+    if (classes().includes(wanted.get(node.node))) other.value = wanted.get(node.node);
+    so.disabled = !other.value;
     other.addEventListener("change", () => {
-      if (other.value) decide(node, other.value);
+      wanted.set(node.node, other.value);
+      so.disabled = !other.value;
     });
     return h(
       "li",
@@ -93,7 +102,7 @@ export function openSettling() {
         node.settled_by === null
           ? ["counts as ", h("b", {}, node.label), " until it is settled"]
           : ["settled as ", h("b", {}, node.label), ` by ${short(node.settled_by, 30)}`],
-        isOwner() && other,
+        isOwner() && [other, so],
       ),
     );
   };
@@ -109,11 +118,10 @@ export function openSettling() {
           : `${count(open, "disagreement")} to settle, ${nodes.length - open} settled.`,
         !isOwner() && " The session's owner settles them.",
       );
-      show(
-        list,
+      renew(list, [nodes, classes()], () => [
         nodes.slice(0, SHOWN).map(row),
         nodes.length > SHOWN && h("li", { class: "quiet" }, `and ${nodes.length - SHOWN} more`),
-      );
+      ]);
     } catch (error) {
       show(said, `The list could not be fetched: ${error.message}.`);
     }

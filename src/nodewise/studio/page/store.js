@@ -71,9 +71,11 @@ export const atHome = () => state.trail.length === 0;
 /** The node that a class button would label now, or null. */
 export const target = () => (atHome() ? state.query?.node : state.trail.at(-1).node) ?? null;
 
-/** Whether what is predicted for a node must not be seen: it is asked without showing it. */
-export const secret = (node) =>
-  state.query !== null && state.query.node === node && (state.query.audit || state.query.card.hidden);
+/**
+ * Whether no prediction must be seen now, of any node: the asked one is to be judged without it, and those of its
+ * neighbours would tell it.
+ */
+export const blind = () => state.query !== null && (state.query.audit || state.query.card.hidden);
 
 /** What labels and predictions on a picture depend on: the log, the predictions, and who looks. */
 export const moment = () =>

@@ -9,7 +9,7 @@ import { startClosing } from "./closing.js";
 import { askName, showHelp } from "./dialogs.js";
 import { byId, h, icon, kept, show } from "./dom.js";
 import { exportMenu } from "./exporting.js";
-import { ask, refresh, rename, start } from "./flow.js";
+import { ask, home, refresh, rename, start } from "./flow.js";
 import { historyView, showHistory } from "./history.js";
 import { startInsight } from "./insight.js";
 import { startKeys } from "./keys.js";
@@ -19,7 +19,7 @@ import { neighbourhoodView, setHops, showNeighbourhood } from "./neighbourhood.j
 import { progressView, showProgress } from "./progress.js";
 import { focusSearch, startSearch } from "./search.js";
 import { openSettings } from "./settings.js";
-import { isOwner, on, set, state } from "./store.js";
+import { atHome, isOwner, on, set, state } from "./store.js";
 import { openTable } from "./table.js";
 import { makeTabs } from "./tabs.js";
 import { startTelling } from "./telling.js";
@@ -60,7 +60,20 @@ const classesButton = h(
 const forOwner = () => {
   classesButton.hidden = menu.box.hidden = !isOwner();
 };
+const focused = () => document.body.classList.contains("focused");
 byId("tools").append(
+  h(
+    "button",
+    {
+      type: "button",
+      class: "tool",
+      id: "leave-focus",
+      title: "Show everything again (x or Esc)",
+      on: { click: () => setFocus(false) },
+    },
+    icon("fit"),
+    h("span", { class: "tool-name always" }, "Leave focus"),
+  ),
   h(
     "button",
     {
@@ -112,12 +125,16 @@ startKeys({
     startLasso();
   },
   t: nextTheme,
-  x: focusMode,
+  x: () => setFocus(!focused()),
+  Escape: () => {
+    if (!atHome()) home();
+    else setFocus(false);
+  },
   l: openTable,
 });
 
-function focusMode() {
-  document.body.classList.toggle("focused");
+function setFocus(now) {
+  document.body.classList.toggle("focused", now);
 }
 
 // Nothing that was acknowledged can be lost with the connection; the page says so instead of looking frozen.

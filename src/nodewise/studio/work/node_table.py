@@ -75,7 +75,8 @@ class NodeTable:
         """A window of rows, and how many there are in all."""
         session = self._session
         self._predictions.want()
-        history, kept = session.refresh(), self._predictions.kept
+        history = session.refresh()
+        kept = None if self._sight.is_blind(history, annotator) else self._predictions.kept
         size = session.graph.num_nodes
         secret = self._sight.kept_from(annotator) | self._sight.undecided()
         numbers = {name: number for number, name in enumerate(session.classes)}

@@ -207,7 +207,7 @@ class OpenSession:
         """Take something back."""
         undone = self.session.undo(event, None if annotator is None else valid_person(annotator))
         self._tell_pages()
-        return self.page.describe(undone)
+        return self.page.describe(undone, annotator=annotator)
 
     def picture(self, node: int) -> Picture | None:
         """The picture of a node, if there is one that may be shown."""

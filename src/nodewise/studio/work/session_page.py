@@ -80,7 +80,7 @@ class SessionPage:
         hidden = self.sight.is_hidden(history, node, annotator)
         votes = {} if hidden else dict(history.votes.get(node, {}))
         label = None if hidden else self.sight.label(history, node)
-        unseen = hidden or self.sight.is_undecided(history, node)
+        unseen = hidden or self.sight.is_undecided(history, node) or self.sight.is_blind(history, annotator)
         kept = None if unseen else self.predictions.kept
         predicted = None
         if kept is not None:
@@ -135,7 +135,8 @@ class SessionPage:
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
         """A node and what lies around it, to be drawn."""
         self.predictions.want()
-        session, history, kept = self.session, self.session.refresh(), self.predictions.kept
+        session, history = self.session, self.session.refresh()
+        kept = None if self.sight.is_blind(history, annotator) else self.predictions.kept
         if self._neighbours is None:
             self._neighbours = Neighbours(session.graph)
         labelled = self.sight.given.copy()
@@ -176,7 +177,8 @@ class SessionPage:
         """Labels and predictions of the nodes on the map, in its order."""
         session = self.session
         self.predictions.want()
-        history, kept = session.refresh(), self.predictions.kept
+        history = session.refresh()
+        kept = None if self.sight.is_blind(history, annotator) else self.predictions.kept
         classes = list(session.classes)
         index = {name: number for number, name in enumerate(classes)}
         nodes = graph_map.nodes.tolist()
@@ -201,20 +203,23 @@ class SessionPage:
     def events(self, limit: int, before: int | None, asks: bool, annotator: str | None = None) -> list[dict[str, Any]]:
         """What has happened, the newest first."""
         log = self.session.events
-        gone, secret = undone(log), self.sight.kept_from(annotator)
+        gone = undone(log)
         listed: list[dict[str, Any]] = []
         for event in reversed(log if before is None else log[: max(0, before - 1)]):
             if event.kind != "ask" or asks:
-                told = self.describe(event, log)
-                if told["node"] in secret and event.annotator != annotator:
-                    told["label"] = None
+                told = self.describe(event, log, annotator)
                 listed.append({**told, "time": event.at, "undone": event.id in gone})
             if len(listed) == limit:
                 break
         return listed
 
-    def describe(self, event: Event, log: Sequence[Event] | None = None) -> dict[str, Any]:
-        """An event of the log in the page's words; an undo tells node and label of what it takes back."""
+    def describe(
+        self, event: Event, log: Sequence[Event] | None = None, annotator: str | None = None
+    ) -> dict[str, Any]:
+        """An event of the log in the page's words; an undo tells node and label of what it takes back.
+
+        The label that somebody else gave is left out where the annotator's own opinion may still be asked for.
+        """
         listed = log or self.session.events
         source = listed[int(event.body["event"]) - 1] if event.kind == "undo" else event
         about, classes = source.body, self.session.class_list
@@ -226,6 +231,10 @@ class SessionPage:
             label = classes.names.get(about["class"], classes.name(about["class"]))
         if source.kind == "bulk":
             label = ", ".join(dict.fromkeys(classes.name(number) for number in about["classes"]))
+        if source.kind in ("tell", "bulk") and source.annotator != annotator:
+            nodes = about["nodes"] if source.kind == "bulk" else [about["node"]]
+            if self.sight.wants_any(self.session.refresh(), nodes, annotator):
+                label = None
         return {
             "event": event.id,
             "kind": event.kind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,9 @@ class Visibility:
     """Labels and predictions of one session that may be shown.
 
     A node of the audit shows no prediction before it has its label, and neither does one that waits for a further
-    opinion: it could sway the answer. To an annotator whose opinion is still wanted, what others said of the node is
-    not shown, wherever it could be read off.
+    opinion: it could sway the answer. Whoever is asked about such a node sees no prediction of any node until they have
+    answered, since those of its neighbours would tell its own. To an annotator whose opinion is still wanted, what
+    others said of the node is not shown, wherever it could be read off.
 
     Args:
         session: which.
@@ -51,6 +53,26 @@ class Visibility:
             annotator is not None
             and annotator not in history.votes.get(node, {})
             and self._waits_for_votes(history, node)
+        )
+
+    def is_blind(self, history: History, annotator: str | None) -> bool:
+        """Whether the annotator may see no prediction at all: they are asked about a node to be judged without one."""
+        return annotator is not None and any(
+            query.annotator == annotator and (query.body.get("audit") or self._waits_for_votes(history, query.node))
+            for query in history.open_queries(self._session.rules().redundancy)
+        )
+
+    def wants_any(self, history: History, nodes: Iterable[int], annotator: str | None) -> bool:
+        """Whether the annotator may still be asked for a further opinion on one of the nodes.
+
+        What others said of it, and took back, is not told to them then.
+        """
+        redundancy = self._session.rules().redundancy
+        if annotator is None or redundancy == 1:
+            return False
+        votes = ((node, history.votes.get(node, {})) for node in nodes)
+        return any(
+            annotator not in said and len(said) < redundancy and node not in history.settled for node, said in votes
         )
 
     def is_undecided(self, history: History, node: int) -> bool:
