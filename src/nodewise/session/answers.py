@@ -302,6 +302,13 @@ def valid_text(text: object) -> str:
     """
     if not isinstance(text, str) or not _is_text(text):
         raise InputError(f"a note or a guideline must be a text of at most 20,000 characters, got {str(text)[:40]!r}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"a note or a guideline must be text in UTF-8, got {text[:40]!r}: it holds bytes of another encoding; save"
+            " or type it as UTF-8"
+        ) from None
     return text.strip()
 
 

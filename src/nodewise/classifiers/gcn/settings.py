@@ -9,6 +9,9 @@ from nodewise.ground.errors import InputError
 
 __all__ = ["GcnSettings"]
 
+MOST_HIDDEN, MOST_EPOCHS = 16_384, 1_000_000
+"""What a file that came from anywhere may ask for."""
+
 
 @dataclass(frozen=True)
 class GcnSettings:
@@ -48,6 +51,11 @@ class GcnSettings:
             raise InputError(
                 f"closing_epochs must not be below 0 and convergence from 0 to below 1, got {self.closing_epochs} and"
                 f" {self.convergence}"
+            )
+        if self.hidden > MOST_HIDDEN or self.closing_epochs > MOST_EPOCHS:
+            raise InputError(
+                f"hidden is at most {MOST_HIDDEN:,} and closing_epochs at most {MOST_EPOCHS:,}, got {self.hidden:,} and"
+                f" {self.closing_epochs:,}: give fewer"
             )
         if self.observed not in ("updated", "training"):
             raise InputError(f"unknown observed output {self.observed!r}: use updated or training")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nodewise.evaluation.results.statistics import Interval, Ranking
 from nodewise.ground.errors import InputError
-from nodewise.ground.files import whole_file
+from nodewise.ground.files import remove_dead_parts, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +63,7 @@ def new_figure(width: float, height: float) -> Figure:
 def save_figure(figure: Figure, path: str | Path) -> Path:
     """Write the figure whole or not at all; the ending says the format."""
     path = Path(path)
+    remove_dead_parts(path.absolute().parent)
     with whole_file(path) as file:
         figure.savefig(file, format=path.suffix[1:], metadata={"Software": None} if path.suffix == ".png" else None)
     return path

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Explainer", "States", "draft_queries"]
 
+_LONGEST_NAME = 200
+"""Characters of a node's name in a reason."""
+
 _SHOWN_CLASSES = 5
 _COMPARED = 2048
 """Nodes that a node is compared with on a large graph: shares of all nodes are right to about two percent."""
@@ -193,7 +196,10 @@ class Explainer:
         return [f"for {predicted} {'speaks' if len(named) == 1 else 'speak'} {' and '.join(parts)}"]
 
     def _called(self, nodes: Sequence[int], kind: str) -> str:
-        names = [self._name_of(node) for node in nodes]
+        # a name may be a whole text, and several of them more than the log takes
+        names = [
+            name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…" for name in map(self._name_of, nodes)
+        ]
         listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         return f"{kind if len(names) == 1 else kind + 's'} {listed}"
 

@@ -80,6 +80,11 @@ class Contents:
         graph = fetch_graph(log)
         packed = log.part("candidates")
         count = graph.num_nodes
+        if settings.budget > count or settings.audit > count:  # room for them is made at once
+            raise damaged(
+                log.path,
+                f"it asks for a budget of {settings.budget:,} and an audit of {settings.audit:,} of {count:,} nodes",
+            )
         candidates = (
             np.ones(count, bool)
             if packed is None
