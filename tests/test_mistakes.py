@@ -1,9 +1,10 @@
-"""Mistakes that people make in Python: each is told in a sentence that says what is wrong, what was received and what
-to do.
+"""Mistakes that people make in Python and on the command line: each is told in a sentence that says what is wrong, what
+was received and what to do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,16 @@ import torch
 
 import nodewise as nw
 from nodewise.classifiers import Gcn
+from nodewise.cli import main
 from nodewise.contracts import Learner
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note
+from nodewise.policy import PolicySettings, StateSettings, register_state_feature
+from nodewise.policy.policy import STATE_FEATURES
 from tests.small_graphs import random_graph
 
 GRAPH = random_graph()
+KARATE = nw.load_graph("karate")
 
 
 class Flat(nw.Strategy):
@@ -313,3 +318,909 @@ def test_a_graph_without_features_says_what_is_used_instead(classifier: str, sai
     events.clear()
     nw.evaluate("wine", "random", classifier=classifier, budget=3, runs=2, reporter=events.append)
     assert not [event for event in events if isinstance(event, Note)]
+
+
+class Nameless(nw.Strategy):
+    def scores(self, observation: Any) -> torch.Tensor:
+        return observation.noise
+
+
+class NamelessClassifier(nw.Classifier):
+    def start(self, graph: Any, prepared: Any, runs: int, classes: int, budget: int) -> Learner:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class World:
+    """A folder with three sessions of two classes: an open one, one with a closed list of classes, an ended one."""
+
+    folder: Path
+    session: nw.Session
+    closed: nw.Session
+    ended: nw.Session
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("mistakes")
+    shared: dict[str, Any] = {"budget": 5, "classes": ["alpha", "beta"], "use_labels": False}
+    names: dict[str, dict[str, Any]] = {"open": {}, "closed": {"closed_classes": True}, "ended": {}}
+    made = [nw.Session.create(folder / f"{name}.nodewise", KARATE, **shared, **more) for name, more in names.items()]
+    made[-1].close()
+    for name, content in (
+        ("graph.xyz", b"1 2"),
+        ("empty.npz", b""),
+        ("p.safetensors", b"abc"),
+        ("x.nodewise", b"hello"),
+    ):
+        (folder / name).write_bytes(content)
+    yield World(folder, *made)
+    for session in made[:-1]:
+        session.close()
+
+
+MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
+    (
+        "a data set's name misspelt",
+        lambda w: nw.load_graph("karat"),
+        ValueError,
+        "unknown data set 'karat': did you mean 'karate'? A file needs its endi",
+    ),
+    (
+        "a file that is not there",
+        lambda w: nw.load_graph("nowhere.npz"),
+        ValueError,
+        "there is no file nowhere.npz: check the path",
+    ),
+    (
+        "a folder that is not there",
+        lambda w: nw.load_graph("no/such/folder/graph.npz"),
+        ValueError,
+        "there is no file no/such/folder/graph.npz: check the path",
+    ),
+    (
+        "an ending that nobody reads",
+        lambda w: nw.load_graph(w.folder / "graph.xyz"),
+        ValueError,
+        "cannot be read: the ending '.xyz' is not known. Known forms: .npz (eve",
+    ),
+    (
+        "an empty file",
+        lambda w: nw.load_graph(w.folder / "empty.npz"),
+        ValueError,
+        "is empty (0 bytes): it was probably not written to the end, make or do",
+    ),
+    (
+        "a folder in place of a graph",
+        lambda w: nw.load_graph(w.folder),
+        ValueError,
+        "is a folder without nodes.csv: a graph as a folder holds nodes.csv a",
+    ),
+    (
+        "a number in place of a name",
+        lambda w: nw.load_graph(3),
+        TypeError,
+        "a data set's name or a file was expected, received int: give it as a t",
+    ),
+    (
+        "None in place of a name",
+        lambda w: nw.load_graph(None),
+        TypeError,
+        "a data set's name or a file was expected, received NoneType: give it a",
+    ),
+    (
+        "a preprocessing misspelt",
+        lambda w: nw.load_graph("karate", features="unt"),
+        ValueError,
+        "unknown feature preprocessing 'unt': did you mean 'unit'? Join several",
+    ),
+    (
+        "edges transposed",
+        lambda w: nw.Graph.build([[0, 1], [1, 2], [2, 0]], 3),
+        ValueError,
+        "edge_index must have the shape [2, edges], received [3, 2] — it looks",
+    ),
+    (
+        "edges by names",
+        lambda w: nw.Graph.build([["a"], ["b"]], 2),
+        ValueError,
+        "edge_index must hold integers, received <U1: map node names to indices",
+    ),
+    (
+        "an edge to a node that is not there",
+        lambda w: nw.Graph.build([[0], [7]], 3),
+        ValueError,
+        "edge 0 (0, 7) leads to a node that does not exist: there are 3 nodes,",
+    ),
+    (
+        "a negative node",
+        lambda w: nw.Graph.build([[0], [-1]], 3),
+        ValueError,
+        "edge 0 (0, -1) has a negative end: nodes are numbered from 0",
+    ),
+    (
+        "no nodes",
+        lambda w: nw.Graph.build([[], []]),
+        ValueError,
+        "a graph needs at least one node, received no nodes and no edges: check",
+    ),
+    (
+        "labels for other nodes",
+        lambda w: nw.Graph.build([[0], [1]], 3, y=[0, 1]),
+        ValueError,
+        "y must hold one label for each of the 3 nodes, received the shape [2]:",
+    ),
+    (
+        "labels that are halves",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=[0.5, 1]),
+        ValueError,
+        "labels must be whole numbers or strings, received [0.5]",
+    ),
+    (
+        "labels that are truths",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=[True, False]),
+        TypeError,
+        "labels must be whole numbers or texts, received booleans: give y.astyp",
+    ),
+    (
+        "labels that are bytes",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=[b"a", b"b"]),
+        TypeError,
+        "a class is named by a text or a whole number, got the bytes b'a': deco",
+    ),
+    (
+        "one-hot labels",
+        lambda w: nw.Graph.build([[0], [1]], 3, y=np.eye(3)),
+        ValueError,
+        "y must hold one label for each of the 3 nodes, received the shape [3,",
+    ),
+    (
+        "too few class names",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=[0, 5], class_names=["a", "b", "c"][:2][:1]),
+        ValueError,
+        "label 5 has no class name: there are 1 names, 'a', for ids 0 to 0; add",
+    ),
+    (
+        "a label that is no class name",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=["a", "c"], class_names=["a", "b"]),
+        ValueError,
+        "labels 'c' are not among the class names 'a', 'b': add them or correct",
+    ),
+    (
+        "two classes of one name",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=[0, 1], class_names=["a", "a"]),
+        ValueError,
+        "the class name 'a' occurs twice: class names must be unique, make them",
+    ),
+    (
+        "two nodes of one name",
+        lambda w: nw.Graph.build([[0], [1]], 2, node_names=["a", "a"]),
+        ValueError,
+        "the node name 'a' occurs twice: node names must be unique, make them s",
+    ),
+    (
+        "features that are not finite",
+        lambda w: nw.Graph.build([[0], [1]], 2, x=[[1.0], [np.nan]]),
+        ValueError,
+        "features must be finite, received nan at node 1, column 0: replace it,",
+    ),
+    (
+        "features of texts",
+        lambda w: nw.Graph.build([[0], [1]], 2, x=[["a"], ["b"]]),
+        ValueError,
+        "x must hold numbers, received <U1: turn texts into numbers first (a te",
+    ),
+    (
+        "features of another number of nodes",
+        lambda w: nw.Graph.build([[0], [1]], 2, x=[[1.0]]),
+        ValueError,
+        "features have 1 rows, but there are 2 nodes: give one row for each nod",
+    ),
+    (
+        "features in one dimension",
+        lambda w: nw.Graph.build([[0], [1]], 2, x=[1.0, 2.0]),
+        ValueError,
+        "features must have the shape [nodes, features], received [2]: reshape",
+    ),
+    (
+        "a frame that is an array",
+        lambda w: nw.Graph.from_dataframe(np.zeros((3, 2))),
+        TypeError,
+        "a data frame or a dict of columns is needed, received ndarray: give pa",
+    ),
+    (
+        "a networkx graph that is none",
+        lambda w: nw.Graph.from_networkx([(0, 1)]),
+        TypeError,
+        "from_networkx takes a networkx graph, received list: give the graph it",
+    ),
+    (
+        "a PyTorch Geometric graph that is none",
+        lambda w: nw.Graph.from_pyg({"edge_index": []}),
+        TypeError,
+        "from_pyg takes a torch_geometric.data.Data with one kind of nodes, rec",
+    ),
+    (
+        "one text in place of a list",
+        lambda w: nw.Graph.from_texts("one text"),
+        TypeError,
+        "texts must be a list with one text for each node, received one text, '",
+    ),
+    (
+        "a CSV that is not there",
+        lambda w: nw.Graph.from_csv("nodes.csv", "edges.csv"),
+        ValueError,
+        "there is no file nodes.csv: check the path",
+    ),
+    (
+        "neighbours of a name",
+        lambda w: nw.knn_graph("wine"),
+        TypeError,
+        "a table of numbers [nodes, features] was expected, received str: give",
+    ),
+    (
+        "more neighbours than rows",
+        lambda w: nw.knn_graph([[0.0], [1.0]], k=5),
+        ValueError,
+        "k must be a whole number from 1 to 1, below the 2 rows, received 5: gi",
+    ),
+    (
+        "no neighbours",
+        lambda w: nw.knn_graph([[0.0], [1.0], [2.0]], k=0),
+        ValueError,
+        "k must be a whole number from 1 to 2, below the 3 rows, received 0: gi",
+    ),
+    (
+        "a metric misspelt",
+        lambda w: nw.knn_graph([[0.0], [1.0], [2.0]], k=1, metric="cosin"),
+        ValueError,
+        "unknown metric 'cosin': did you mean 'cosine'?",
+    ),
+    (
+        "a strategy misspelt",
+        lambda w: nw.evaluate(KARATE, "uncertanty"),
+        ValueError,
+        "unknown strategy 'uncertanty': did you mean 'uncertainty'? One of your",
+    ),
+    (
+        "a strategy that is a number",
+        lambda w: nw.evaluate(KARATE, 7),
+        ValueError,
+        "7 is no strategy: it needs a name, recordable, reads_budget, stateless",
+    ),
+    (
+        "a strategy without a name",
+        lambda w: nw.evaluate(KARATE, Nameless()),
+        ValueError,
+        "the strategy Nameless has no name: write one in its class, such as nam",
+    ),
+    (
+        "a classifier without a name",
+        lambda w: nw.evaluate(KARATE, classifier=NamelessClassifier()),
+        ValueError,
+        "the classifier NamelessClassifier has no name: write one in its class,",
+    ),
+    (
+        "a classifier misspelt",
+        lambda w: nw.evaluate(KARATE, classifier="view"),
+        ValueError,
+        "unknown classifier 'view': did you mean 'views'? One of your own is na",
+    ),
+    (
+        "a setting of a classifier that there is not",
+        lambda w: nw.evaluate(KARATE, "random", classifier="gcn", settings={"hiden": 3}),
+        ValueError,
+        "unknown setting of the classifier 'gcn' 'hiden': did you mean 'hidden'",
+    ),
+    (
+        "no runs",
+        lambda w: nw.evaluate(KARATE, "random", runs=0),
+        ValueError,
+        "the number of runs must be a whole number, at least 1, got 0",
+    ),
+    (
+        "runs as a text",
+        lambda w: nw.evaluate(KARATE, "random", runs="10"),
+        TypeError,
+        "the number of runs must be a whole number, at least 1, got '10'",
+    ),
+    (
+        "half a budget",
+        lambda w: nw.evaluate(KARATE, "random", budget=2.5),
+        TypeError,
+        "the budget must be a whole number, at least 1, got 2.5",
+    ),
+    (
+        "a budget beyond the pool",
+        lambda w: nw.evaluate(KARATE, "random", budget=1000, runs=1),
+        ValueError,
+        "a budget of 1000 queries is more than the pool's 18 nodes: lower the b",
+    ),
+    (
+        "a seed below zero",
+        lambda w: nw.evaluate(KARATE, "random", seed=-1),
+        ValueError,
+        "the seed must be a whole number, at least 0, got -1",
+    ),
+    (
+        "a device misspelt",
+        lambda w: nw.evaluate(KARATE, "random", device="gpu"),
+        ValueError,
+        "unknown device 'gpu': use auto, cpu, cuda or cuda:N",
+    ),
+    (
+        "all nodes as test nodes",
+        lambda w: nw.evaluate(KARATE, "random", budget=2, runs=1, test_nodes=list(range(34))),
+        ValueError,
+        "no node is left to ask: all that have a label are test or validation n",
+    ),
+    (
+        "a test node that is not there",
+        lambda w: nw.evaluate(KARATE, "random", budget=2, runs=1, test_nodes=[99]),
+        ValueError,
+        "test nodes: there is no node 99, the graph 'karate' has nodes 0 to 33",
+    ),
+    (
+        "a graph without labels",
+        lambda w: nw.evaluate(nw.Graph.build([[0], [1]], 2), "random"),
+        ValueError,
+        "graph 'graph' has no labels: a simulation needs them to answer queries",
+    ),
+    (
+        "nothing to compare",
+        lambda w: nw.compare(KARATE, []),
+        ValueError,
+        "give at least one strategy, and each only once, got none; two with oth",
+    ),
+    (
+        "no graph to compare on",
+        lambda w: nw.compare([], "random"),
+        ValueError,
+        "no graph was given to compare on: name at least one",
+    ),
+    (
+        "a strategy twice",
+        lambda w: nw.compare(KARATE, ["random", "random"]),
+        ValueError,
+        "give at least one strategy, and each only once, got random, random; tw",
+    ),
+    (
+        "a budget that is a text",
+        lambda w: nw.compare(KARATE, "random", budgets="10,20"),
+        TypeError,
+        "the budget must be a whole number, at least 1, got '10,20'",
+    ),
+    (
+        "one graph in place of a list",
+        lambda w: nw.train_policy(KARATE),
+        TypeError,
+        "train_policy takes a list of source graphs, got Graph('karate': 34 nod",
+    ),
+    (
+        "no source graphs",
+        lambda w: nw.train_policy([]),
+        ValueError,
+        "no source graph was given: name at least one labelled graph",
+    ),
+    (
+        "a setting of training misspelt",
+        lambda w: nw.train_policy([KARATE], episode=3),
+        ValueError,
+        "unknown setting of train_policy 'episode': did you mean 'episodes'?",
+    ),
+    (
+        "half an episode",
+        lambda w: nw.train_policy([KARATE], episodes=2.5),
+        TypeError,
+        "episodes must be a whole number, got 2.5",
+    ),
+    (
+        "a policy misspelt",
+        lambda w: nw.load_policy("cora+citesear"),
+        ValueError,
+        "no policy file at 'cora+citesear': give a .safetensors file, or one of",
+    ),
+    (
+        "a policy's file that is none",
+        lambda w: nw.load_policy(w.folder / "p.safetensors"),
+        ValueError,
+        "is not a readable policy file (Error while deserializing header: heade",
+    ),
+    (
+        "a graph saved as a policy",
+        lambda w: nw.save_policy(KARATE, w.folder / "p.safetensors"),
+        TypeError,
+        "a policy was expected, received Graph: give what train_policy or load_",
+    ),
+    (
+        "a policy where no folder is",
+        lambda w: nw.save_policy(nw.load_policy("cora+citeseer"), w.folder / "none" / "p.safetensors"),
+        ValueError,
+        ": name a .safetensors file in a folder that is there",
+    ),
+    (
+        "a session in the memory",
+        lambda w: nw.Session.create(":memory:", KARATE),
+        ValueError,
+        "a session lives in a file, and ':memory:' is none: give a path, in a t",
+    ),
+    (
+        "a session opened in the memory",
+        lambda w: nw.Session.open(":memory:"),
+        ValueError,
+        "a session lives in a file, and ':memory:' is none: give a path, in a t",
+    ),
+    (
+        "a session over another",
+        lambda w: nw.Session.create(w.session.path, KARATE),
+        ValueError,
+        "already: a new session needs a new name; to go on with it, open it",
+    ),
+    (
+        "graph and file the wrong way round",
+        lambda w: nw.Session.create(KARATE, w.folder / "other.nodewise"),
+        TypeError,
+        "the file of the session was expected, received Graph: give it as a tex",
+    ),
+    (
+        "a session that is not there",
+        lambda w: nw.Session.open(w.folder / "none.nodewise"),
+        ValueError,
+        ": check the path, or make one with 'nodewise session new'",
+    ),
+    (
+        "a session's file that is none",
+        lambda w: nw.Session.open(w.folder / "x.nodewise"),
+        ValueError,
+        "is not a session, or its beginning is damaged: nothing was changed; us",
+    ),
+    (
+        "a setting of sessions misspelt",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, buget=3),
+        ValueError,
+        "unknown setting of Session.create 'buget': did you mean 'budget'?",
+    ),
+    (
+        "a session's budget of 0",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=0),
+        ValueError,
+        "a session's budget must be a whole number, at least 1, got '0'",
+    ),
+    (
+        "a session's budget as a text",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget="3"),
+        TypeError,
+        "a session's budget must be a whole number, at least 1, got '3'",
+    ),
+    (
+        "a session's budget beyond the nodes",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=50, use_labels=False),
+        ValueError,
+        "a budget of 50 is more than the 34 nodes that can be asked (0 have a l",
+    ),
+    (
+        "classes as one text",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, classes="ab", use_labels=False),
+        TypeError,
+        "classes must be a list of names, got the text 'ab': give ['ab'], or se",
+    ),
+    (
+        "a class twice",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, classes=["a", "a"], use_labels=False),
+        ValueError,
+        "classes must have names, each another one, got ['a', 'a']",
+    ),
+    (
+        "classes that are truths",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, classes=[True, False], use_labels=False),
+        TypeError,
+        "a class is named by a text or a whole number, got True: give 'True' if",
+    ),
+    (
+        "a closed list without classes",
+        lambda w: nw.Session.create(w.folder / "n", nw.Graph.build([[0], [1]], 2), budget=1, closed_classes=True),
+        ValueError,
+        "the list of classes is to be closed, but it is empty: name the classes",
+    ),
+    (
+        "a closed list as a text",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, closed_classes="yes"),
+        TypeError,
+        "a session's closed_classes must be yes or no, got 'yes'",
+    ),
+    (
+        "a candidate that is not there",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, candidates=[99], use_labels=False),
+        ValueError,
+        "candidates: there is no node 99, the graph 'karate' has nodes 0 to 33",
+    ),
+    (
+        "zeros and ones as candidates",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, candidates=[0, 1] * 17, use_labels=False),
+        ValueError,
+        "candidates are 34 zeros and ones, one for each node: as indices they w",
+    ),
+    (
+        "a session's strategy misspelt",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, strategy="gian", use_labels=False),
+        ValueError,
+        "unknown strategy 'gian': did you mean 'gain' or 'margin'? One of your",
+    ),
+    (
+        "a policy beside a strategy",
+        lambda w: nw.Session.create(
+            w.folder / "n", KARATE, budget=3, strategy="age", policy="cora+citeseer", use_labels=False
+        ),
+        ValueError,
+        "a policy was given, but the strategy is 'age': leave one of them out,",
+    ),
+    (
+        "no queries",
+        lambda w: w.session.ask(0),
+        ValueError,
+        "the number of queries must be a whole number, at least 1, got 0",
+    ),
+    (
+        "a name in place of a number of queries",
+        lambda w: w.session.ask("ada"),
+        TypeError,
+        "the number of queries must be a whole number, at least 1, got 'ada'",
+    ),
+    (
+        "an annotator without a name",
+        lambda w: w.session.ask(annotator=" "),
+        ValueError,
+        "an annotator needs a name of 1 to 200 printable characters, got ''",
+    ),
+    (
+        "a node that is not there",
+        lambda w: w.session.tell(99, "a"),
+        ValueError,
+        "there is no node 99: the graph 'karate' has nodes 0 to 33",
+    ),
+    (
+        "a node's name that is not there",
+        lambda w: w.session.tell("Nobody", "a"),
+        ValueError,
+        "node 'Nobody' is not an index: the graph's nodes have no names, give a",
+    ),
+    (
+        "nothing as a label",
+        lambda w: w.session.tell(0, None),
+        ValueError,
+        "None means unlabelled and is no class: give the class's name, or skip",
+    ),
+    (
+        "NaN as a label",
+        lambda w: w.session.tell(0, float("nan")),
+        ValueError,
+        "nan means unlabelled and is no class: give the class's name, or skip t",
+    ),
+    (
+        "a word for nothing as a label",
+        lambda w: w.session.tell(0, "n/a"),
+        ValueError,
+        "'n/a' means unlabelled and is no class here: skip the node, or if it i",
+    ),
+    (
+        "True as a label",
+        lambda w: w.session.tell(0, True),
+        TypeError,
+        "a class is named by a text or a whole number, got True: give 'True' if",
+    ),
+    (
+        "bytes as a label",
+        lambda w: w.session.tell(0, b"a"),
+        TypeError,
+        "a class is named by a text or a whole number, got the bytes b'a': deco",
+    ),
+    (
+        "half a number as a label",
+        lambda w: w.session.tell(0, 1.5),
+        ValueError,
+        "a class is named by a text or a whole number, got 1.5: give '1.5' if t",
+    ),
+    (
+        "an empty label",
+        lambda w: w.session.tell(0, "  "),
+        ValueError,
+        "a class needs a name of 1 to 200 printable characters, got ''",
+    ),
+    (
+        "a label misspelt",
+        lambda w: w.session.tell(0, "alhpa"),
+        ValueError,
+        "unknown class 'alhpa': did you mean 'alpha'? If it is a new class, say",
+    ),
+    (
+        "more labels than nodes",
+        lambda w: w.session.tell([0, 1], ["alpha"]),
+        ValueError,
+        "2 nodes but 1 label were told: give one for each",
+    ),
+    ("no node", lambda w: w.session.tell([], []), ValueError, "no node was told: give at least one"),
+    (
+        "a label outside a closed list",
+        lambda w: w.closed.tell(0, "gamma", new_class=True),
+        ValueError,
+        "unknown class 'gamma': known: alpha, beta. This session takes no other",
+    ),
+    (
+        "a class outside a closed list",
+        lambda w: w.closed.add_class("alpa"),
+        ValueError,
+        "unknown class 'alpa': did you mean 'alpha'? This session takes no othe",
+    ),
+    (
+        "a class that is there already",
+        lambda w: w.session.add_class("alpha"),
+        ValueError,
+        "there is a class 'alpha' already: use it, or give another name",
+    ),
+    (
+        "a class that is not there renamed",
+        lambda w: w.session.rename_class("gamma", "delta"),
+        ValueError,
+        "unknown class 'gamma': known: alpha, beta.",
+    ),
+    (
+        "a class merged with itself",
+        lambda w: w.session.merge_classes("alpha", "alpha"),
+        ValueError,
+        "'alpha' and 'alpha' are one class already: give two different ones",
+    ),
+    (
+        "an order that is a text",
+        lambda w: w.session.order_classes("alpha"),
+        TypeError,
+        "the order must be a list of classes, got the text 'alpha': give ['alph",
+    ),
+    (
+        "a node settled that nobody labelled",
+        lambda w: w.session.settle(5, "alpha"),
+        ValueError,
+        "nobody has labelled node '5', so there is nothing to settle: tell its",
+    ),
+    ("nothing to undo", lambda w: w.session.undo(), nw.NodewiseError, "there is nothing to undo"),
+    (
+        "an event that is not there undone",
+        lambda w: w.session.undo(99),
+        ValueError,
+        "there is no event 99 to undo: nothing has been told yet",
+    ),
+    (
+        "a budget below 1",
+        lambda w: w.session.set_budget(0),
+        ValueError,
+        "a budget must be a whole number from 1 to the graph's 34 nodes, got 0",
+    ),
+    (
+        "a note that is a number",
+        lambda w: w.session.add_note(0, 7),
+        ValueError,
+        "a note or a guideline must be a text of at most 20,000 characters, got",
+    ),
+    (
+        "a prediction before any label",
+        lambda w: w.session.predict(),
+        nw.NodewiseError,
+        "nothing can be predicted before the first label: tell at least one",
+    ),
+    (
+        "an export of no known form",
+        lambda w: w.session.export(w.folder / "labels.doc"),
+        ValueError,
+        "cannot export to 'labels.doc': the ending must be one of .csv, .json,",
+    ),
+    (
+        "an export over the session",
+        lambda w: w.session.export(w.session.path),
+        ValueError,
+        "cannot export to 'open.nodewise': the ending must be one of .csv, .jso",
+    ),
+    (
+        "an export where no folder is",
+        lambda w: w.session.export(w.folder / "none" / "labels.csv"),
+        ValueError,
+        "for the export: make it first",
+    ),
+    (
+        "a format misspelt",
+        lambda w: w.session.export(w.folder / "labels.csv", format="ful"),
+        ValueError,
+        "unknown format 'ful': did you mean 'full'? Without one the ending of t",
+    ),
+    (
+        "a closed session asked",
+        lambda w: w.ended.ask(),
+        nw.NodewiseError,
+        "this session was closed: to go on, open it again with Session.open",
+    ),
+    (
+        "a closed session told",
+        lambda w: w.ended.tell(0, "alpha"),
+        nw.NodewiseError,
+        "this session was closed: to go on, open it again with Session.open",
+    ),
+    (
+        "a closed session's status",
+        lambda w: w.ended.status(),
+        nw.NodewiseError,
+        "this session was closed: to go on, open it again with Session.open",
+    ),
+]
+"""What a person does wrong in Python, what kind of error it is, and what is said; each message was read aloud."""
+
+COMMANDS: list[tuple[str, str, int, str]] = [
+    (
+        "no such command",
+        "sesion new job karate",
+        2,
+        "No such command 'sesion'. Did you mean 'session'?. Try 'nodewise --hel",
+    ),
+    ("no such data set", "evaluate karat", 2, "unknown data set 'karat': did you mean 'karate'? A file needs its endi"),
+    (
+        "no such option",
+        "evaluate karate --run 3",
+        2,
+        "No such option: --run (Possible options: --runs). Try 'nodewise evalua",
+    ),
+    (
+        "a number that is none",
+        "evaluate karate --runs many",
+        2,
+        "Invalid value for '--runs': Input should be a valid integer, unable to",
+    ),
+    (
+        "no runs on the command line",
+        "evaluate karate --runs 0",
+        2,
+        "Invalid value for '--runs': Input should be greater than or equal to 1",
+    ),
+    (
+        "no such strategy",
+        "evaluate karate --strategy gian",
+        2,
+        "unknown strategy 'gian': did you mean 'gain' or 'margin'? One of your",
+    ),
+    (
+        "no such classifier",
+        "evaluate karate --classifier gcm",
+        2,
+        "unknown classifier 'gcm': did you mean 'gcn'? One of your own is named",
+    ),
+    (
+        "no such device",
+        "evaluate karate --device gpu --runs 1",
+        2,
+        "unknown device 'gpu': use auto, cpu, cuda or cuda:N",
+    ),
+    (
+        "a graph's file that is not there",
+        "convert nowhere.csv out.npz",
+        2,
+        "there is no file nowhere.csv: check the path",
+    ),
+    ("a session without a graph", "session new job", 2, "Missing argument 'GRAPH'. Try 'nodewise session new --help'."),
+    (
+        "a session on a graph that is not there",
+        "session new job karat",
+        2,
+        "unknown data set 'karat': did you mean 'karate'? A file needs its endi",
+    ),
+    (
+        "classes without names",
+        "session new job karate --classes ,",
+        2,
+        "--classes got ',': give names joined by commas, with none left empty",
+    ),
+    (
+        "a closed list that does not hold the graph's classes",
+        "session new job karate --budget 3 --use-labels --closed-classes --classes x,y",
+        2,
+        "unknown class '0': known: x, y. The graph has labels of it, but the li",
+    ),
+    (
+        "a budget of 0",
+        "session new job karate --budget 0",
+        2,
+        "Invalid value for '--budget': Input should be greater than or equal to",
+    ),
+    (
+        "a session that is not there, asked",
+        "session ask none.nodewise",
+        2,
+        "there is no session 'none.nodewise': check the path, or make one with",
+    ),
+    (
+        "a label for a node that is not there",
+        "session tell open.nodewise 99 alpha",
+        2,
+        "there is no node '99': the graph 'karate' has nodes 0 to 33",
+    ),
+    (
+        "a misspelt label",
+        "session tell open.nodewise 3 alhpa",
+        2,
+        "unknown class 'alhpa': did you mean 'alpha'? If it is a new class, say",
+    ),
+    (
+        "a word for nothing",
+        "session tell open.nodewise 3 NaN",
+        2,
+        "'NaN' means unlabelled and is no class here: skip the node, or if it i",
+    ),
+    (
+        "another class for a closed list",
+        "session tell closed.nodewise 3 gamma --new-class",
+        2,
+        "unknown class 'gamma': known: alpha, beta. This session takes no other",
+    ),
+    (
+        "predictions before any label",
+        "session predict open.nodewise",
+        1,
+        "nothing can be predicted before the first label: tell at least one",
+    ),
+    (
+        "an export without an ending",
+        "session export open.nodewise labels",
+        2,
+        "cannot export to 'labels': the ending must be one of .csv, .json, .npz",
+    ),
+    (
+        "a policy that is not there",
+        "policy show nobody",
+        2,
+        "unknown policy 'nobody': known: citeseer+pubmed, cora+citeseer, cora+p",
+    ),
+]
+"""The same on the command line: its exit status, and what is said."""
+
+
+@pytest.mark.parametrize(("do", "kind", "said"), [one[1:] for one in MISTAKES], ids=[one[0] for one in MISTAKES])
+def test_a_mistake_in_python_is_told(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    do: Callable[[World], object],
+    kind: type[Exception],
+    said: str,
+) -> None:
+    monkeypatch.chdir(world.folder)
+    with pytest.raises(nw.NodewiseError) as refused:
+        do(world)
+    assert isinstance(refused.value, kind) and said in str(refused.value)
+    assert world.session.events == () == world.closed.events, "nothing was written"
+
+
+@pytest.mark.parametrize(("typed", "status", "said"), [one[1:] for one in COMMANDS], ids=[one[0] for one in COMMANDS])
+def test_a_mistake_on_the_command_line_is_told(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    typed: str,
+    status: int,
+    said: str,
+) -> None:
+    monkeypatch.chdir(world.folder)
+    assert main(typed.split()) == status
+    told = capfd.readouterr()
+    assert said in told.err and told.out == "" and "Traceback" not in told.err
+    assert not (world.folder / "job").exists()
+
+
+def test_the_list_is_long_enough() -> None:
+    assert len(MISTAKES) >= 100 and len(COMMANDS) >= 20 and len({one[0] for one in MISTAKES}) == len(MISTAKES)
+
+
+def test_a_state_feature_of_another_shape_is_told() -> None:
+    register_state_feature("odd-shape")(lambda observation, settings: torch.zeros(3, 5))
+    register_state_feature("no-tensor")(lambda observation, settings: [0.0])  # type: ignore[arg-type,return-value]
+    try:
+        for name, said in (("odd-shape", "gave the shape [3, 5], not [run, node]"), ("no-tensor", "gave list, not a")):
+            features = PolicySettings(state=StateSettings(features=(name, "degree")))
+            assert f"the state feature {name!r} {said}" in message(
+                lambda features=features: nw.train_policy([GRAPH], episodes=1, budgets=2, policy=features)
+            )
+    finally:
+        STATE_FEATURES.pop("odd-shape"), STATE_FEATURES.pop("no-tensor")

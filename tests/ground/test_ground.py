@@ -95,7 +95,7 @@ def test_an_unknown_device_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ["cuda", "cuda:0", "cuda:7"])
 def test_a_gpu_that_is_not_there_is_refused_not_replaced(name: str) -> None:
     with pytest.raises(
-        InputError, match=f"device '{name}' was asked for, but torch sees no CUDA GPU here: use --device cpu"
+        InputError, match=f"device '{name}' was asked for, but torch sees no CUDA GPU here: choose the device cpu"
     ):
         resolve_device(name)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -340,3 +342,44 @@ def test_an_audit_keeps_pace_and_trains_nothing(tmp_path: Path) -> None:
     assert np.array_equal(plain.predict().probabilities, session.predict().probabilities)
     with pytest.raises(InputError, match="more than the 60 nodes"):
         small_job(tmp_path / "more", budget=40, audit=21)
+
+
+def test_a_session_and_what_it_gives_show_themselves_in_a_line_and_in_notebooks(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job.nodewise", classes=["<b>", "fine"], audit=2, budget=3)
+    session.tell(session.ask().node, "<b>")
+    shown = (session, session.status(), session.stop_report(), session.predict())
+    for thing in shown:
+        assert len(repr(thing)) <= 120 and "\n" not in repr(thing) and "0x" not in repr(thing)
+        assert thing._repr_html_().startswith("<table>") and "<b>" not in thing._repr_html_()
+    assert "1 of 3 labels told" in repr(session) and "0 of 2 of the audit" in repr(shown[1])
+    assert repr(shown[3]) == "Prediction(60 nodes, 2 classes, from 1 label)"
+    session.close()
+    assert "1 of 3 labels told" in repr(session), "also when it is closed"
+
+
+def test_a_report_on_a_small_audit_tells_no_percentage_and_one_just_begun_tells_that(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", audit=2, budget=3)
+    session.tell(session.ask().node, "a")
+    assert "none of the 2 nodes of the audit is labelled yet" in " ".join(session.stop_report().words)
+    query = session.ask()
+    assert query.audit
+    session.tell(query.node, "a")
+    said = " ".join(session.stop_report().words)
+    assert "of 1 node drawn at random" in said and "too few to tell an accuracy" in said and "100" not in said
+    assert "make a session with an audit" not in said
+
+
+def test_before_any_label_a_query_shows_no_rounding_as_a_feature(tmp_path: Path) -> None:
+    features = small_job(tmp_path / "job").ask().features
+    assert (features["entropy"], features["kl_from_neighbours"], features["kl_to_neighbours"]) == (1, 0, 0)
+
+
+def test_without_a_reporter_words_go_to_a_logger_that_is_silent_by_default(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level("INFO", logger="nodewise"):
+        small_job(tmp_path / "job").close()
+    assert "strategy uncertainty: chosen by hand" in caplog.text
+    code = "import sys, nodewise as nw; nw.Session.create(sys.argv[1], 'karate', budget=2).close()"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "other")], check=True)
+    assert capfd.readouterr() == ("", "")

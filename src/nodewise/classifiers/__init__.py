@@ -12,7 +12,7 @@ from nodewise.graph import Graph
 from nodewise.graph.checks import unscaled
 from nodewise.graph.graph import canonical_features
 from nodewise.ground.errors import InputError
-from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
+from nodewise.ground.plugins import check_name, list_plugins, own_object, resolve_plugin
 
 __all__ = [
     "CLASSIFIERS",
@@ -65,6 +65,7 @@ def make_classifier(
             f"{made!r} is no classifier: it needs a name, trained, capabilities and the methods prepare, start,"
             " identity, default_features and bytes_per_run; inherit from nodewise.contracts.Classifier"
         )
+    check_name(made, "classifier")
     check_capabilities(made, "classifier", made.name)
     return made
 

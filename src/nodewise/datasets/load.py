@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nodewise.datasets.catalogue import CATALOGUE
 from nodewise.datasets.folder import data_folder, find_local, local_names
 from nodewise.datasets.info import DatasetInfo
-from nodewise.ground.errors import DownloadError, GraphError, InputError, UnknownNameError
+from nodewise.ground.errors import DownloadError, GraphError, InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Note, Reporter, Silent
 from nodewise.ground.files import as_path
 
@@ -79,7 +79,9 @@ def load_graph(
     from nodewise.graph.graph import canonical_features
 
     if isinstance(name_or_path, Graph):
-        raise InputError("load_graph takes a name or a file, received a Graph: it is loaded already, use it as it is")
+        raise WrongTypeError(
+            "load_graph takes a name or a file, received a Graph: it is loaded already, use it as it is"
+        )
     as_path(name_or_path, "a data set's name or a file")
     canonical_features(features)  # a misspelt preprocessing is told before a long download
     report = reporter or Silent()

@@ -66,6 +66,10 @@ class Environment(Runs):
     def reset(self, seed: int, splits: Splits) -> None:
         """Start an episode: new classifiers, nothing labelled, the pool as the splits say."""
         smallest = int(splits.pool.sum(1).min())
+        if not smallest:
+            raise InputError(
+                "no node is left to ask: all that have a label are test or validation nodes; hold out fewer of them"
+            )
         if self.budget > smallest:
             raise InputError(
                 f"a budget of {self.budget} queries is more than the pool's {smallest} nodes: lower the budget"

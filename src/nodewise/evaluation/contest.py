@@ -25,7 +25,7 @@ from nodewise.evaluation.results.evaluation import Evaluation
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import InputError, WrongTypeError
 from nodewise.ground.events import Note, Progress, Reporter, Warned, count
 from nodewise.policy import DEFAULT_POLICY, Policy
 from nodewise.strategies import DEFAULT_STRATEGY, Learned, make_strategy, parse_strategy
@@ -381,5 +381,8 @@ def check_counts(runs: int, budget: int | None, seed: int) -> None:
     for name, value, least in (("number of runs", runs, 1), ("budget", budget, 1), ("seed", seed, 0)):
         if name == "budget" and value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(f"the {name} must be a whole number, at least {least}, got {value!r}")
+        wrong = f"the {name} must be a whole number, at least {least}, got {value!r}"
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise WrongTypeError(wrong)
+        if value < least:
+            raise InputError(wrong)

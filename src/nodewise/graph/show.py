@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.ground.events import count
+from nodewise.ground.events import count, html_table
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
@@ -57,11 +56,7 @@ def as_line(graph: Graph) -> str:
 
 def as_html(graph: Graph) -> str:
     """A small table for Jupyter; whatever comes from the data is escaped."""
-    rows = "".join(
-        f"<tr><th style='text-align:left'>{key}</th><td style='text-align:left'>{escape(value)}</td></tr>"
-        for key, value in facts(graph).items()
-    )
-    return f"<table><caption>{escape(graph.name)}</caption>{rows}</table>"
+    return html_table(graph.name, facts(graph))
 
 
 def _features_in_words(graph: Graph) -> str:

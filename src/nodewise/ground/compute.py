@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import InputError, WrongTypeError
 
 if TYPE_CHECKING:
     import torch
@@ -50,7 +50,7 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
     if isinstance(name, torch.device):
         name = str(name)
     if not isinstance(name, str):
-        raise InputError(
+        raise WrongTypeError(
             f"a device is named auto, cpu, cuda or cuda:N, got {name!r}: leave it out for the best there is"
         )
     if name == "auto":
@@ -61,8 +61,8 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
     if kind == "cuda":
         if not torch.cuda.is_available():
             raise InputError(
-                f"device {name!r} was asked for, but torch sees no CUDA GPU here: use --device cpu, or install a CUDA"
-                " build of torch"
+                f"device {name!r} was asked for, but torch sees no CUDA GPU here: choose the device cpu, or install"
+                " a CUDA build of torch"
             )
         if index and int(index) >= torch.cuda.device_count():
             raise InputError(

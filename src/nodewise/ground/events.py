@@ -4,15 +4,29 @@ counts and lists are said.
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from html import escape
 from typing import Protocol, TextIO
 
-__all__ = ["Event", "Note", "Progress", "Reporter", "Silent", "TextBar", "Warned", "count", "listed", "listening"]
+__all__ = [
+    "Event",
+    "Note",
+    "Progress",
+    "Reporter",
+    "Silent",
+    "TextBar",
+    "Warned",
+    "count",
+    "html_table",
+    "listed",
+    "listening",
+]
 
 _WIDTH = 24
 
@@ -59,11 +73,16 @@ class Reporter(Protocol):
     def __call__(self, event: Event, /) -> None: ...
 
 
+_LOGGER = logging.getLogger("nodewise")
+_LOGGER.addHandler(logging.NullHandler())  # silent, until somebody sets logging up
+
+
 class Silent:
-    """The reporter that says nothing."""
+    """The reporter where nobody gives one: it hands words to the logger ``nodewise``, which is silent by default."""
 
     def __call__(self, event: Event, /) -> None:
-        return None
+        if isinstance(event, (Note, Warned)):
+            _LOGGER.log(logging.WARNING if isinstance(event, Warned) else logging.INFO, "%s", event.message)
 
 
 class TextBar:
@@ -141,6 +160,15 @@ def listening(reporter: Reporter | None, progress: bool) -> Iterator[Reporter]:
 def count(number: int, thing: str, things: str = "") -> str:
     """``"1 edge"``, ``"12,345 edges"``."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def html_table(title: str, rows: Mapping[str, str]) -> str:
+    """A small table for notebooks, a fact a row; whatever comes from the data is escaped."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(key)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
+        for key, value in rows.items()
+    )
+    return f"<table><caption>{escape(title)}</caption>{cells}</table>"
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:

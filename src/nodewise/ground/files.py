@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from nodewise.ground.errors import GraphError, InputError
+from nodewise.ground.errors import GraphError, WrongTypeError
 
 __all__ = [
     "UNWRITTEN",
@@ -112,10 +112,10 @@ def as_path(thing: object, what: str) -> Path:
     """A path that a caller gave.
 
     Raises:
-        InputError: it is something else, such as a graph in place of its file.
+        WrongTypeError: it is something else, such as a graph in place of its file.
     """
     if not isinstance(thing, (str, os.PathLike)):
-        raise InputError(f"{what} was expected, received {type(thing).__name__}: give it as a text or a Path")
+        raise WrongTypeError(f"{what} was expected, received {type(thing).__name__}: give it as a text or a Path")
     return Path(thing)
 
 

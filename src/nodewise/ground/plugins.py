@@ -24,6 +24,7 @@ from nodewise.ground.errors import InputError, UnknownNameError
 
 __all__ = [
     "Identity",
+    "check_name",
     "code_changed",
     "code_of",
     "find_plugin",
@@ -114,6 +115,21 @@ def own_object(kind: str, thing: Any, settings: Mapping[str, Any] | None = None)
             f" {dict(settings)}"
         )
     return made
+
+
+def check_name(thing: Any, kind: str) -> None:
+    """Refuse a classifier or strategy of one's own that has no name.
+
+    Raises:
+        InputError: says how it gets one.
+    """
+    name = getattr(thing, "name", None)
+    if not isinstance(name, str) or not name.strip():
+        called = type(thing).__name__
+        raise InputError(
+            f"the {kind} {called} has no name: write one in its class, such as name = {called.lower()!r}, by which"
+            " results and messages call it"
+        )
 
 
 def plugin_settings(kind: str, name: str, registry: Mapping[str, Callable[..., Any]], group: str) -> set[str]:

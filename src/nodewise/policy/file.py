@@ -20,7 +20,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from nodewise.ground.errors import InputError, PolicyFileError, UnknownNameError
+from nodewise.ground.errors import PolicyFileError, UnknownNameError, WrongTypeError
 from nodewise.ground.files import as_path, whole_file
 from nodewise.policy.policy import Policy, PolicySettings
 
@@ -59,7 +59,7 @@ def save_policy(policy: Policy, path: str | Path, origin: Mapping[str, Any] | No
             not.
     """
     if not isinstance(policy, Policy):
-        raise InputError(
+        raise WrongTypeError(
             f"a policy was expected, received {type(policy).__name__}: give what train_policy or load_policy has given"
         )
     path = as_path(path, "the file of the policy")

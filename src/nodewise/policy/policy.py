@@ -18,7 +18,7 @@ from torch import nn
 
 from nodewise.contracts import Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.plugins import find_plugin
 
 __all__ = [
@@ -86,8 +86,27 @@ class StateSettings:
 def state(observation: Observation, settings: StateSettings) -> torch.Tensor:
     """The state of every node: [run, node, feature]."""
     shape = observation.pool.shape
-    columns = [STATE_FEATURES[name](observation, settings).expand(shape) for name in settings.features]
-    return torch.stack(columns, -1)
+    return torch.stack(
+        [_column(name, STATE_FEATURES[name](observation, settings), shape) for name in settings.features], -1
+    )
+
+
+def _column(name: str, values: object, shape: torch.Size) -> torch.Tensor:
+    """A feature's values as [run, node].
+
+    Raises:
+        InputError: they are no tensor, or do not broadcast to that.
+    """
+    if not isinstance(values, torch.Tensor):
+        raise WrongTypeError(
+            f"the state feature {name!r} gave {type(values).__name__}, not a tensor [run, node], here {list(shape)}"
+        )
+    try:
+        return values.expand(shape)
+    except RuntimeError:
+        raise InputError(
+            f"the state feature {name!r} gave the shape {list(values.shape)}, not [run, node], here {list(shape)}"
+        ) from None
 
 
 StateFeature = Callable[[Observation, StateSettings], torch.Tensor]

@@ -15,8 +15,8 @@ import numpy as np
 from nodewise.contracts import can, refusal
 from nodewise.graph import Graph
 from nodewise.graph.nodes import Nodes
-from nodewise.ground.errors import InputError, SessionError
-from nodewise.ground.events import Reporter
+from nodewise.ground.errors import InputError, SessionError, UnknownNameError, WrongTypeError
+from nodewise.ground.events import Reporter, count, html_table
 from nodewise.ground.files import as_path
 from nodewise.session.answers import ClassList, Draft, Event, check_event, valid_person
 from nodewise.session.asking.query import draft_queries
@@ -37,7 +37,7 @@ from nodewise.session.meaning import changes
 from nodewise.session.meaning.changes import Answers
 from nodewise.session.meaning.history import History, Note, Query, TrainingLabels, extend_history, read_history
 from nodewise.session.meaning.rules import Moment, Rules, plan_queries
-from nodewise.session.settings import NewSettings, SettingsByName, takes_settings
+from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -124,8 +124,11 @@ class Session:
         Raises:
             InputError: something given is wrong; says what to do.
         """
+        known = [one.name for one in settings_of(NewSettings)]
+        if unknown := [name for name in settings if name not in known]:
+            raise UnknownNameError("setting of Session.create", unknown[0], known)
         log, learns, asks = create_log(
-            as_path(path, "the file of the session"),
+            _file(path, "the file of the session"),
             graph,
             NewSettings(**settings),
             candidates=candidates,
@@ -163,12 +166,24 @@ class Session:
         Raises:
             SessionFileError: it is missing, damaged, newer, or its graph has changed; it is left as it is.
         """
-        log = Log.open(as_path(path, "the file of a session"), wait=wait, clock=clock)
+        log = Log.open(_file(path, "the file of a session"), wait=wait, clock=clock)
         try:
             return cls(log, clock, classifier, strategy, reporter)
         except BaseException:
             log.close()
             raise
+
+    def __repr__(self) -> str:
+        """One line: file, graph, and how far it was when last looked at; nothing is read for it."""
+        rules, classes = self.rules(), len(self._history.classes)
+        told = f"{len(rules.told(self._history))} of {count(rules.budget, 'label')} told"
+        return f"Session({self.path.name!r}: {self.graph.name!r}, {told}, {count(classes, 'class', 'classes')})"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        rules, names = self.rules(), [each.name for each in self._history.classes]
+        facts = {"graph": self.graph.name, "told": f"{len(rules.told(self._history))} of {rules.budget}"}
+        return html_table(self.path.name, {**facts, "classes": ", ".join(names) or "none yet", **self.settings.facts()})
 
     @overload
     def ask(self, k: None = None, annotator: str = ANNOTATOR) -> Query: ...
@@ -185,14 +200,16 @@ class Session:
             SessionError: there is nothing to ask this annotator: the budget is spent or out with others.
         """
         who = valid_person(annotator)
-        count = 1 if k is None else k
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        wanted = 1 if k is None else k
+        if isinstance(wanted, bool) or not isinstance(wanted, int):
+            raise WrongTypeError(f"the number of queries must be a whole number, at least 1, got {k!r}")
+        if wanted < 1:
             raise InputError(f"the number of queries must be a whole number, at least 1, got {k!r}")
         with self._lock:
             for attempt in range(_ATTEMPTS):
                 moment = self.moment()
                 history = moment.history
-                plan = plan_queries(history, moment.rules, who, count, moment.now)
+                plan = plan_queries(history, moment.rules, who, wanted, moment.now)
                 drafts, lack = draft_queries(moment, plan, who, self.follow(history) if plan.fresh else None)
                 if not plan.open and not drafts:
                     raise SessionError(f"there is nothing to ask {who!r}: {lack}")
@@ -657,3 +674,12 @@ class Session:
             self._prediction = (key, prediction)
             return prediction
         return self._prediction[1]
+
+
+def _file(path: str | Path, what: str) -> Path:
+    """The path of a session's file; SQLite's word for no file is none."""
+    if str(path) == ":memory:":
+        raise InputError(
+            "a session lives in a file, and ':memory:' is none: give a path, in a temporary folder if it need not stay"
+        )
+    return as_path(path, what)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
-from nodewise.ground.errors import InputError, SessionFileError, UnknownNameError
+from nodewise.ground.errors import InputError, SessionFileError, UnknownNameError, WrongTypeError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +36,14 @@ Kind = Literal["count", "duration", "name", "names", "flag", "mapping"]
 """What a setting's value is: a whole number; seconds, which people give in minutes; a name; a list of names; yes or no;
 settings by name."""
 
+_TYPES: Mapping[Kind, tuple[type, ...]] = {
+    "count": (int,),
+    "duration": (int, float),
+    "name": (str,),
+    "names": (list, tuple),
+    "flag": (bool,),
+    "mapping": (Mapping,),
+}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -97,7 +105,9 @@ class Setting:
         if not said and not decided and self.most is not None and isinstance(value, int) and value > self.most:
             said = f"at most {self.most}"
         if said:
-            raise InputError(f"a session's {self.name} must be {said}, got {str(value)[:40]!r}")
+            fits = isinstance(value, _TYPES[self.kind]) and isinstance(value, bool) == (self.kind == "flag")
+            wrong_kind = InputError if fits else WrongTypeError
+            raise wrong_kind(f"a session's {self.name} must be {said}, got {str(value)[:40]!r}")
 
     @property
     def help_with_names(self) -> str:

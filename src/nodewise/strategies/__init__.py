@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from nodewise.contracts import Strategy, check_capabilities
 from nodewise.ground.errors import InputError
-from nodewise.ground.plugins import list_plugins, own_object, resolve_plugin
+from nodewise.ground.plugins import check_name, list_plugins, own_object, resolve_plugin
 from nodewise.policy import Policy, find_policy
 from nodewise.policy.policy import Learned
 from nodewise.strategies.age import Age
@@ -163,6 +163,7 @@ def make_strategy(
             f"{made!r} is no strategy: it needs a name, recordable, reads_budget, stateless, capabilities and the"
             " methods begin, scores, identity and bytes_per_run; inherit from nodewise.contracts.Strategy"
         )
+    check_name(made, "strategy")
     check_capabilities(made, "strategy", made.name)
     return made
 

@@ -22,7 +22,7 @@ from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, resolve_device
-from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Progress, Reporter, Warned, listening
 from nodewise.policy import Policy, PolicySettings
 from nodewise.policy.policy import state
@@ -79,7 +79,7 @@ class TrainingSettings:
         ]
         for name, value in numbers:
             if isinstance(value, bool) or not isinstance(value, int):
-                raise InputError(f"{name} must be a whole number, got {value!r}")
+                raise WrongTypeError(f"{name} must be a whole number, got {value!r}")
         if self.episodes < 1 or self.batch < 1 or min(self.budgets, default=0) < 1:
             raise InputError(
                 f"episodes, batch and budgets must be at least 1, got {self.episodes}, {self.batch} and"
@@ -167,7 +167,7 @@ def train_policy(
     """
     if isinstance(graphs, (Graph, str, Path)) or not isinstance(graphs, Iterable):
         what = f"{graphs!r}" if isinstance(graphs, (Graph, str, Path)) else type(graphs).__name__
-        raise InputError(
+        raise WrongTypeError(
             f"train_policy takes a list of source graphs, got {what}: put one alone in brackets, as in"
             " train_policy([graph])"
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nodewise.graph import Graph
-from nodewise.ground.errors import GraphError, InputError
+from nodewise.ground.errors import GraphError, InputError, WrongTypeError
 
 
 class Frame:
@@ -76,7 +76,9 @@ def test_texts_with_an_encoder_of_ones_own() -> None:
 
 
 def test_what_is_no_table_is_refused() -> None:
-    with pytest.raises(GraphError, match="a data frame or a dict of columns is needed, received ndarray.*knn_graph"):
+    with pytest.raises(
+        WrongTypeError, match="a data frame or a dict of columns is needed, received ndarray.*knn_graph"
+    ):
         Graph.from_dataframe(np.zeros((3, 2)))
     with pytest.raises(GraphError, match="every column of the data frame needs a name of its own"):
         Graph.from_dataframe(Frame({1: [1, 2], "1": [3, 4]}))

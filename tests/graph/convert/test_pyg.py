@@ -10,7 +10,7 @@ from torch_geometric.data import Data, HeteroData
 
 from nodewise.graph import Graph
 from nodewise.graph.graph import differences
-from nodewise.ground.errors import GraphError
+from nodewise.ground.errors import InputError
 from tests.graph.generated import ANYTHING, graphs
 
 
@@ -97,5 +97,5 @@ def test_labels_of_one_column_are_read() -> None:
     ],
 )
 def test_refusals_say_what_to_do(data: Any, message: str) -> None:
-    with pytest.raises(GraphError, match=message):
+    with pytest.raises(InputError, match=message):
         Graph.from_pyg(data)

@@ -381,7 +381,7 @@ def check_gpu(views: GraphViews, device: torch.device) -> None:
     if needed > free:
         raise InputError(
             f"views of {len(views.columns):,} nodes take about {_size(needed)} of the GPU's memory, and {_size(free)}"
-            " are free: use --device cpu, or a larger GPU"
+            " are free: choose the device cpu, or a larger GPU"
         )
 
 

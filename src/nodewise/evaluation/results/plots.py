@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +46,8 @@ _COLOURS = (
     "#4D9221",
 )
 _MARKERS = "osD^vPX*<>ph"
+_TITLE = 34
+"""Letters of a title that fit above a panel."""
 _ENDINGS = (".png", ".svg", ".pdf")
 
 
@@ -99,7 +102,7 @@ def draw_curves(
         axes.fill_between(budgets, means - widths, means + widths, color=colour_of(index), alpha=0.15, linewidth=0)
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
-    axes.set_title(title)
+    axes.set_title(_fitted(title))
     axes.grid(alpha=0.25, linewidth=0.6)
     if curves:
         axes.set_xticks(sorted({budget for points in curves.values() for budget in points}))
@@ -207,8 +210,13 @@ def save_picture(figure: Figure, path: str | Path | None) -> Figure:
 
 def tidy_axes(axes: Axes, title: str) -> None:
     """Axes of scores: a title, percent, a faint grid and no frame."""
-    axes.set_title(title)
+    axes.set_title(_fitted(title))
     axes.set_ylabel("percent")
     axes.grid(axis="y", alpha=0.25, linewidth=0.6)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def _fitted(title: str) -> str:
+    """A title in as many lines as it needs to stay above its own panel."""
+    return "\n".join(wrap(title, _TITLE))

@@ -84,7 +84,7 @@ def to_latex(table: ResultTable) -> str:
         ]
         body.append(" & ".join(cells) + r" \\")
     shape = "l" * table.text_columns + "r" * (len(table.columns) - table.text_columns)
-    caption = _tex(" ".join([f"{table.title}.", *table.notes]) if table.title else " ".join(table.notes))
+    caption = _tex(" ".join(dict.fromkeys(_sentence(text) for text in (table.title, *table.notes) if text.strip())))
     lines = [
         r"\begin{table}",
         rf"\caption{{{caption}}}",
@@ -97,6 +97,12 @@ def to_latex(table: ResultTable) -> str:
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _sentence(text: str) -> str:
+    """A text that begins with a capital letter and ends with one full stop."""
+    whole = text.strip()
+    return whole[:1].upper() + whole[1:] + ("" if whole.endswith((".", "!", "?", ":")) else ".")
 
 
 def _piped(cells: Sequence[str], escape: bool = True) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from nodewise.ground.errors import GraphError
+from nodewise.ground.errors import GraphError, WrongTypeError
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
@@ -73,7 +73,7 @@ def frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[str] | None]:
         return {str(key): list(cells) for key, cells in frame.items()}, None
     names = getattr(frame, "columns", None)
     if names is None or not hasattr(frame, "__getitem__"):
-        raise GraphError(
+        raise WrongTypeError(
             f"a data frame or a dict of columns is needed, received {type(frame).__name__}: give pandas.DataFrame(…),"
             " or for an array of numbers alone use knn_graph"
         )

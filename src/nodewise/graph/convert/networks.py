@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import LABEL, dropped_of_edges
-from nodewise.ground.errors import GraphError
+from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.events import listed
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def from_networkx(
         GraphError: if there are no nodes, an attribute is missing, or features do not fit together.
     """
     if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
-        raise GraphError(
+        raise WrongTypeError(
             f"from_networkx takes a networkx graph, received {type(graph).__name__}: give the graph itself"
         )
     nodes = list(graph.nodes)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from nodewise.graph.convert.matrices import noted_if_one_way
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import dropped_of_edges
-from nodewise.ground.errors import GraphError
+from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.events import listed
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
     import torch
 
     if not hasattr(data, "edge_index") or not hasattr(data, "to_dict"):
-        raise GraphError(
+        raise WrongTypeError(
             f"from_pyg takes a torch_geometric.data.Data with one kind of nodes, received {type(data).__name__}: "
             "pass dataset[0], or the to_homogeneous() of a graph with several kinds"
         )

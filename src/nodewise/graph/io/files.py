@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.graph.graph import Graph
-from nodewise.ground.errors import GraphError, InputError
+from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.files import existing_file
 
 __all__ = ["FORMS", "MEMORY", "from_foreign", "read_graph", "write_graph"]
@@ -91,7 +91,7 @@ def from_foreign(thing: Any) -> Graph:
         return Graph.from_networkx(thing)
     if "torch_geometric" in rooms and hasattr(thing, "edge_index") and not hasattr(thing, "node_types"):
         return Graph.from_pyg(thing)
-    raise InputError(f"a graph was expected, received {_called(thing)}: {_hint(thing, rooms)}")
+    raise WrongTypeError(f"a graph was expected, received {_called(thing)}: {_hint(thing, rooms)}")
 
 
 def _read(path: Path) -> Graph:

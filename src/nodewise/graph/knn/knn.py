@@ -28,7 +28,7 @@ from nodewise.graph.tables.table import (
     read_table,
 )
 from nodewise.graph.tables.text import encoded, text_features
-from nodewise.ground.errors import GraphError, InputError, UnknownNameError
+from nodewise.ground.errors import GraphError, InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter, count, listed
 from nodewise.ground.files import existing_file
 
@@ -86,7 +86,7 @@ def knn_graph(
         raise UnknownNameError("metric", str(metric), ("cosine", "euclidean"))
     rows: Any = x if sp.issparse(x) else np.asarray(x)
     if rows.ndim == 0:
-        raise GraphError(
+        raise WrongTypeError(
             f"a table of numbers [nodes, features] was expected, received {type(x).__name__}: give an array, one row"
             " for each node"
         )
@@ -142,7 +142,7 @@ def knn_from_texts(
     Features are what the encoder makes of the texts, see `nodewise.graph.tables.text.encoded`; without one TF-IDF.
     """
     if isinstance(texts, (str, bytes)):
-        raise InputError(
+        raise WrongTypeError(
             f"texts must be a list with one text for each node, received one text, {texts[:40]!r}: give [text, …]"
         )
     every = ["" if text is None or text != text else str(text) for text in texts]

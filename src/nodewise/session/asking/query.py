@@ -250,6 +250,8 @@ class States:
         features[0] = negative / -math.log(max(learner.learner.num_classes, 2))
         features[1] = np.minimum(learner.tensors.degree.numpy()[nodes] / StateSettings.degree_alpha, 1)
         features[2], features[3], features[4] = reverse, forward, learner.environment.labelled[0].numpy()[nodes]
+        if not learner.count:  # every prediction is the same: what differs is rounding
+            features[0], features[2:4] = 1, 0
         return features
 
     def _of_some(self, nodes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:

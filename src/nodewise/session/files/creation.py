@@ -14,7 +14,7 @@ from nodewise.graph import Graph
 from nodewise.graph.checks import class_name
 from nodewise.graph.features import prepared
 from nodewise.graph.nodes import Nodes, node_indices
-from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Note, Reporter, Silent, Warned
 from nodewise.ground.files import scratch_folder
 from nodewise.ground.plugins import code_of
@@ -195,7 +195,9 @@ def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool, clos
     if classes is None:
         return graph.class_names
     if isinstance(classes, str):
-        raise InputError(f"classes must be a list of names, got the text {classes!r}: give [{classes!r}], or several")
+        raise WrongTypeError(
+            f"classes must be a list of names, got the text {classes!r}: give [{classes!r}], or several"
+        )
     names = [class_name(name) for name in classes]
     if use_labels and graph.y is not None:
         used = [graph.class_names[number] for number in np.unique(graph.y[graph.y >= 0])]

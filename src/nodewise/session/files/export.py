@@ -20,7 +20,7 @@ from nodewise.graph.io.label_studio import shown_column, task
 from nodewise.graph.io.npz import write_npz
 from nodewise.graph.tables.table import csv_text
 from nodewise.ground.errors import InputError, UnknownNameError
-from nodewise.ground.events import Reporter, count
+from nodewise.ground.events import Reporter, count, html_table
 from nodewise.ground.files import atomic_file
 from nodewise.session.meaning.rules import Moment
 
@@ -49,7 +49,7 @@ _SPARSE = 0.2
 """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prediction:
     """Predictions for all nodes, from a copy of the classifier that was trained the closing epochs.
 
@@ -65,6 +65,17 @@ class Prediction:
     classes: tuple[str, ...]
     probabilities: npt.NDArray[np.float32]
     labels: int
+
+    def __repr__(self) -> str:
+        """One line: of how many nodes, and from how many labels."""
+        classes = count(len(self.classes), "class", "classes")
+        nodes = count(len(self.probabilities), "node")
+        return f"Prediction({nodes}, {classes}, from {count(self.labels, 'label')})"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks: how many nodes each class is predicted for."""
+        counts = np.bincount(self.best, minlength=len(self.classes)).tolist()
+        return html_table(repr(self), {name: count(n, "node") for name, n in zip(self.classes, counts, strict=True)})
 
     @property
     def unknown(self) -> bool:

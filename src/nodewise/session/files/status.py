@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from nodewise.ground.events import count, html_table
 from nodewise.session.meaning.agreement import Agreement, measure_agreement
 from nodewise.session.meaning.rules import Moment
 
 __all__ = ["Status", "make_status"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """A labelling job at one moment. It is read off the log; nothing is trained for it.
 
@@ -60,6 +61,26 @@ class Status:
     def left(self) -> int:
         """Labels that the budget still has room for."""
         return max(0, self.budget - self.told)
+
+    def __repr__(self) -> str:
+        """One line: how far it is."""
+        audit = f", {self.audit[0]} of {self.audit[1]} of the audit" if self.audit[1] else ""
+        classes = count(len(self.classes), "class", "classes")
+        done = ", done" if self.done else ""
+        return f"Status({self.graph!r}: {self.told} of {count(self.budget, 'label')} told{audit}, {classes}{done})"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        rows = {
+            "told": f"{self.told} of {self.budget}",
+            "audit": f"{self.audit[0]} of {self.audit[1]}" if self.audit[1] else "none",
+            "labels of each class": ", ".join(f"{name} {number}" for name, number in self.balance.items())
+            or "none yet",
+            "annotators": ", ".join(f"{who} {number}" for who, number in self.annotators.items()) or "none yet",
+            "disagreements": str(len(self.disagreements)),
+            "done": "yes" if self.done else "no",
+        }
+        return html_table(self.graph, rows)
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodewise.contracts import can
-from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.ground.events import Progress, Reporter, Silent, count, html_table
 from nodewise.session.learning.estimates import (
     Accuracy,
     Bias,
@@ -32,6 +32,8 @@ __all__ = ["CurvePoint", "StopReport", "make_report"]
 _POINTS = 8
 _NEXT = 10
 _SETTLED = 0.02
+_ENOUGH = 10
+"""Answers of the audit, before an accuracy is told in percent."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class CurvePoint:
     audit: Accuracy | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StopReport:
     """Whether more labels are worth it.
 
@@ -87,6 +89,14 @@ class StopReport:
     left_out_lack: str | None = None
     why_random: str | None = None
 
+    def __repr__(self) -> str:
+        """One line: from how many labels, and what the last sentence says."""
+        return f"StopReport({count(self.labels, 'label')}: {self.words[-1] if self.words else 'nothing to report'})"
+
+    def _repr_html_(self) -> str:
+        """Its sentences for notebooks."""
+        return html_table(count(self.labels, "label"), {str(i): said for i, said in enumerate(self.words, 1)})
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {**asdict(self), "curve": [asdict(point) for point in self.curve], "words": list(self.words)}
@@ -113,8 +123,8 @@ def make_report(
     counts = _counts(len(training), bool(given))
     points: list[CurvePoint] = []
     before = None
-    for number, count in enumerate(counts):
-        learner.follow(training[:count], given, report)
+    for number, size in enumerate(counts):
+        learner.follow(training[:size], given, report)
         numbers, table = learner.by_class(learner.closed(reporter=report).numpy(), classes)
         best = np.array(numbers)[table.argmax(1)]
         changed = None if before is None else float((best != before).mean())
@@ -137,7 +147,7 @@ def make_report(
     gain = _gain(points, change)
     last = points[-1].audit if points else None
     random = learner.why_random() if everything else None
-    words = _words(points, left_out, lack, crossed, rate, change, gain, random)
+    words = _words(points, left_out, lack, crossed, rate, change, gain, random, len(moment.rules.audit))
     return StopReport(
         labels=len(everything),
         change_rate=rate,
@@ -204,6 +214,7 @@ def _words(
     change: float | None,
     gain: float | None,
     random: str | None,
+    audit_size: int,
 ) -> tuple[str, ...]:
     if not points:
         return ("nothing has been told yet, so there is nothing to report",)
@@ -213,7 +224,13 @@ def _words(
             f"one more label changes {rate:.1%} of the predictions; the next ten may change {change:.1%} of them"
         )
     audit = points[-1].audit
-    if audit is not None:
+    if audit is not None and audit.nodes < _ENOUGH:
+        right = round(audit.mean * audit.nodes)
+        said.append(
+            f"of {count(audit.nodes, 'node')} drawn at random, {right} {'is' if right == 1 else 'are'} predicted right:"
+            f" too few to tell an accuracy, which needs {_ENOUGH}"
+        )
+    elif audit is not None:
         said.append(
             f"accuracy on {audit.nodes} nodes drawn at random: {audit.mean:.0%}, with 95 % confidence {audit.low:.0%}"
             f" to {audit.high:.0%} (unbiased)"
@@ -230,13 +247,18 @@ def _words(
             f"cross-validated on the {crossed.nodes} labels: {crossed.mean:.0%}; biased, since they were chosen and not"
             " drawn at random"
         )
-    if gain is not None:
+    if gain is not None and audit is not None and audit.nodes >= _ENOUGH:
         said.append(
             f"the next ten labels may bring {100 * gain:.1f} points of accuracy, if the curve goes on as it has"
         )
     if random is not None:
         said.append(f"{random}, so the next question is a random one: it keeps the shares honest")
-    if audit is None:
+    if audit is None and audit_size:
+        said.append(
+            f"none of the {count(audit_size, 'node')} of the audit is labelled yet: their labels will tell an accuracy"
+            " without bias"
+        )
+    elif audit is None:
         said.append("for an accuracy without bias, make a session with an audit")
     if change is not None:
         settled = change < _SETTLED

@@ -290,6 +290,8 @@ def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) 
             " space left"
         )
     said = str(error)
+    if "closed database" in said:
+        return SessionError("this session was closed: to go on, open it again with Session.open")
     if said.startswith("Could not decode"):
         return damaged(path, "a text in it cannot be decoded")
     if "interrupted" in said:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodewise.graph.checks import class_labels, class_name
-from nodewise.ground.errors import AlreadyLabelledError, InputError, SessionError, UnknownNameError
+from nodewise.ground.errors import AlreadyLabelledError, InputError, SessionError, UnknownNameError, WrongTypeError
+from nodewise.ground.events import count
 from nodewise.session.answers import (
     MOST_OPINIONS,
     Draft,
@@ -89,7 +90,9 @@ class Answers:
         one = isinstance(label, (str, bytes)) or not hasattr(label, "__len__") or getattr(label, "ndim", 1) == 0
         labels = [label] * len(listed) if one else list(label)  # type: ignore[call-overload]
         if len(listed) != len(labels):
-            raise InputError(f"{len(listed)} nodes but {len(labels)} labels were told: give one label for each node")
+            raise InputError(
+                f"{count(len(listed), 'node')} but {count(len(labels), 'label')} were told: give one for each"
+            )
         if not listed:
             raise InputError("no node was told: give at least one")
         indices = [contents.find(node) for node in listed]
@@ -250,7 +253,7 @@ def describe(who: str, name: str | None, text: str, history: History) -> list[Dr
 def order(who: str, names: Sequence[str], history: History) -> list[Draft]:
     """The order of the classes on a screen."""
     if isinstance(names, str):
-        raise InputError(f"the order must be a list of classes, got the text {names!r}: give [{names!r}, …]")
+        raise WrongTypeError(f"the order must be a list of classes, got the text {names!r}: give [{names!r}, …]")
     numbers = [known_number(history, name) for name in names]
     if len(set(numbers)) < len(numbers):
         raise InputError(f"the order names a class twice: {list(names)}")
@@ -305,7 +308,8 @@ def undoable(events: Sequence[Event], history: History, number: int | None, anno
             raise SessionError("there is nothing to undo" + (f" of {annotator!r}" if annotator is not None else ""))
         return own[-1]
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(events):
-        raise InputError(f"there is no event {number!r} to undo: the log holds 1 to {len(events)}")
+        held = f"the log holds 1 to {len(events)}" if events else "nothing has been told yet"
+        raise InputError(f"there is no event {number!r} to undo: {held}")
     target = events[number - 1]
     if target.kind == "ask":
         raise InputError(f"event {number} is a query, which cannot be undone: skip its node instead")

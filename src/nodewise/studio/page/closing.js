@@ -45,7 +45,7 @@ function waiting(nothing) {
 function spent(status) {
   const report = lastReport();
   const audit = report?.audit;
-  const reached = audit
+  const reached = audit && audit.nodes >= 10
     ? `The audit says that ${percent(audit.mean)} of the predictions are right ` +
       `(${percent(audit.low)} to ${percent(audit.high)}).`
     : null;
