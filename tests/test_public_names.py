@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -115,3 +116,22 @@ def test_mypy_knows_every_public_name(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--config-file", str(root / "pyproject.toml")]
     done = subprocess.run([*command, "tests/typed_use.py"], capture_output=True, text=True, cwd=root, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_page_of_public_names_has_every_name_that_a_guide_imports() -> None:
+    docs = Path(__file__).parents[1] / "docs"
+    listed = (docs / "api.md").read_text(encoding="utf-8")
+    guides = [
+        page for page in (*docs.glob("*.md"), *docs.glob("guides/*.md")) if page.stem not in ("api", "architecture")
+    ]
+    used = {
+        name.strip().split(" as ")[0]
+        for page in guides
+        for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        for names in re.findall(r"^from nodewise[\w.]* import \(?([^)\n]*)", block, re.MULTILINE)
+        for name in names.split(",")
+        if name.strip()
+    }
+    assert {"check_strategy", "register_state_feature", "read_tasks"} <= used
+    missing = [name for name in used | {"search_age_weights"} if not re.search(rf"\.{name}\b", listed)]
+    assert sorted(missing) == []

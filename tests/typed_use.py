@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, assert_type
 
+import networkx as nx
+import numpy as np
 import torch
 
 import nodewise as nw
@@ -33,6 +35,30 @@ class Mine(nw.Classifier):
 
     def start(self, graph: GraphTensors, prepared: Any, runs: int, classes: int, budget: int) -> Learner:
         raise NotImplementedError
+
+
+class Plain(nw.Classifier):
+    name, trained = "plain", False
+
+    def start(self, graph: GraphTensors, prepared: Any, runs: int, classes: int, budget: int) -> Learner:
+        raise NotImplementedError
+
+
+class Unsure(nw.Strategy):
+    name, stateless = "unsure", True
+
+    def scores(self, observation: Observation) -> torch.Tensor:
+        return observation.negative_entropy
+
+
+def use_what_the_guides_show(folder: Path) -> None:
+    graph = assert_type(nw.Graph.from_networkx(nx.karate_club_graph()), nw.Graph)
+    nw.compare([nx.karate_club_graph(), graph], [Unsure()], classifiers=[Plain()])
+    mask = np.ones(graph.num_nodes, dtype=bool)
+    for candidates in (np.arange(3), mask):
+        with nw.Session.create(folder / "job", graph, candidates=candidates, closed_classes=True) as session:
+            session.tell(np.arange(3), "a")
+            session.tell_bulk(np.arange(3), ["a", "b", "a"])
 
 
 def use(folder: Path) -> None:

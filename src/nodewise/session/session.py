@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from nodewise.contracts import can, refusal
 from nodewise.graph import Graph
@@ -232,7 +233,7 @@ class Session:
 
     def tell(
         self,
-        node: int | str | Sequence[int | str],
+        node: int | str | Sequence[int | str] | npt.NDArray[Any],
         label: object,
         annotator: str = ANNOTATOR,
         *,
@@ -268,7 +269,7 @@ class Session:
 
     def tell_bulk(
         self,
-        nodes: Sequence[int | str],
+        nodes: Sequence[int | str] | npt.NDArray[Any],
         label: object,
         annotator: str = ANNOTATOR,
         *,
@@ -290,7 +291,7 @@ class Session:
         Returns:
             The number of the event in the log.
         """
-        answers = Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone)
+        answers = Answers.check(self._contents, list(nodes), label, annotator, new_class, overrule, self._alone)
         return self._change(answers.as_bulk)[0].id
 
     def skip(self, node: int | str, annotator: str = ANNOTATOR) -> int:
