@@ -1001,12 +1001,6 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "a note or a guideline must be a text of at most 20,000 characters, got",
     ),
     (
-        "a prediction before any label",
-        lambda w: w.session.predict(),
-        nw.NodewiseError,
-        "nothing can be predicted before the first label: tell at least one",
-    ),
-    (
         "an export of no known form",
         lambda w: w.session.export(w.folder / "labels.doc"),
         ValueError,
@@ -1155,12 +1149,6 @@ COMMANDS: list[tuple[str, str, int, str]] = [
         "session tell closed.nodewise 3 gamma --new-class",
         2,
         "unknown class 'gamma': known: alpha, beta. This session takes no other",
-    ),
-    (
-        "predictions before any label",
-        "session predict open.nodewise",
-        1,
-        "nothing can be predicted before the first label: tell at least one",
     ),
     (
         "an export without an ending",
