@@ -345,9 +345,9 @@ def rank_table(result: dict[str, Any]) -> str:
 
 
 def search_tables() -> str:
-    record = json.loads((RESULTS / "closed-form-search.json").read_text())
-    out = []
-    for sweep in record["sweeps"]:
+    files = ("closed-form-search.json", "closed-form-search-2.json")
+    out: list[str] = []
+    for sweep in (sweep for file in files for sweep in json.loads((RESULTS / file).read_text())["sweeps"]):
         base = sweep["variants"][sweep["base"]]
         out += [
             f"## {sweep['title']}",
@@ -399,6 +399,22 @@ def constants_table() -> str:
         ("nodes that it is looked at on, at least", f"{gain._LOOKED_AT:,}, evenly spaced; all where there are fewer"),
     )
     return "\n".join(["| constant | value |", "| --- | --- |", *(f"| {what} | {value} |" for what, value in rows)])
+
+
+def classes_table() -> str:
+    """Many classes: views beside the GCN and the nearest labelled row."""
+    record = json.loads((RESULTS / "many-classes.json").read_text())
+    out = [
+        "| classes | rows | runs | gain, views | random, views | random, GCN | random, nearest row |",
+        "| ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for row in record["rows"]:
+        first, second = row["kind"].split(":")
+        share = f"texts, {100 * float(second):.0f} % of the words their class's"
+        what = share if first == "texts" else f"{first} columns, noise {second}"
+        scores = [row[name] for name in ("gain, views", "random, views", "random, gcn", "random, nearest row")]
+        out.append(f"| {row['classes']} | {what} | {row['runs']} | {' | '.join(best_marked(scores))} |")
+    return "\n".join(out)
 
 
 def draw_curves(result: dict[str, Any]) -> None:
@@ -457,6 +473,7 @@ def main() -> None:
         {
             "constants": constants_table(),
             "main": main_table(result),
+            "classes": classes_table(),
             "budgets": budget_table(result),
             "paper": paper_table(result),
             "beyond": beyond_table(result),

@@ -1,6 +1,7 @@
 """Many classes: `views` with gain and with random choice beside the GCN and the nearest labelled row, on generated rows.
 
     python benchmarks/many_classes.py [--classes 2,10,24,50,100,200] [--runs 5] [--out benchmarks/results/many-classes.json]
+    python benchmarks/many_classes.py --join LINES …      lines that several calls have printed, into that result
 
 Rows: class centres from a normal distribution in so many columns, rows around them with so much noise, 20 a class (at
 least 2,000), joined to their 10 nearest. Texts: each class has 30 words of its own, a row is 20 words, a share of them
@@ -24,6 +25,7 @@ from nodewise.environment import Environment, Splits, rollout
 from nodewise.graph import Graph
 from nodewise.graph.knn.knn import knn_graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.files import write_json
 from nodewise.strategies import make_strategy
 
 RESULTS = Path(__file__).parent / "results" / "many-classes.json"
@@ -50,7 +52,7 @@ def texts(classes: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray
     return x, y
 
 
-def accuracy(graph: Graph, strategy: str, classifier: str, runs: int, budget: int) -> tuple[float, float, float]:
+def accuracy(graph: Graph, strategy: str, classifier: str, runs: int, budget: int) -> tuple[float, float, float, float]:
     tensors = GraphTensors(graph)
     environment = Environment.of(tensors, make_classifier(classifier), runs, budget)
     everything = torch.ones(runs, graph.num_nodes, dtype=torch.bool)
@@ -84,40 +86,35 @@ def main() -> None:
     parser.add_argument("--kinds", default="16:0.3,64:0.5,16:0.6,texts:0.5,texts:0.3")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--per-class", type=int, default=3)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--join", type=Path, nargs="*")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    table: list[dict[str, Any]] = []
-    for classes in map(int, given.classes.split(",")):
-        for kind in given.kinds.split(","):
-            first, second = kind.split(":")
-            x, y = texts(classes, float(second), 1) if first == "texts" else rows(classes, int(first), float(second), 1)
-            graph = knn_graph(x, k=10, y=y)
-            line: dict[str, Any] = {"classes": classes, "kind": kind, "nodes": graph.num_nodes}
-            for strategy, classifier in (("gain", "views"), ("random", "views"), ("random", "gcn")):
-                mean, interval, nearest, seconds = accuracy(
-                    graph, strategy, classifier, given.runs, given.per_class * classes
-                )
-                line[f"{strategy}, {classifier}"] = [round(mean, 1), round(interval, 1)]
-                line[f"seconds of {strategy}, {classifier}"] = round(seconds, 2)
-                if strategy == "random":
-                    line["random, nearest row"] = round(nearest, 1)
-                else:
-                    line["gain, nearest row"] = round(nearest, 1)
-            table.append(line)
-            print(line, flush=True)
-    if given.out:
-        given.out.write_text(
-            json.dumps(
-                {
-                    "schema": 1,
-                    "benchmark": "many-classes",
-                    "machine": describe_machine("cpu"),
-                    "runs": given.runs,
-                    "rows": table,
-                },
-                indent=1,
-            )
-        )
+    if given.join:
+        lines = [line for file in given.join for line in file.read_text().splitlines() if line.startswith("{")]
+        table = sorted(map(json.loads, lines), key=lambda line: line["classes"])
+    else:
+        table = [
+            played(classes, kind, given.runs, given.per_class)
+            for classes in map(int, given.classes.split(","))
+            for kind in given.kinds.split(",")
+        ]
+    write_json(given.out, {"schema": 1, "benchmark": "many classes", "labels_a_class": given.per_class, "rows": table})
+
+
+def played(classes: int, kind: str, runs: int, per_class: int) -> dict[str, Any]:
+    """One row of the table."""
+    first, second = kind.split(":")
+    x, y = texts(classes, float(second), 1) if first == "texts" else rows(classes, int(first), float(second), 1)
+    graph = knn_graph(x, k=10, y=y)
+    line: dict[str, Any] = {"classes": classes, "kind": kind, "nodes": graph.num_nodes, "runs": runs}
+    line["machine"] = describe_machine("cpu")
+    for strategy, classifier in (("gain", "views"), ("random", "views"), ("random", "gcn")):
+        mean, interval, nearest, seconds = accuracy(graph, strategy, classifier, runs, per_class * classes)
+        line[f"{strategy}, {classifier}"] = [round(mean, 1), round(interval, 1)]
+        line[f"seconds of {strategy}, {classifier}"] = round(seconds, 2)
+        line[f"{strategy}, nearest row"] = round(nearest, 1)
+    print(json.dumps(line), flush=True)
+    return line
 
 
 if __name__ == "__main__":
