@@ -39,6 +39,28 @@ def assert_same(there: Posterior, expected: Posterior) -> None:
     )
 
 
+def some_labels(posterior: Posterior, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Nodes, and classes that the first view's columns tell, with more noise from run to run: int64 [run, label]."""
+    rng = np.random.default_rng(0)
+    nodes = torch.from_numpy(np.stack([rng.permutation(60)[:count] for _ in range(posterior.runs)]))
+    votes = posterior.views.columns[nodes, 0, : posterior.classes]
+    noise = torch.from_numpy(rng.normal(size=votes.shape)) * posterior.views.columns.std()
+    return nodes, (votes + noise * torch.arange(posterior.runs).view(-1, 1, 1)).argmax(-1)
+
+
+def tell(posteriors: tuple[Posterior, ...], nodes: torch.Tensor, labels: torch.Tensor) -> None:
+    for posterior in posteriors:
+        place = posterior.count.device
+        for node, label in zip(nodes.T, labels.T, strict=True):
+            posterior.add(node.to(place), label.to(place))
+
+
+def assert_same_lead(there: Posterior, expected: Posterior) -> None:
+    fit, wanted = there.fit(), expected.fit().lead_over_shares
+    torch.testing.assert_close(fit.lead_over_shares.cpu(), wanted, atol=2e-5, rtol=1e-4)
+    torch.testing.assert_close(fit.members().lead_over_shares().cpu(), wanted, atol=2e-5, rtol=1e-4)
+
+
 @pytest.mark.parametrize(("runs", "classes", "columns", "views"), [(1, 1, 7, 3), (2, 4, 40, 2), (2, 3, 5, 1)])
 def test_label_by_label_everything_is_the_cpu_s(runs: int, classes: int, columns: int, views: int, device: str) -> None:
     expected, there = both(device, runs, classes, 4, columns, views)
@@ -98,3 +120,40 @@ def test_labels_that_follow_each_other_at_once_give_the_same_to_the_bit(device: 
         fits.append([part.cpu().clone() for part in (there._loss, there._scale, there.fit().coefficients)])
     for fit in fits[1:]:
         assert all(torch.equal(part, wanted) for part, wanted in zip(fit, fits[0], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("count", "classes", "runs", "room"),
+    [
+        (0, 3, 2, 4),
+        (1, 1, 1, 1),
+        (1, 7, 2, 3),
+        (2, 2, 3, 2),
+        (9, 1, 1, 16),
+        (9, 7, 2, 9),
+        (35, 2, 2, 40),
+        (35, 7, 3, 35),
+    ],
+)
+def test_the_lead_over_the_shares_is_the_cpu_s(count: int, classes: int, runs: int, room: int, device: str) -> None:
+    expected, there = both(device, runs, classes, room, views=3)
+    labels = some_labels(expected, count)
+    tell((expected, there), *labels)
+    assert_same_lead(there, expected)
+    if count:  # a second episode in the same buffers, with fewer labels
+        expected.reset()
+        there.reset()
+        tell((expected, there), labels[0][:, : count // 2], labels[1][:, : count // 2])
+        assert_same_lead(there, expected)
+
+
+def test_the_lead_over_the_shares_after_a_class_that_comes_later(device: str) -> None:
+    expected, there = both(device, 2, 2, 20, views=3)
+    nodes, labels = some_labels(expected, 17)
+    tell((expected, there), nodes, labels)
+    for classes in (5, 17):  # with 17, more than fit into the smallest block of classes
+        expected.widen(classes)
+        there.widen(classes)
+        assert_same_lead(there, expected)
+        tell((expected, there), torch.tensor([[50 + classes % 5], [40]]), torch.tensor([[classes - 1], [0]]))
+        assert_same_lead(there, expected)

@@ -1,5 +1,5 @@
-"""The posterior on a GPU: the same numbers as `posterior`, a label in three kernels and a fit in one, so that a
-recorded step is short.
+"""The posterior on a GPU: the same numbers as `posterior`, each of them in one or two kernels, so that a recorded step
+is short.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from nodewise.classifiers.views.construction import LEADING
 from nodewise.classifiers.views.posterior import FIRST_RIDGE, RIDGES, Fit, Posterior
 
 __all__ = ["CudaPosterior"]
+
+_PART = 16
+"""Labels, or columns, that a program works on at once."""
 
 
 class CudaPosterior(Posterior):
@@ -39,6 +42,8 @@ class CudaPosterior(Posterior):
             torch.zeros(self.runs, views, device=self._device) for _ in range(3)
         )
         self.chosen = torch.zeros(self.runs, views, dtype=torch.int32, device=self._device)
+        self._peaks, self._sums = (torch.zeros(self.runs, views, self.room, device=self._device) for _ in range(2))
+        self._lead = torch.zeros(self.runs, device=self._device)
         self._allocate_classes()
         self._start_covariance()
         self._losses_again()
@@ -48,6 +53,7 @@ class CudaPosterior(Posterior):
         self._of_targets = self._zeros(views, len(RIDGES), self.runs, self.room, self.classes)
         self._coefficients = torch.zeros(views, width, self.runs, self.classes, device=self._device)
         self._base = torch.zeros(self.runs, self.classes, device=self._device)
+        self._predictions = torch.zeros(self.runs, views, self.room, self.classes, device=self._device)
 
     def reset(self, classes: int | None = None) -> None:
         """Forget all labels."""
@@ -129,7 +135,7 @@ class CudaPosterior(Posterior):
             LABELS=sizes["LABELS"],
             CLASSES=sizes["CLASSES"],
             LEADING=kernels.triton.next_power_of_2(leading),
-            PART=16,
+            PART=_PART,
             num_warps=4 if sizes["LABELS"] <= 64 else 8,
         )
 
@@ -210,4 +216,49 @@ class CudaPosterior(Posterior):
             MEMBERS=kernels.triton.next_power_of_2(members),
             num_warps=4,
         )
-        return Fit(self._weights, self._chosen_ridge, self._stretch, self._coefficients, self._base, self.members)
+        parts = (self._weights, self._chosen_ridge, self._stretch, self._coefficients, self._base)
+        return Fit(*parts, self.members, self._lead_over_shares)
+
+    def _lead_over_shares(self) -> torch.Tensor:
+        """That of `members`, without what else they hold: [run]."""
+        views, sizes = self.views.columns.shape[1], self._sizes()
+        labels, classes = sizes["LABELS"], sizes["CLASSES"]
+        parts = (self._peaks, self._sums, self._predictions)
+        kernels.leave_out[(self.runs, views, -(-self.room // _PART))](
+            self._labels,
+            self.count,
+            self._of_targets,
+            self._of_ones,
+            self._diagonal,
+            self._scale,
+            self._loss,
+            *parts,
+            self.runs,
+            views,
+            len(RIDGES),
+            self.room,
+            self.classes,
+            posterior._SHARPNESS,
+            posterior._RAMP,
+            posterior.loss_scale(self.classes),
+            CLASSES=classes,
+            PART=_PART,
+            num_warps=min(8, max(1, classes // 32)),
+        )
+        kernels.compare_with_shares[(self.runs,)](
+            self._labels,
+            self.count,
+            *parts,
+            self._temperatures,
+            self._lead,
+            views,
+            self.room,
+            self.classes,
+            len(self._temperatures),
+            posterior._USUAL_TEMPERATURE,
+            posterior._TEMPERATURE_LABELS,
+            LABELS=labels,
+            CLASSES=classes,
+            num_warps=4 if labels <= 64 else 8,
+        )
+        return self._lead

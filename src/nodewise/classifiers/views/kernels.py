@@ -1,6 +1,7 @@
 """GPU kernels of the posterior.
 
-One for a new label in every member of every run, one for what follows from all members together.
+One for a new label in every member of every run, one for what follows from all members together, two for how much
+better labels are predicted by each other than by the classes' shares.
 
 The formulas, and their names, are those of `posterior`, which is what the CPU does.
 """
@@ -10,7 +11,22 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-__all__ = ["absorb", "commit", "weigh"]
+__all__ = ["absorb", "commit", "compare_with_shares", "leave_out", "weigh"]
+
+
+@triton.jit
+def _left_out(wanted, middle, solved, ones, divided, valid):
+    """Leave-one-out predictions of one member, less its centre and not stretched: [label, class]."""
+    return tl.where(valid, wanted - (solved - ones * middle) / divided, 0.0)
+
+
+@triton.jit
+def _missed(predicted, is_target, named, loss_scale):
+    """Each label's loss, from its prediction less 1/C: [label]."""
+    predicted = tl.where(named[None, :], loss_scale * predicted, -float("inf"))
+    most = tl.max(predicted, 1)
+    spread = most + tl.log(tl.sum(tl.exp(predicted - most[:, None]), 1))
+    return spread - tl.sum(tl.where(is_target, predicted, 0.0), 1)
 
 
 @triton.jit
@@ -142,14 +158,10 @@ def absorb(
         else:
             middle = (total[None, :] - target + 1) / (many - 1 + classes)
         wanted = tl.where(valid, target - middle, 0.0)
-        out = tl.where(valid, wanted - (solved_32 - ones_32 * middle) / divided, 0.0)
+        out = _left_out(wanted, middle, solved_32, ones_32, divided, valid)
         fits = tl.sum(tl.sum(out * wanted, 1), 0) / tl.maximum(tl.sum(tl.sum(out * out, 1), 0), nothing)
         fits = 1 + (tl.minimum(tl.maximum(fits, 0.2), 8.0) - 1) * many / (many + shrink)
-        predicted = loss_scale * (middle - even + fits * out)
-        predicted = tl.where(named[None, :], predicted, -float("inf"))
-        most = tl.max(predicted, 1)
-        spread = most + tl.log(tl.sum(tl.exp(predicted - most[:, None]), 1))
-        missed = spread - tl.sum(tl.where(is_target, predicted, 0.0), 1)
+        missed = _missed(middle - even + fits * out, is_target, named, loss_scale)
         index = centre * views * strengths * runs + member
         tl.store(scale + index, fits)
         tl.store(loss + index, tl.sum(tl.where(filled, missed, 0.0), 0))
@@ -269,3 +281,149 @@ def weigh(
     moved = tl.dot(rows, by_label, input_precision="ieee")
     cell = coefficients + ((view * width + column)[:, None] * runs + run) * classes + label[None, :]
     tl.store(cell, moved, mask=(column < width)[:, None] & named[None, :])
+
+
+@triton.jit
+def leave_out(
+    labels,
+    count,
+    of_targets,
+    of_ones,
+    diagonal,
+    scale,
+    loss,
+    peaks,
+    sums,
+    predictions,
+    runs,
+    views,
+    strengths,
+    room,
+    classes,
+    sharpness,
+    ramp,
+    loss_scale,
+    CLASSES: tl.constexpr,
+    PART: tl.constexpr,
+):
+    """Leave-one-out predictions of some labels by the members of one view, weighted by the other labels' losses.
+
+    A softmax over members, taken one after another: the largest exponent so far, the sum of the powers less it, and the
+    predictions' sum with these powers as weights. Program (run, view, part of the labels).
+    """
+    run, view, part = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.program_id(2)
+    filled = tl.load(count)
+    if part * PART < filled:
+        label = tl.arange(0, CLASSES)
+        named = label < classes
+        total = tl.zeros([CLASSES], dtype=tl.float32)
+        for begin in range(0, filled, PART):
+            some = begin + tl.arange(0, PART)
+            given = tl.load(labels + run * room + some, mask=some < filled, other=-1)
+            total += tl.sum(tl.where(given[:, None] == label[None, :], 1.0, 0.0), 0)
+        many = tl.maximum(filled, 1).to(tl.float32)
+        sharp = sharpness * tl.minimum(many / ramp, 1.0) / tl.maximum(many - 1, 1.0)
+        place = part * PART + tl.arange(0, PART)
+        there = place < filled
+        valid = there[:, None] & named[None, :]
+        given = tl.load(labels + run * room + place, mask=there, other=-1)
+        is_target = given[:, None] == label[None, :]
+        target = tl.where(is_target, 1.0, 0.0)
+        even = 1.0 / classes
+        peak = tl.full([PART], -float("inf"), dtype=tl.float32)
+        powers = tl.zeros([PART], dtype=tl.float32)
+        weighted = tl.zeros([PART, CLASSES], dtype=tl.float32)
+        for strength in range(strengths):
+            member = (view * strengths + strength) * runs + run
+            cell = member * room + place
+            solved = tl.load(of_targets + cell[:, None] * classes + label[None, :], mask=valid, other=0.0)
+            ones = tl.load(of_ones + cell, mask=there, other=0.0).to(tl.float32)[:, None]
+            own = tl.load(diagonal + cell, mask=there, other=1.0)
+            divided = tl.where(own > 0, own, 1.0).to(tl.float32)[:, None]
+            for centre in tl.static_range(2):
+                if centre == 0:
+                    middle = tl.zeros([PART, CLASSES], dtype=tl.float32) + even
+                else:
+                    middle = (total[None, :] - target + 1) / (many - 1 + classes)
+                index = centre * views * strengths * runs + member
+                wanted = tl.where(valid, target - middle, 0.0)
+                out = _left_out(wanted, middle, solved.to(tl.float32), ones, divided, valid)
+                predicted = middle - even + tl.load(scale + index) * out
+                missed = _missed(predicted, is_target, named, loss_scale)
+                exponent = -sharp * (tl.load(loss + index) - missed)
+                higher = tl.maximum(peak, exponent)
+                kept, power = tl.exp(peak - higher), tl.exp(exponent - higher)
+                powers = powers * kept + power
+                weighted = weighted * kept[:, None] + power[:, None] * predicted
+                peak = higher
+        cell = (run * views + view) * room + place
+        tl.store(peaks + cell, peak, mask=there)
+        tl.store(sums + cell, powers, mask=there)
+        tl.store(predictions + cell[:, None] * classes + label[None, :], weighted, mask=valid)
+
+
+@triton.jit
+def compare_with_shares(
+    labels,
+    count,
+    peaks,
+    sums,
+    predictions,
+    temperatures,
+    lead,
+    views,
+    room,
+    classes,
+    tried,
+    usual,
+    usual_labels,
+    LABELS: tl.constexpr,
+    CLASSES: tl.constexpr,
+):
+    """By how many standard errors labels are better predicted by each other than by the classes' shares.
+
+    It puts the parts of `leave_out` together and takes the temperature that they ask for. Program (run).
+    """
+    run = tl.program_id(0).to(tl.int64)
+    filled = tl.load(count)
+    place = tl.arange(0, LABELS)
+    there = place < filled
+    label = tl.arange(0, CLASSES)
+    named = label < classes
+    valid = there[:, None] & named[None, :]
+    peak = tl.full([LABELS], -float("inf"), dtype=tl.float32)
+    powers = tl.zeros([LABELS], dtype=tl.float32)
+    mixed = tl.zeros([LABELS, CLASSES], dtype=tl.float32)
+    for view in range(views):
+        cell = (run * views + view) * room + place
+        exponent = tl.load(peaks + cell, mask=there, other=0.0)
+        higher = tl.maximum(peak, exponent)
+        kept, power = tl.exp(peak - higher), tl.exp(exponent - higher)
+        powers = powers * kept + power * tl.load(sums + cell, mask=there, other=1.0)
+        some = tl.load(predictions + cell[:, None] * classes + label[None, :], mask=valid, other=0.0)
+        mixed = mixed * kept[:, None] + power[:, None] * some
+        peak = higher
+    mixed = tl.where(named[None, :], mixed / powers[:, None], -float("inf"))
+    mixed -= tl.max(mixed, 1)[:, None]
+
+    given = tl.load(labels + run * room + place, mask=there, other=-1)
+    is_target = given[:, None] == label[None, :]
+    own = tl.sum(tl.where(is_target, mixed, 0.0), 1)
+    least = float("inf")
+    chance = tl.zeros([LABELS], dtype=tl.float32)  # the logarithm, at the best temperature so far
+    for number in range(tried):
+        temperature = tl.load(temperatures + number)
+        tempered = tl.where(there, temperature * own - tl.log(tl.sum(tl.exp(temperature * mixed), 1)), 0.0)
+        off = tl.log(temperature / usual)
+        missed = usual_labels * off * off / 2 - tl.sum(tempered, 0)
+        chance = tl.where(missed < least, tempered, chance)
+        least = tl.minimum(missed, least)
+
+    many = tl.maximum(filled, 1).to(tl.float32)
+    total = tl.sum(tl.where(is_target, 1.0, 0.0), 0)
+    others = tl.sum(tl.where(is_target, total[None, :], 0.0), 1)  # labels of the same class, itself among them
+    shares = tl.where(there, others, 1.0) / (many - 1 + classes)
+    better = tl.where(there, chance - tl.log(shares), 0.0)
+    mean = tl.sum(better, 0) / many
+    apart = tl.where(there, better - mean, 0.0)
+    tl.store(lead + run, mean * many / tl.sqrt(tl.sum(apart * apart, 0) + 1))

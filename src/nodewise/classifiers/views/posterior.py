@@ -90,6 +90,8 @@ class Fit:
         coefficients: of the views' columns, by which a node's mean is a sum over all of them: [view, column, run,
             class].
         base: what is predicted where no view says anything, less 1/C: [run, class].
+        members: all members one by one, computed when they are asked for.
+        lead: what `lead_over_shares` is computed by.
     """
 
     weights: torch.Tensor
@@ -98,6 +100,7 @@ class Fit:
     coefficients: torch.Tensor
     base: torch.Tensor
     members: Callable[[], Members]
+    lead: Callable[[], torch.Tensor]
 
     @cached_property
     def left_out(self) -> LeftOut:
@@ -110,7 +113,7 @@ class Fit:
     @cached_property
     def lead_over_shares(self) -> torch.Tensor:
         """By how many standard errors labels are better predicted by each other than by the shares alone: [run]."""
-        return self.members().lead_over_shares()
+        return self.lead()
 
 
 @dataclass(frozen=True)
@@ -454,7 +457,13 @@ class Posterior:
         best = torch.where(self.count > 0, (by_ridge >= 0.999 * most).to(torch.int64).argmax(1), FIRST_RIDGE)
         ridges, stretch = self._ridges.to(dtype)[best].T, members.stretched.sum((0, 2)).T.to(dtype)
         return Fit(
-            by_ridge.sum(1).T.to(dtype), ridges, stretch, coefficients.to(dtype), base.to(dtype), lambda: members
+            by_ridge.sum(1).T.to(dtype),
+            ridges,
+            stretch,
+            coefficients.to(dtype),
+            base.to(dtype),
+            lambda: members,
+            members.lead_over_shares,
         )
 
     def members(self) -> Members:
