@@ -129,27 +129,26 @@ def test_labels_that_follow_each_other_at_once_give_the_same_to_the_bit(device: 
         (1, 1, 1, 1),
         (1, 7, 2, 3),
         (2, 2, 3, 2),
-        (9, 1, 1, 16),
-        (9, 7, 2, 9),
-        (35, 2, 2, 40),
-        (35, 7, 3, 35),
+        (9, 1, 1, 9),
+        (9, 7, 2, 16),
+        (35, 2, 1, 40),
+        (35, 7, 1, 35),
     ],
 )
 def test_the_lead_over_the_shares_is_the_cpu_s(count: int, classes: int, runs: int, room: int, device: str) -> None:
-    expected, there = both(device, runs, classes, room, views=3)
+    expected, there = both(device, runs, classes, room)
     labels = some_labels(expected, count)
     tell((expected, there), *labels)
     assert_same_lead(there, expected)
-    if count:  # a second episode in the same buffers, with fewer labels
-        expected.reset()
-        there.reset()
-        tell((expected, there), labels[0][:, : count // 2], labels[1][:, : count // 2])
-        assert_same_lead(there, expected)
+    expected.reset()
+    there.reset()
+    tell((expected, there), labels[0][:, :1], labels[1][:, :1])  # fewer labels in the same buffers
+    assert_same_lead(there, expected)
 
 
 def test_the_lead_over_the_shares_after_a_class_that_comes_later(device: str) -> None:
-    expected, there = both(device, 2, 2, 20, views=3)
-    nodes, labels = some_labels(expected, 17)
+    expected, there = both(device, 2, 2, 6)
+    nodes, labels = some_labels(expected, 4)
     tell((expected, there), nodes, labels)
     for classes in (5, 17):  # with 17, more than fit into the smallest block of classes
         expected.widen(classes)
