@@ -15,6 +15,12 @@ __all__ = ["CudaPosterior"]
 _PART = 16
 """Labels, or columns, that a program works on at once."""
 
+GATE_BY_KERNELS = False
+"""Whether `Fit.lead_over_shares` is computed by two kernels of its own, in place of some seventy small ones.
+
+They give the CPU's numbers in Triton's interpreter and compile for a GPU; until they have run on one, they are not used.
+"""
+
 
 class CudaPosterior(Posterior):
     """Labels of many runs, and what follows from them.
@@ -217,9 +223,10 @@ class CudaPosterior(Posterior):
             num_warps=4,
         )
         parts = (self._weights, self._chosen_ridge, self._stretch, self._coefficients, self._base)
-        return Fit(*parts, self.members, self._lead_over_shares)
+        lead = self.lead_over_shares if GATE_BY_KERNELS else lambda: self.members().lead_over_shares()
+        return Fit(*parts, self.members, lead)
 
-    def _lead_over_shares(self) -> torch.Tensor:
+    def lead_over_shares(self) -> torch.Tensor:
         """That of `members`, without what else they hold: [run]."""
         views, sizes = self.views.columns.shape[1], self._sizes()
         labels, classes = sizes["LABELS"], sizes["CLASSES"]
