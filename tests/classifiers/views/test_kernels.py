@@ -56,6 +56,8 @@ def tell(posteriors: tuple[Posterior, ...], nodes: torch.Tensor, labels: torch.T
 
 
 def assert_same_lead(there: Posterior, expected: Posterior) -> None:
+    from nodewise.classifiers.views.cuda import CudaPosterior
+
     assert isinstance(there, CudaPosterior)
     fit, wanted = there.fit(), expected.fit().lead_over_shares
     torch.testing.assert_close(there.lead_over_shares().cpu(), wanted, atol=2e-5, rtol=1e-4)

@@ -18,7 +18,7 @@ _PART = 16
 GATE_BY_KERNELS = False
 """Whether `Fit.lead_over_shares` is computed by two kernels of its own, in place of some seventy small ones.
 
-They give the CPU's numbers in Triton's interpreter and compile for a GPU; until they have run on one, they are not used.
+They give the CPU's numbers in Triton's interpreter and compile for a GPU; until they have run on one, nobody uses them.
 """
 
 
