@@ -45,10 +45,11 @@ function waiting(nothing) {
 function spent(status) {
   const report = lastReport();
   const audit = report?.audit;
-  const reached = audit && audit.nodes >= 10
-    ? `The audit says that ${percent(audit.mean)} of the predictions are right ` +
-      `(${percent(audit.low)} to ${percent(audit.high)}).`
-    : null;
+  const reached =
+    audit && audit.nodes >= 10
+      ? `The audit says that ${percent(audit.mean)} of the predictions are right ` +
+        `(${percent(audit.low)} to ${percent(audit.high)}).`
+      : null;
   return h(
     "div",
     { class: "closing" },
