@@ -124,7 +124,7 @@ class Camera:
         for ending, shape, theme in self._ways():
             page = open_page(self._browser, self._studio, theme, "/new", **shape)
             page.locator("#nodes-file").set_input_files(self._table)
-            page.get_by_label("Classes").fill("opening hours, loans, events, computers, building")
+            page.get_by_role("textbox", name="Classes").fill("opening hours, loans, events, computers, building")
             page.get_by_label("Budget").fill("30")
             page.get_by_label("Audit").fill("15")
             page.mouse.move(4, 4)

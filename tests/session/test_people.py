@@ -99,7 +99,7 @@ def test_bulk_answers_train_spend_nothing_and_are_taken_back_as_one(tmp_path: Pa
         session.tell_bulk([50, nodes[0]], ["a", "b"], "ada")
     with pytest.raises(InputError, match="at least one"):
         session.tell_bulk([], "a")
-    with pytest.raises(InputError, match="2 nodes but 1 labels"):
+    with pytest.raises(InputError, match="2 nodes but 1 label"):
         session.tell_bulk([1, 2], ["a"])
 
 

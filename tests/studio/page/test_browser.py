@@ -51,7 +51,7 @@ def test_from_a_csv_to_an_export(browser: Browser, server: Server, tmp_path: Pat
         page.locator("#nodes-file").set_input_files(table)
         page.get_by_role("region", name="Columns").get_by_text("The lamp stands").first.wait_for()
         assert page.locator("#text input:checked").get_attribute("value") == "text"
-        page.get_by_label("Classes").fill("thing, plant")
+        page.get_by_role("textbox", name="Classes").fill("thing, plant")
         page.get_by_label("Budget").fill("10")
         page.get_by_label("Audit").fill("0")
         page.get_by_role("button", name="Make the session").click()

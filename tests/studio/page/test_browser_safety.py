@@ -91,7 +91,7 @@ def test_an_annotator_a_class_and_a_file_may_be_called_anything(
             {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": table.read_bytes()}
         )
         page.get_by_role("region", name="Columns").get_by_text(EVIL).first.wait_for()
-        page.get_by_label("Classes").fill(EVIL)
+        page.get_by_role("textbox", name="Classes").fill(EVIL)
         page.get_by_label("Name of the session").fill("odd")
         page.get_by_role("button", name="Make the session").click()
         page.wait_for_url("**/s/*")
