@@ -43,7 +43,7 @@ def check_classifier(classifier: Classifier | str, device: str = "cpu", *, node_
             classifier is in closed form.
 
     Raises:
-        ContractError: it does not; the sentence says which promise.
+        nodewise.testing.promises.ContractError: it does not; the sentence says which promise.
     """
     _ClassifierSuite(make_classifier(classifier), device, node_order).run()
 

@@ -34,7 +34,7 @@ def check_strategy(strategy: Strategy | str, device: str = "cpu", *, node_order:
         node_order: whether its choices must not depend on the order of the nodes.
 
     Raises:
-        ContractError: it does not; the sentence says which promise.
+        nodewise.testing.promises.ContractError: it does not; the sentence says which promise.
     """
     _StrategySuite(make_strategy(strategy), device, node_order).run()
 
