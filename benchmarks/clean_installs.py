@@ -30,7 +30,6 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "clean-installs.json"
 PAGE = ROOT / "docs" / "installs.md"
-TORCH = re.findall(r"^torch==(\S+)", (ROOT / "constraints.txt").read_text(), flags=re.MULTILINE)[0]
 SHORT = "nodewise evaluate wine --strategy random --runs 2"
 
 STUDIO = """
@@ -121,6 +120,12 @@ TRIED: dict[str, tuple[str, list[list[str]]]] = {
 }
 
 
+@cache
+def torch_version() -> str:
+    """The version of torch that the tests are held to."""
+    return str(re.findall(r"^torch==(\S+)", (ROOT / "constraints.txt").read_text(), flags=re.MULTILINE)[0])
+
+
 def run(command: list[str], folder: Path, bin: Path | None = None) -> str | None:
     """None where a command ends well, else the last lines that it said."""
     environment = {
@@ -203,11 +208,14 @@ def install(python: str, extra: str, wheel: Path, folder: Path) -> dict[str, Any
 def stand_in(folder: Path) -> Path:
     """A folder with an empty wheel that has the name, version and requirements of torch for the CPU."""
     folder.mkdir(exist_ok=True)
-    info = f"torch-{TORCH}+cpu.dist-info"
+    info = f"torch-{torch_version()}+cpu.dist-info"
     needs = ["filelock", "typing-extensions>=4.10.0", "setuptools>=77.0.3", "sympy>=1.13.3", "networkx>=2.5.1"]
     needs += ["jinja2", "fsspec>=0.8.5"]
-    told = [f"Metadata-Version: 2.1\nName: torch\nVersion: {TORCH}+cpu", *(f"Requires-Dist: {one}" for one in needs)]
-    with zipfile.ZipFile(folder / f"torch-{TORCH}+cpu-py3-none-any.whl", "w") as archive:
+    told = [
+        f"Metadata-Version: 2.1\nName: torch\nVersion: {torch_version()}+cpu",
+        *(f"Requires-Dist: {one}" for one in needs),
+    ]
+    with zipfile.ZipFile(folder / f"torch-{torch_version()}+cpu-py3-none-any.whl", "w") as archive:
         archive.writestr(f"{info}/METADATA", "\n".join(told) + "\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{info}/RECORD", "")
@@ -218,7 +226,7 @@ def stand_in(folder: Path) -> Path:
 def torch_wheels() -> str:
     """The names of torch's wheels for Linux in the package index, a line each."""
     with urllib.request.urlopen("https://pypi.org/simple/torch/", timeout=60) as answer:
-        names = re.findall(rf">(torch-{re.escape(TORCH)}-[^<]*x86_64\.whl)<", answer.read().decode())
+        names = re.findall(rf">(torch-{re.escape(torch_version())}-[^<]*x86_64\.whl)<", answer.read().decode())
     return "\n".join(names)
 
 
@@ -245,7 +253,7 @@ def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]
     command += ["--use-feature=fast-deps", "--find-links", str(stand_in(folder / "stand-in"))]
     failed = run([*command, "-c", str(ROOT / "constraints.txt"), f"{wheel}[all,docs]"], folder)
     if not failed and f"-cp{name.replace('.', '')}-" not in torch_wheels():
-        failed = f"the index has no wheel of torch {TORCH} for Python {name}"
+        failed = f"the index has no wheel of torch {torch_version()} for Python {name}"
     report = folder / "report.json"
     found = (
         {
@@ -262,7 +270,7 @@ def resolve(name: str, python: str, wheel: Path, folder: Path) -> dict[str, Any]
         "how": "resolved",
         "failed": failed,
         "packages": len(found),
-        "torch": TORCH if found else None,
+        "torch": torch_version() if found else None,
     }
 
 
