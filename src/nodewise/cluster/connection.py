@@ -99,13 +99,13 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
         raise ClusterError(
             f"{where} ({reason[:300]}): see ray status on its head node, or use --engine local"
         ) from None
-    try:
-        overheard: Any = _Overheard(sys.stdout, set(threading.enumerate()) - before, told or (lambda text: None))
-        with redirect_stdout(overheard):
+    overheard: Any = _Overheard(sys.stdout, set(threading.enumerate()) - before, told or (lambda text: None))
+    with redirect_stdout(overheard):  # to the end of the connection: Ray may print until it is closed
+        try:
             yield ray
-    finally:
-        with suppress(Exception):  # the work is done, or given up for a reason that must not be hidden
-            ray.shutdown()
+        finally:
+            with suppress(Exception):  # the work is done, or given up for a reason that must not be hidden
+                ray.shutdown()
 
 
 class _Overheard:
