@@ -6,14 +6,18 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, assert_type
 
 import networkx as nx
 import numpy as np
 import torch
+from sklearn.ensemble import RandomForestClassifier
+from torch_geometric.nn import GCN
 
 import nodewise as nw
+from nodewise.classifiers import Committee, SklearnClassifier, TorchClassifier
 from nodewise.contracts import Learner, Observation
 from nodewise.evaluation import Comparison, Evaluation
 from nodewise.graph.tensors import GraphTensors
@@ -59,6 +63,18 @@ def use_what_the_guides_show(folder: Path) -> None:
         with nw.Session.create(folder / "job", graph, candidates=candidates, closed_classes=True) as session:
             session.tell(np.arange(3), "a")
             session.tell_bulk(np.arange(3), ["a", "b", "a"])
+
+
+def use_models_of_other_libraries(folder: Path) -> None:
+    forest = SklearnClassifier(RandomForestClassifier(100), view="near")
+    network = TorchClassifier(partial(GCN, hidden_channels=16, num_layers=2), epochs=200)
+    both = Committee([forest, network])
+    assert_type(nw.evaluate("wine", "gain", classifier=network, runs=2), Evaluation)
+    assert_type(nw.compare("wine", ["random", "bald"], classifiers=["views", forest, both], runs=2), Comparison)
+    with nw.Session.create(folder / "job", nw.load_graph("wine"), classifier=Committee(forest, size=3)) as session:
+        assert_type(session.ask(), Query)
+    TorchClassifier(GCN(13, 16, 2, 3), anew=False)
+    SklearnClassifier(RandomForestClassifier(), vew="near")  # type: ignore[call-arg]
 
 
 def use(folder: Path) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "Explains",
     "Foresees",
     "GrowsByClasses",
+    "HasMembers",
     "Kind",
     "Learner",
     "LeavesOneOut",
@@ -65,6 +66,7 @@ Capability = Literal[
     "posterior",
     "long-seeds",
     "from-embedding",
+    "members",
     "several-queries",
     "random-questions",
 ]
@@ -133,6 +135,12 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "predict from an embedding that others changed",
         ("logits_from",),
         "use the classifier gcn, or the strategy bald in place of bald-dropout",
+    ),
+    "members": CapabilityInfo(
+        "learner",
+        "say what each of its members predicts",
+        ("member_probabilities",),
+        "bald draws members of its own",
     ),
     "several-queries": CapabilityInfo(
         "strategy", "choose several nodes to be asked together", ("batch",), "the nodes are spread by their scores"
@@ -293,8 +301,8 @@ class Learner(Protocol):
         num_classes: how many classes there are now; at least 1, so that there is something to predict.
         recordable: whether on a GPU every step does the same device work, so that it may be recorded once and replayed:
             `add` and `fit` keep their tensors' storage and ask the host for nothing.
-        capabilities: what a learner itself says that it can do, ``"posterior"``, ``"long-seeds"`` or
-            ``"from-embedding"``; all else is said by its classifier.
+        capabilities: what a learner itself says that it can do, ``"posterior"``, ``"long-seeds"``,
+            ``"from-embedding"`` or ``"members"``; all else is said by its classifier.
     """
 
     num_classes: int
@@ -457,6 +465,14 @@ class PredictsFromEmbedding(Protocol):
 
     def logits_from(self, embedding: torch.Tensor) -> torch.Tensor:
         """Its logits if its embedding were this one, [run, node, width] to [run, node, class]."""
+        ...
+
+
+class HasMembers(Protocol):
+    """A learner of several ``"members"`` that can disagree."""
+
+    def member_probabilities(self) -> torch.Tensor:
+        """What each member predicts: [run, node, member, class]."""
         ...
 
 

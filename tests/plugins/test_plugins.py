@@ -33,7 +33,7 @@ from tests.small_graphs import block_graph
 from tests.test_documents import ROOT, blocks
 
 PAGE = ROOT / "docs" / "plugins.md"
-FILE, NETWORK, NETWORK_USE, SUITES, USE, PARTS = blocks(PAGE, "python")
+FILE, MODELS, SUITES, USE, PARTS = blocks(PAGE, "python")
 SHORT: dict[str, Any] = {"runs": 3, "seed": 1, "device": "cpu"}
 OFFERED = """[nodewise.classifiers]
 diffused = mine:Diffused
@@ -94,25 +94,18 @@ def test_they_are_as_short_as_the_page_says_and_keep_their_contracts(mine: Modul
     exec(SUITES, {})
 
 
-def test_a_network_of_pytorch_geometric_runs_as_the_page_shows_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "gnn.py").write_text(NETWORK)
-    monkeypatch.delitem(sys.modules, "gnn", raising=False)
+def test_models_of_other_libraries_run_as_the_page_shows_them(folder: Path) -> None:
     space: dict[str, Any] = {}
-    exec(NETWORK_USE, space)
-    assert space["Gnn"]().epochs == 50
-    assert space["result"].classifier == "gnn" and space["result"].micro.mean > 70
+    exec(MODELS, space)
+    assert space["result"].classifier == "GCN" and space["result"].micro.mean > 70
+    assert [setting.classifier for setting in space["table"].settings] == [
+        "views",
+        "RandomForestClassifier",
+        "3 x RandomForestClassifier",
+    ]
     one, prediction = space["graph"], space["prediction"]
     right = sum(truth(one, node) == label for node, label in enumerate(prediction.names))
     assert right > 0.7 * one.num_nodes
-
-
-@pytest.mark.slow
-def test_the_network_keeps_its_contract(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "gnn.py").write_text(NETWORK)
-    monkeypatch.delitem(sys.modules, "gnn", raising=False)
-    check_classifier(importlib.import_module("gnn").Gnn())
 
 
 @pytest.mark.gpu

@@ -7,6 +7,9 @@ from typing import Any
 
 from nodewise.classifiers.gcn.gcn import Gcn
 from nodewise.classifiers.views.views import Views
+from nodewise.classifiers.wrapped.committee import Committee
+from nodewise.classifiers.wrapped.estimator import SklearnClassifier
+from nodewise.classifiers.wrapped.module import TorchClassifier
 from nodewise.contracts import Classifier, can, check_capabilities
 from nodewise.graph import Graph
 from nodewise.graph.checks import unscaled
@@ -17,7 +20,10 @@ from nodewise.ground.plugins import check_name, list_plugins, own_object, resolv
 __all__ = [
     "CLASSIFIERS",
     "DEFAULT_CLASSIFIER",
+    "Committee",
     "Gcn",
+    "SklearnClassifier",
+    "TorchClassifier",
     "Views",
     "list_classifiers",
     "make_classifier",

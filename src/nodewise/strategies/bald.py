@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 import torch
 
-from nodewise.contracts import CAPABILITIES, Observation, PredictsFromEmbedding, Strategy, can
+from nodewise.contracts import CAPABILITIES, HasMembers, Observation, PredictsFromEmbedding, Strategy, can
 from nodewise.environment.runs import break_ties
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
@@ -69,7 +69,7 @@ class Bald(Strategy):
     With ``dropout`` the members are passes of the classifier that learns, each with hidden units left out at random, as
     Gal, Islam & Ghahramani, "Deep Bayesian active learning with image data" (ICML 2017), draw them; units of the hidden
     layer alone, where they are left out in every layer that was trained so. It needs a classifier that can predict from
-    an embedding: `gcn`.
+    an embedding: `gcn`. Where a committee learns, its members are those of the committee.
 
     Attributes:
         members: M. ridge: r, the strength of the prior. temperature: T.
@@ -112,6 +112,9 @@ class Bald(Strategy):
         told, filled, classes = observation.queried, observation.step_number, observation.num_classes
         if not filled:  # all nodes are alike but for rounding
             return observation.noise
+        if can(observation.learner, "members"):
+            members = cast(HasMembers, observation.learner).member_probabilities()
+            return break_ties(mutual_information(members), observation)
         rows = unit_rows(propagated_features(observation.graph))
         targets = torch.nn.functional.one_hot(told.labels[:, :filled], classes).to(rows.dtype) - 1 / classes
         found = posterior_marginals(rows[told.nodes[:, :filled]], targets, rows, self.ridge)
