@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args, 
 from nodewise.ground.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import torch
 
     from nodewise.graph import Graph
@@ -44,6 +46,7 @@ __all__ = [
     "Queried",
     "SharesPosterior",
     "Strategy",
+    "TakesSuggestions",
     "can",
     "check_capabilities",
     "refusal",
@@ -102,7 +105,10 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
     "relations": CapabilityInfo("classifier", "tell the relations of a graph apart", (), "use a graph of one relation"),
     "weights": CapabilityInfo("classifier", "tell strong edges from weak ones", (), "use a graph without weights"),
     "own-centre": CapabilityInfo(
-        "classifier", "begin with a prediction of its own for each node", (), "leave the first predictions out"
+        "classifier",
+        "begin with what models say of each node",
+        ("Learner.set_suggestions",),
+        "leave the suggestions out, or use the classifier views",
     ),
     "leave-one-out": CapabilityInfo(
         "classifier",
@@ -416,6 +422,21 @@ class GrowsByClasses(Protocol):
         """Take in new classes, behind those there are.
 
         What a class starts from may depend on its name, not on when it came. `Learner.reset` forgets them.
+        """
+        ...
+
+
+class TakesSuggestions(Protocol):
+    """A learner whose classifier can begin with an ``"own-centre"`` for each node: what models say of it."""
+
+    def set_suggestions(self, answers: npt.NDArray[np.float32] | None) -> None:
+        """Take what models say of the nodes; the labels stay, and decide how far each model is believed.
+
+        It replaces what was said before, and `Learner.reset` keeps it.
+
+        Args:
+            answers: how sure each model is of each class, 0 to 1, [model, node, class], rows of zeros where a model
+                says nothing; None: models say nothing any more.
         """
         ...
 

@@ -19,6 +19,7 @@ from nodewise.contracts import (
     LeavesOneOut,
     LooksAtPart,
     PredictsFromEmbedding,
+    TakesSuggestions,
     can,
 )
 from nodewise.environment import finish_learner, fit_learner
@@ -71,6 +72,7 @@ class _ClassifierSuite(Suite):
             ("it learns with gradients on, from a seed of 32 bits", self._fitting),
             ("where it can take in classes, they may come while it learns", self._classes),
             ("where it can, predictions for left-out labels are probabilities", self._leave_one_out),
+            ("where it can begin with what models say, it does", self._suggestions),
             ("where it can look at a part, that shows the same", self._part),
             ("where it can explain, labels speak for a prediction", self._explain),
             ("where it can predict from an embedding, its own gives its prediction", self._from_embedding),
@@ -347,6 +349,27 @@ class _ClassifierSuite(Suite):
         )
         ones = torch.allclose(left_out.sum(-1), torch.ones_like(left_out[..., 0]), atol=1e-4)
         self.expect(ones and bool((left_out >= 0).all()), "leave_one_out() gives probabilities")
+
+    def _suggestions(self) -> None:
+        if not can(self._classifier, "own-centre"):
+            return
+        graph = self._tensors(small_graph())
+        learner = self._taught(graph, self._started(graph))
+        before = learner.logits().softmax(-1).clone()
+        answers = np.eye(graph.num_classes, dtype=np.float32)[graph.y.cpu().numpy()][None]
+        takes = cast(TakesSuggestions, learner)
+        takes.set_suggestions(answers)
+        learner.reset(7)
+        right = (learner.logits().argmax(-1) == graph.y).float().mean()
+        self.expect(
+            float(right) > 0.5,
+            "before the first label predictions follow what a model says that is right, after reset() as well",
+            f"{100 * float(right):.0f} % are right",
+        )
+        takes.set_suggestions(None)
+        taught = self._taught(graph, learner)
+        same = torch.allclose(before, taught.logits().softmax(-1), rtol=1e-4, atol=1e-4)
+        self.expect(same, "set_suggestions(None) takes back what models have said")
 
     def _closed_form(self) -> None:
         if self._classifier.trained:

@@ -66,6 +66,27 @@ def test_mean_and_leave_one_out_are_those_of_ridge_regressions_refitted_without_
     assert fit.ridges[0].tolist() == pytest.approx([RIDGES[index] for index in plain.weights.sum(0).argmax(1)])
 
 
+@pytest.mark.parametrize(("count", "models"), [(1, 1), (7, 1), (20, 2)])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_centre_of_each_node_s_own_is_one_more_member_of_each_view_and_ridge(
+    count: int, models: int, together: bool
+) -> None:
+    views, classes = random_views(), 3
+    nodes, labels = labels_of(count, classes)
+    own = np.random.default_rng(4).dirichlet(np.ones(classes), (models, 60))
+    plain = fitted_plainly(views, nodes, labels, classes, own)
+    posterior = told(views, nodes, labels, classes, together=together)
+    posterior.set_centres(torch.from_numpy(own - 1 / classes).float())
+    fit = posterior.fit()
+    np.testing.assert_allclose(fit.weights[0], plain.weights.sum((0, 2)), atol=2e-5)
+    assert fit.own is not None
+    np.testing.assert_allclose(fit.own[:, 0], plain.weights[2:].sum((1, 2)), atol=2e-5)
+    np.testing.assert_allclose(fit.left_out.predictions[0], plain.left_out, atol=2e-5)
+    np.testing.assert_allclose(posterior.mean(fit)[0], plain.mean, atol=2e-5)
+    posterior.set_centres(None)
+    assert_same_fit(posterior.fit(), told(views, nodes, labels, classes, together=together).fit(), atol=0, rtol=0)
+
+
 @pytest.mark.parametrize("ridge", RIDGES)
 def test_the_covariance_is_a_gaussian_process_s(ridge: float) -> None:
     views = random_views(views=1)

@@ -9,7 +9,8 @@ labelled rows Z of the view, targets Y (one-hot) less the centre p and Q = (Z Z�
 - left out of its own fit, label i is predicted as y_i − [Q (Y − p)]_i / Q_ii, exactly as a fit without it would.
 
 Centres are the even one, 1/C, and the labels' smoothed shares, which are counted without label i in its own
-leave-one-out prediction. Predictions are stretched by the factor that fits the leave-one-out ones best, and members
+leave-one-out prediction; and where models have said something of the nodes, every node's own (see `centres`), P in
+place of p. Predictions are stretched by the factor that fits the leave-one-out ones best, and members
 weighed by softmax(−8 · leave-one-out loss). Labels come one by one: Q grows by bordering, Q ← Q + s u uᵀ with u = Q k −
 e and s = 1 / (zᵀz + r − kᵀ Q k), k the new row's products with the labelled ones. The buffers keep their place, so that
 a GPU can record a step.
@@ -42,6 +43,17 @@ _SHRINK, _NOTHING = (
 )  # leave-one-out predictions that are only rounding, as that of the only label, are not stretched by it
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
 _USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
+
+MODEL_LEAD, MODEL_LABELS = 3.0, 10.0
+"""The logarithm by which the weight of a member with a model's centre is raised before the first label, and the labels
+with which half of that is left: at first nothing else is known, later the labels decide.
+"""
+
+MODEL_PROOF, MODEL_DOUBT = 1.0, 3.0
+"""Standard errors by which a model's centre should predict the labels better than the classes' shares do, and the
+logarithm by which each that is missing lowers the weight of its members. benchmarks/suggestions.py says how they were
+chosen.
+"""
 
 DUAL_LIMIT = 256
 """Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
@@ -92,6 +104,7 @@ class Fit:
         base: what is predicted where no view says anything, less 1/C: [run, class].
         members: all members one by one, computed when they are asked for.
         lead: what `lead_over_shares` is computed by.
+        own: weights of the members with each of the nodes' own centres: [own, run]; None where nodes have none.
     """
 
     weights: torch.Tensor
@@ -101,6 +114,7 @@ class Fit:
     base: torch.Tensor
     members: Callable[[], Members]
     lead: Callable[[], torch.Tensor]
+    own: torch.Tensor | None = None
 
     @cached_property
     def left_out(self) -> LeftOut:
@@ -132,6 +146,8 @@ class Members:
         share: the labels' smoothed shares: [run, class].
         temperatures: those tried, on the device beforehand, since a recorded step may not copy them there:
             [temperature].
+        of_own: Q P for each of the nodes' own centres, [own, view, ridge, run, class, label]; None without any.
+        belief: what the members' weights are multiplied by beside their loss, as logarithms: [centre, 1, 1, run].
     """
 
     targets: torch.Tensor
@@ -144,6 +160,8 @@ class Members:
     weights: torch.Tensor
     share: torch.Tensor
     temperatures: torch.Tensor
+    of_own: torch.Tensor | None = None
+    belief: torch.Tensor | None = None
 
     @cached_property
     def stretched(self) -> torch.Tensor:
@@ -159,6 +177,8 @@ class Members:
         stretched = self.stretched[..., None]
         centre = stretched[0] / self.targets.shape[1] + stretched[1] * self.share  # [view, ridge, run, class]
         by_member = (stretched.sum(0)[..., None] * self.of_targets).sub_(self.of_ones * centre[..., None])
+        if self.of_own is not None:
+            by_member -= (stretched[2:, ..., None] * self.of_own).sum(0)
         return by_member.sum(1) * self.targets.sum(1, keepdim=True)
 
     @cached_property
@@ -170,6 +190,8 @@ class Members:
         others = (
             (self.loss.sum(-1, keepdim=True) - self.loss) / (self.number - 1).clamp_min(1.0) * _sharpness(self.number)
         )
+        if self.belief is not None:
+            others = others - self.belief[..., None]
         nested = torch.softmax(-others.flatten(0, 2), 0).view_as(self.loss)
         predictions = (nested[..., None, :] * self.predicted).sum((0, 1, 2))  # [run, class, label]
         # the temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one
@@ -218,15 +240,22 @@ class Posterior:
         runs: how many.
         classes: how many there are at first.
         room: labels that each run has room for.
+        own: the nodes' own centres, less 1/C: [own, node, class]; None where models have said nothing.
     """
 
-    def __init__(self, views: GraphViews, runs: int, classes: int, room: int) -> None:
+    def __init__(self, views: GraphViews, runs: int, classes: int, room: int, own: torch.Tensor | None = None) -> None:
         self.views, self.runs, self.room = views, runs, max(1, room)
         self.classes = max(1, classes)
         self._device = views.columns.device
         self._ridges = torch.tensor(RIDGES, dtype=torch.float64, device=self._device)
         self._temperatures = torch.tensor(_TEMPERATURES, device=self._device)
         self._allocate()
+        self.set_centres(own)
+
+    def set_centres(self, own: torch.Tensor | None) -> None:
+        """Give the nodes centres of their own, less 1/C: [own, node, class]; None takes them away."""
+        self.own = None if own is None else torch.nn.functional.pad(own, (0, self.classes - own.shape[-1]))
+        self._spoken_for = None if self.own is None else (self.own > 0).any(0).any(0)
 
     def _zeros(self, *shape: int) -> torch.Tensor:
         return torch.zeros(shape, dtype=torch.float64, device=self._device)
@@ -268,6 +297,7 @@ class Posterior:
         if classes is not None and max(1, classes) != self.classes:
             self.classes = max(1, classes)
             self.targets = self._zeros(self.runs, self.room, self.classes)
+            self.set_centres(self.own)
         filled = self._filled()  # the rest is zero: a budget of thousands costs nothing until it is used
         for buffer in (
             self.nodes[:, :filled],
@@ -363,8 +393,9 @@ class Posterior:
         return self.nodes[:, :count].clone(), self.targets[:, :count].argmax(-1)
 
     def known_classes(self) -> torch.Tensor:
-        """Which classes have a label: bool [run, class]."""
-        return self.targets[:, : self._filled()].any(1)
+        """Which classes have a label, or a model that speaks for them: bool [run, class]."""
+        known = self.targets[:, : self._filled()].any(1)
+        return known if self._spoken_for is None else known | self._spoken_for
 
     def widen(self, classes: int) -> None:
         """Room for more classes; the labels stay."""
@@ -372,6 +403,7 @@ class Posterior:
         if more > 0:
             self.targets = torch.nn.functional.pad(self.targets, (0, more))
             self.classes += more
+            self.set_centres(self.own)
 
     def reserve(self, more: int) -> None:
         """Room for so many more labels."""
@@ -390,10 +422,23 @@ class Posterior:
         """
         return max(1, int(self.count)) if self._device.type == "cpu" else self.room
 
-    def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Q Y, Q 1 and the diagonal of Q: [view, ridge, run, class, label], and with 1 in place of the class."""
+    def _own_rows(self) -> torch.Tensor:
+        """The labelled nodes' own centres: [own, run, class, label]."""
+        assert self.own is not None
         filled = self._filled()
-        both = torch.cat([self.targets[:, :filled], self.mask[:, :filled, None]], 2).transpose(1, 2)
+        rows = self.own[:, self.nodes[:, :filled]].double() + 1 / self.classes
+        return (rows * self.mask[:, :filled, None]).transpose(-1, -2)
+
+    def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Q Y, Q 1 and the diagonal of Q: [view, ridge, run, class, label], and with 1 in place of the class.
+
+        Where nodes have centres of their own, Q P of each of these follows Q Y, in place of the class.
+        """
+        filled = self._filled()
+        parts = [self.targets[:, :filled], self.mask[:, :filled, None]]
+        if self.own is not None:
+            parts.insert(1, self._own_rows().movedim(0, 1).flatten(1, 2).transpose(1, 2))
+        both = torch.cat(parts, 2).transpose(1, 2)
         if self._keeps and self._inverse is not None:
             inverse = self._inverse[..., :filled, :filled]
             diagonal = inverse.diagonal(dim1=-2, dim2=-1)[..., None, :]
@@ -401,17 +446,21 @@ class Posterior:
             return solved[..., :-1, :], solved[..., -1:, :], torch.where(diagonal > 0, diagonal, 1.0).float()
         rows = self.rows[:, :, :filled]
         size = max(1, min(-(-len(rows) // (2 if filled >= _SHARED and cores() > 1 else 1)), _SOLVED // rows[0].numel()))
-        parts: dict[int, torch.Tensor] = {}
+        solved_by_view: dict[int, torch.Tensor] = {}
 
         def fill(first: int, end: int) -> None:
-            parts[first] = self._solved_whole(rows[first:end], both)
+            solved_by_view[first] = self._solved_whole(rows[first:end], both)
 
         if self._device.type == "cpu":
             in_blocks(len(rows), size, fill)
         else:  # a GPU needs no threads, and two of them may not load its solvers at once
             for first in range(0, len(rows), size):
                 fill(first, first + size)
-        stacked = parts[0] if len(parts) == 1 else torch.cat([parts[first] for first in sorted(parts)])
+        stacked = (
+            solved_by_view[0]
+            if len(solved_by_view) == 1
+            else torch.cat([solved_by_view[first] for first in sorted(solved_by_view)])
+        )
         return stacked[..., :-2, :], stacked[..., -2:-1, :], stacked[..., -1:, :]
 
     def _solved_whole(self, rows: torch.Tensor, both: torch.Tensor) -> torch.Tensor:
@@ -464,6 +513,7 @@ class Posterior:
             base.to(dtype),
             lambda: members,
             members.lead_over_shares,
+            None if self.own is None else members.weights[2:].sum((1, 2)).to(dtype),
         )
 
     def members(self) -> Members:
@@ -474,6 +524,10 @@ class Posterior:
             for table in (self.targets[:, :filled], self.mask[:, :filled, None])
         )
         of_targets, of_ones, diagonal = self._solved()
+        of_own: torch.Tensor | None = None
+        if self.own is not None:
+            of_targets, of_own = of_targets.split([self.classes, of_targets.shape[-2] - self.classes], -2)
+            of_own = of_own.unflatten(-2, (len(self.own), self.classes)).movedim(-3, 0)
         count = self.count.float().clamp_min(1.0)
         total = targets.sum(-1)  # [run, class]
         share = (total + 1) / (self.count + self.classes)
@@ -485,13 +539,43 @@ class Posterior:
         wanted = (targets - centre) * mask
         divided = mask / diagonal
         out = (wanted - of_targets * divided).addcmul_(of_ones * divided, centre)
+        belief = None
+        if of_own is not None:
+            own = self._own_rows().float()[:, None, None]
+            beside = (targets - own) * mask
+            out = torch.cat([out, (beside - of_targets * divided).addcmul_(of_own, divided)])
+            wanted, centre = torch.cat([wanted, beside]), torch.cat([centre, own])
+            belief = self._belief(own[:, 0, 0], others, targets)
         scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(_NOTHING)).clamp(0.2, 8.0)
         scale = 1 + (scale - 1) * count / (count + _SHRINK)
         predicted = torch.addcmul(centre - even, scale[..., None, None], out, out=out)
         loss = torch.log_softmax(loss_scale(self.classes) * predicted, -2).mul_(targets).sum(-2).neg_()
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
-        weights = torch.softmax(-(whole_loss / count * _sharpness(count)).flatten(0, 2), 0).view_as(whole_loss)
-        return Members(targets, count, of_targets, of_ones, predicted, scale, loss, weights, share, self._temperatures)
+        against = whole_loss / count * _sharpness(count)
+        if belief is not None:
+            against = against - belief
+        weights = torch.softmax(-against.flatten(0, 2), 0).view_as(whole_loss)
+        common = (targets, count, of_targets, of_ones, predicted, scale, loss, weights, share, self._temperatures)
+        return Members(*common, of_own, belief)
+
+    def _belief(self, own: torch.Tensor, shares: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """What speaks for each centre beside its members' loss, as logarithms: [centre, 1, 1, run].
+
+        A model's leads at first, and falls back by how far it is from predicting the labels better than the classes'
+        shares do, by `MODEL_PROOF` standard errors, as `Members.lead_over_shares` has them.
+
+        Args:
+            own: the labelled nodes' own centres: [own, run, class, label].
+            shares: those of the classes without each label: [run, class, label].
+            targets: one-hot: [run, class, label].
+        """
+        count, there = self.count.float(), targets.sum(1)
+        better = ((torch.log_softmax(loss_scale(self.classes) * own, -2) - shares.log()) * targets).sum(-2)
+        mean = better.sum(-1, keepdim=True) / count.clamp_min(1)
+        lead = better.sum(-1) / (((better - mean).square() * there).sum(-1) + 1).sqrt()  # [own, run]
+        first = MODEL_LEAD / (1 + count / MODEL_LABELS)
+        believed = first + MODEL_DOUBT * (lead - MODEL_PROOF).clamp_max(0) * (count > 0)
+        return torch.cat([torch.zeros(2, self.runs, device=self._device), believed])[:, None, None]
 
     def mean(self, fit: Fit) -> torch.Tensor:
         """The posterior mean of all nodes, less 1/C: [run, node, class]."""
@@ -506,6 +590,8 @@ class Posterior:
         else:
             product = torch.addmm(base[:, None], coefficients.T.contiguous(), flat.T).T
         mean: torch.Tensor = product.unflatten(1, (self.runs, self.classes)).transpose(0, 1)
+        if fit.own is not None and self.own is not None:
+            mean = mean + torch.einsum("or,onc->rnc", fit.own, self.own)
         return mean
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from nodewise.classifiers.views.centres import own_centres
 from nodewise.classifiers.views.construction import (
     LEADING,
     WIDTH,
@@ -75,7 +76,9 @@ class Views(Classifier):
     name = "views"
     version = 2
     trained = False
-    capabilities = frozenset[Capability]({"grow-classes", "leave-one-out", "part", "foresee", "explain", "edges-alone"})
+    capabilities = frozenset[Capability](
+        {"grow-classes", "leave-one-out", "part", "foresee", "explain", "edges-alone", "own-centre"}
+    )
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """The inverse for each member, the labelled rows, and predictions of all nodes."""
@@ -110,8 +113,9 @@ class ViewsLearner(Learner):
     def __init__(self, graph: GraphTensors, views: GraphViews, runs: int, classes: int, budget: int) -> None:
         self._graph, self.runs, self._first = graph, runs, classes
         self._known, self._narrow, self._budget = classes, views, budget
+        self._own: torch.Tensor | None = None
         self.views = self._views_for(classes)
-        self.posterior = _posterior(self.views, runs, classes, budget)
+        self.posterior = _posterior(self.views, runs, classes, budget, None)
         self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
         self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
         self._fit: Fit | None = None
@@ -143,8 +147,25 @@ class ViewsLearner(Learner):
         if views is self.views:
             return False
         self.views = views
-        self.posterior = _posterior(views, self.runs, self._known, self._budget)
+        self.posterior = _posterior(views, self.runs, self._known, self._budget, self._own)
         return True
+
+    def set_suggestions(self, answers: npt.NDArray[np.float32] | None) -> None:
+        """Take what models say as centres of each node's own (see `centres`): the labels stay, and decide how far.
+
+        Args:
+            answers: how sure each model is of each class, [model, node, class], rows of zeros where it says nothing;
+                None: what was heard before no longer counts.
+        """
+        self._own = None if answers is None or not len(answers) else own_centres(self._graph, answers)
+        if self._keeps:
+            self.posterior.set_centres(self._own)
+        else:  # a GPU's kernels know two centres
+            nodes, labels = self.posterior.labels()
+            self.posterior = _posterior(self.views, self.runs, self._known, self._budget, self._own)
+            self.recordable = self._own is None and self._budget <= DUAL_LIMIT
+            self.add(nodes, labels)
+        self.forget()
 
     def add_classes(self, names: Sequence[str]) -> None:
         """More classes; their order does not matter to the others."""
@@ -220,6 +241,8 @@ class ViewsLearner(Learner):
         twin.views = self.views.part(nodes) if views is None else views
         twin.posterior = copy(self.posterior)
         twin.posterior.views = twin.views
+        if self.posterior.own is not None:
+            twin.posterior.own = self.posterior.own[:, nodes]
         twin._keeps = True  # it is looked at once, as it is
         twin._fit, twin._mean = (
             self.solution(),
@@ -230,7 +253,7 @@ class ViewsLearner(Learner):
     def logits(self) -> torch.Tensor:
         """The mean times the temperature that the leave-one-out predictions ask for: [run, node, class].
 
-        A class without a label is predicted for nobody, once another has one.
+        A class without a label, and for which no model speaks, is predicted for nobody, once another has one.
         """
         fit = self.solution()
         mean = self.mean() if self._keeps else self.posterior.mean(fit)
@@ -301,13 +324,13 @@ def _on(graph: GraphTensors, views: GraphViews) -> GraphViews:
     return views.to(graph.device, graph.dtype)
 
 
-def _posterior(views: GraphViews, runs: int, classes: int, budget: int) -> Posterior:
+def _posterior(views: GraphViews, runs: int, classes: int, budget: int, own: torch.Tensor | None) -> Posterior:
     few = budget <= DUAL_LIMIT and views.leading_columns == LEADING  # what the kernels hold in registers
-    if views.columns.device.type == "cuda" and views.columns.dtype == torch.float32 and few:
+    if views.columns.device.type == "cuda" and views.columns.dtype == torch.float32 and few and own is None:
         from nodewise.classifiers.views.cuda import CudaPosterior
 
         return CudaPosterior(views, runs, classes, budget)
-    return Posterior(views, runs, classes, budget)
+    return Posterior(views, runs, classes, budget, own)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,133 @@
+"""What a model's answers are worth: Micro-F1 over the number of labels with and without them.
+
+    python benchmarks/suggestions.py [--runs 20] [--file cora-texts.npz] [--minutes 30]
+    python benchmarks/suggestions.py --page
+
+Played on a graph whose file holds a real language model's answers (`model_answer`), with `views`, by `gain` and by random
+choice: without the answers; with them; with the same answers shuffled, which is a model that knows nothing; and with the
+answers of a model that takes two classes for each other and is right of all others as often as the real one. All runs
+of a setting are one batch, on the same splits. Goes on where it was stopped.
+
+The constants `MODEL_LEAD`, `MODEL_LABELS`, `MODEL_PROOF` and `MODEL_DOUBT` were chosen on Citeseer and fb100-reed98 with
+made answers (right for two of three nodes, with mistakes of each class's own; shuffled; two classes taken for each
+other), ten runs each; the table of these had rows of cora-texts beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from machine import describe_machine
+
+from nodewise.classifiers import Views
+from nodewise.environment import Environment, draw_splits, rollout
+from nodewise.evaluation import write_json
+from nodewise.evaluation.results.statistics import confidence_interval
+from nodewise.graph import read_graph
+from nodewise.graph.tensors import GraphTensors
+from nodewise.strategies import make_strategy
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "suggestions.json"
+PAGE = ROOT / "docs" / "guides" / "suggestions.md"
+COUNTS = (0, 7, 14, 35, 70)
+MODELS = {
+    "none": "without a model",
+    "real": "with the language model",
+    "shuffled": "answers shuffled",
+    "two": "two classes taken for each other",
+}
+
+
+def answers_of(model: str, real: np.ndarray, y: np.ndarray, classes: int) -> np.ndarray | None:
+    """What a model says: [model, node, class]; None where there is none."""
+    rng = np.random.default_rng(0)
+    said = real.copy()
+    if model == "none":
+        return None
+    if model == "shuffled":
+        said = rng.permutation(said)
+    if model == "two":
+        first, second = rng.permutation(classes)[:2]
+        said[y == first], said[y == second] = second, first
+    table = np.zeros((1, len(said), classes), np.float32)
+    spoken = np.flatnonzero(said >= 0)
+    table[0, spoken, said[spoken]] = 1
+    return table
+
+
+def play(tensors: GraphTensors, answers: np.ndarray | None, strategy: str, runs: int) -> dict[str, list[float]]:
+    """Micro-F1 on the test nodes, in percent, of every run at each number of labels."""
+    environment = Environment.of(tensors, Views(), runs, max(COUNTS))
+    environment.learner.set_suggestions(answers)  # type: ignore[attr-defined]
+    splits, found = draw_splits(tensors, runs, 0), {}
+
+    def look(done: int) -> None:
+        if done in COUNTS:
+            found[str(done)] = [round(100 * float(value), 2) for value in environment.score(splits.test).micro]
+
+    with torch.no_grad():
+        environment.reset(0, splits)
+        look(0)
+    rollout(environment, make_strategy(strategy), splits, 0, look)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--file", type=Path, default=Path("cora-texts.npz"))
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--minutes", type=float, default=1e9)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--page", action="store_true", help="write the table of the page alone")
+    given = parser.parse_args()
+    if given.page:
+        write_page(json.loads(given.out.read_text()))
+        return
+    graph, real = read_graph(given.file), np.load(given.file, allow_pickle=False)["model_answer"].astype(np.int64)
+    assert graph.y is not None
+    tensors = GraphTensors(graph)
+    record: dict[str, Any] = {"schema": 1, "graph": graph.name, "runs": given.runs, "scores": {}}
+    if given.out.is_file() and (kept := json.loads(given.out.read_text()))["runs"] == given.runs:
+        record = kept
+    record |= {"machine": describe_machine(), "model_right": round(100 * float((real == graph.y).mean()), 1)}
+    until = time.monotonic() + 60 * given.minutes
+    for model in MODELS:
+        for strategy in ("gain", "random"):
+            key = f"{strategy} {model}"
+            if key not in record["scores"] and time.monotonic() < until:
+                answers = answers_of(model, real, graph.y, graph.num_classes)
+                record["scores"][key] = play(tensors, answers, strategy, given.runs)
+                write_json(given.out, record)
+                print(key, flush=True)
+
+
+def write_page(record: dict[str, Any]) -> None:
+    """The table of the page, from what was measured."""
+    lines = ["| questions by | model | " + " | ".join(f"{count} labels" for count in COUNTS) + " |"]
+    lines.append("| --- | --- |" + " ---: |" * len(COUNTS))
+    for strategy in ("gain", "random"):
+        for model, words in MODELS.items():
+            cells = []
+            for count in COUNTS:
+                values = record["scores"][f"{strategy} {model}"][str(count)]
+                interval = confidence_interval(values)
+                cells.append(f"{interval.mean:.1f} ± {interval.half_width:.1f}")
+            lines.append(f"| {strategy} | {words} | " + " | ".join(cells) + " |")
+    said = (
+        f"Micro-F1 in percent on Cora's {record['graph']} with a real language model's answers, {record['model_right']} %"
+        f" of them right; {record['runs']} runs on the same splits, ± is the 95 % interval."
+    )
+    text, begin, end = PAGE.read_text(), "<!-- figures:begin -->", "<!-- figures:end -->"
+    before, after = text.split(begin)[0], text.split(end)[1]
+    PAGE.write_text(f"{before}{begin}\n{said}\n\n" + "\n".join(lines) + f"\n{end}{after}")
+
+
+if __name__ == "__main__":
+    main()
