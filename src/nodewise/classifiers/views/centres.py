@@ -8,13 +8,24 @@ import torch
 from nodewise.classifiers.views.products import Array, diffuse, scipy_matrix, symmetric_propagation
 from nodewise.graph.tensors import GraphTensors
 
-__all__ = ["own_centres"]
+__all__ = ["believed", "own_centres"]
 
 _BELIEF = 0.9
 """How much of a node's own centre is the model's; the rest is 1/C."""
 
 _DIFFUSION = (0.05, 20)
 """α and the number of steps with which answers are diffused along the edges, those of the view `far`."""
+
+MODEL_LEAD, MODEL_LABELS = 3.0, 10.0
+"""The logarithm by which the weight of a member with a model's centre is raised before the first label, and the labels
+with which half of that is left: at first nothing else is known, later the labels decide.
+"""
+
+MODEL_PROOF, MODEL_DOUBT = 1.0, 3.0
+"""Standard errors by which a model's centre should predict the labels better than the classes' shares do, and the
+logarithm by which each that is missing lowers the weight of its members. benchmarks/suggestions.py says how they were
+chosen.
+"""
 
 
 def own_centres(graph: GraphTensors, answers: Array) -> torch.Tensor:
@@ -30,11 +41,33 @@ def own_centres(graph: GraphTensors, answers: Array) -> torch.Tensor:
     given = np.asarray(answers, np.float32)
     heard = given.sum(-1, keepdims=True)
     shares = given.sum(1, keepdims=True) / np.maximum(heard.sum(1, keepdims=True), 1e-9)
-    models, nodes, classes = given.shape
-    beside = np.ascontiguousarray((given - heard * shares).transpose(1, 0, 2)).reshape(nodes, models * classes)
+    count, nodes, classes = given.shape
+    beside = np.ascontiguousarray((given - heard * shares).transpose(1, 0, 2)).reshape(nodes, count * classes)
     matrix = symmetric_propagation(scipy_matrix(graph.adjacency))
     (_, diffused), *_ = diffuse(matrix, beside, {"far": _DIFFUSION})
-    centres = _BELIEF * torch.from_numpy(diffused).view(nodes, models, classes).transpose(0, 1).contiguous()
-    if models > 1:
+    centres = _BELIEF * torch.from_numpy(diffused).view(nodes, count, classes).transpose(0, 1).contiguous()
+    if count > 1:
         centres = torch.cat([centres.mean(0, keepdim=True), centres])
     return centres.to(graph.device, graph.dtype)
+
+
+def believed(own: torch.Tensor, shares: torch.Tensor, targets: torch.Tensor, scale: float) -> torch.Tensor:
+    """What speaks for each centre beside its members' loss, as logarithms: [centre, 1, 1, run].
+
+    1/C and the shares have 0. A model's centre leads at first, and falls back by how far it is from predicting the
+    labels better than the classes' shares do, by `MODEL_PROOF` standard errors, as `Members.lead_over_shares` has them.
+
+    Args:
+        own: the labelled nodes' own centres: [own, run, class, label].
+        shares: those of the classes without each label: [run, class, label].
+        targets: one-hot, zero where there is no label: [run, class, label].
+        scale: what centres are multiplied by before the softmax.
+    """
+    there = targets.sum(1)
+    count = there.sum(-1)  # [run]
+    better = ((torch.log_softmax(scale * own, -2) - shares.log()) * targets).sum(-2)  # [own, run, label]
+    mean = better.sum(-1, keepdim=True) / count.clamp_min(1)[:, None]
+    lead = better.sum(-1) / (((better - mean).square() * there).sum(-1) + 1).sqrt()  # [own, run]
+    first = MODEL_LEAD / (1 + count / MODEL_LABELS)
+    of_own = first + MODEL_DOUBT * (lead - MODEL_PROOF).clamp_max(0) * (count > 0)
+    return torch.cat([of_own.new_zeros(2, len(count)), of_own])[:, None, None]

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import torch
 
+from nodewise.classifiers.views.centres import believed
 from nodewise.classifiers.views.construction import GraphViews
 from nodewise.ground.compute import cores, in_blocks
 
@@ -43,17 +44,6 @@ _SHRINK, _NOTHING = (
 )  # leave-one-out predictions that are only rounding, as that of the only label, are not stretched by it
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
 _USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
-
-MODEL_LEAD, MODEL_LABELS = 3.0, 10.0
-"""The logarithm by which the weight of a member with a model's centre is raised before the first label, and the labels
-with which half of that is left: at first nothing else is known, later the labels decide.
-"""
-
-MODEL_PROOF, MODEL_DOUBT = 1.0, 3.0
-"""Standard errors by which a model's centre should predict the labels better than the classes' shares do, and the
-logarithm by which each that is missing lowers the weight of its members. benchmarks/suggestions.py says how they were
-chosen.
-"""
 
 DUAL_LIMIT = 256
 """Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
@@ -545,7 +535,7 @@ class Posterior:
             beside = (targets - own) * mask
             out = torch.cat([out, (beside - of_targets * divided).addcmul_(of_own, divided)])
             wanted, centre = torch.cat([wanted, beside]), torch.cat([centre, own])
-            belief = self._belief(own[:, 0, 0], others, targets)
+            belief = believed(own[:, 0, 0], others, targets, loss_scale(self.classes))
         scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(_NOTHING)).clamp(0.2, 8.0)
         scale = 1 + (scale - 1) * count / (count + _SHRINK)
         predicted = torch.addcmul(centre - even, scale[..., None, None], out, out=out)
@@ -557,25 +547,6 @@ class Posterior:
         weights = torch.softmax(-against.flatten(0, 2), 0).view_as(whole_loss)
         common = (targets, count, of_targets, of_ones, predicted, scale, loss, weights, share, self._temperatures)
         return Members(*common, of_own, belief)
-
-    def _belief(self, own: torch.Tensor, shares: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """What speaks for each centre beside its members' loss, as logarithms: [centre, 1, 1, run].
-
-        A model's leads at first, and falls back by how far it is from predicting the labels better than the classes'
-        shares do, by `MODEL_PROOF` standard errors, as `Members.lead_over_shares` has them.
-
-        Args:
-            own: the labelled nodes' own centres: [own, run, class, label].
-            shares: those of the classes without each label: [run, class, label].
-            targets: one-hot: [run, class, label].
-        """
-        count, there = self.count.float(), targets.sum(1)
-        better = ((torch.log_softmax(loss_scale(self.classes) * own, -2) - shares.log()) * targets).sum(-2)
-        mean = better.sum(-1, keepdim=True) / count.clamp_min(1)
-        lead = better.sum(-1) / (((better - mean).square() * there).sum(-1) + 1).sqrt()  # [own, run]
-        first = MODEL_LEAD / (1 + count / MODEL_LABELS)
-        believed = first + MODEL_DOUBT * (lead - MODEL_PROOF).clamp_max(0) * (count > 0)
-        return torch.cat([torch.zeros(2, self.runs, device=self._device), believed])[:, None, None]
 
     def mean(self, fit: Fit) -> torch.Tensor:
         """The posterior mean of all nodes, less 1/C: [run, node, class]."""
