@@ -56,7 +56,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "plugins": {"errors"},
     },
     "graph": {
-        "graph": {"checks"},
+        "graph": {"checks", "weights"},
         "show": {"graph"},
         "nodes": {"graph"},
         "structural": {"graph"},

@@ -143,6 +143,7 @@ def test_building_again_changes_nothing(graph: Graph) -> None:
         graph.name,
         x_offset=graph.x_offset,
         features=graph.features,
+        edge_weight=graph.edge_weight,
     )
     assert differences(graph, again) == []
 

@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from nodewise.graph import Graph
-from nodewise.graph.graph import node_index
-from nodewise.graph.nodes import node_indices
+from nodewise.graph.nodes import node_index, node_indices
 from nodewise.ground.errors import InputError
 
 NAMED = Graph.build([[0, 1], [1, 2]], 4, node_names=["ann", "bob", "1", "dora\0"], name="people")

@@ -59,7 +59,7 @@ Kind = TypeVar("Kind", bound=np.generic)
 
 
 def undirected_edges(
-    edge_index: npt.ArrayLike, num_nodes: int | None = None
+    edge_index: npt.ArrayLike, num_nodes: int | None = None, *, weighted: bool = False
 ) -> tuple[npt.NDArray[np.int64], int, list[str]]:
     """Brings edges into the form of `Graph.edge_index`.
 
@@ -69,6 +69,7 @@ def undirected_edges(
     Args:
         edge_index: integers [2, edge], in any order and direction.
         num_nodes: how many nodes, or None: the largest index + 1.
+        weighted: whether weights of the same edge are added up, which the words then say.
 
     Returns:
         The edges, int64 [2, edge]; the number of nodes; what was dropped, in words.
@@ -117,7 +118,8 @@ def undirected_edges(
         np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
         if repeated := len(keys) - int(fresh.sum()):
             keys = keys[fresh]
-            notes.append(f"{count(repeated, 'repeated edge')} dropped (an edge and its reverse are one)")
+            done = "added to the weight of the first" if weighted else "dropped"
+            notes.append(f"{count(repeated, 'repeated edge')} {done} (an edge and its reverse are one)")
     if not keys.size:
         notes.append("there are no edges: every node stands alone, and only its features can tell its class")
     edges = np.empty((2, len(keys)), dtype=np.int64)

@@ -1,12 +1,10 @@
-"""The graph that everything else works on: an immutable, checked record; whether two graphs are the same, which node is
-meant, and how it is said what was done to features.
+"""The graph that everything else works on: an immutable, checked record; whether two graphs are the same, and how it is
+said what was done to features.
 """
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +29,7 @@ from nodewise.graph.checks import (
     unscaled,
     valid_class_names,
 )
+from nodewise.graph.weights import added_weights, check_weights, relative_weights
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ __all__ = [
     "canonical_features",
     "differences",
     "fingerprint",
-    "node_index",
     "recorded_steps",
 ]
 
@@ -80,8 +78,6 @@ PREPROCESSING = {
 FIRST_COLUMNS = re.compile(r"first([1-9][0-9]*)")
 """The step ``firstN``."""
 
-_NEAR = 20_000  # names among which the nearest are looked for
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
@@ -110,6 +106,8 @@ class Graph:
             centred and stay sparse. `dense_features` gives them as one array.
         features: what was done to the features, in the spelling of `canonical_features`, such as
             ``"row+center"``; ``"raw"`` where nothing was, where there are none, or where nobody knows.
+        edge_weight: float32 [edge], positive and finite, as they were given; None where there are none or all are
+            equal, which says the same. Only their ratios count: they are used divided by their mean.
     """
 
     edge_index: npt.NDArray[np.int64]
@@ -124,6 +122,7 @@ class Graph:
     notes: tuple[str, ...] = ()
     x_offset: npt.NDArray[np.float32] | None = None
     features: str = "raw"
+    edge_weight: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         size = self.num_nodes
@@ -144,6 +143,8 @@ class Graph:
             "extra": MappingProxyType({str(k): frozen(np.asarray(v)) for k, v in self.extra.items()}),
             "notes": tuple(map(str, self.notes)),
         }
+        weights = check_weights(self.edge_weight, self.edge_index)
+        given["edge_weight"] = None if weights is None else frozen(weights)
         given["x"], given["x_offset"] = check_features(self.x, self.x_offset, int(size))
         given["features"] = canonical_features(self.features, str(self.name)) if given["x"] is not None else "raw"
         for key, value in given.items():
@@ -165,6 +166,7 @@ class Graph:
         x_offset: Any = None,
         notes: Iterable[str] = (),
         features: str = "raw",
+        edge_weight: Any = None,
     ) -> Graph:
         """Builds a graph from whatever form the parts have.
 
@@ -184,6 +186,8 @@ class Graph:
             x_offset: [feature], subtracted from every row of `x`.
             notes: what the caller has dropped or changed already.
             features: what the caller has done to the features already, such as ``"unit"``.
+            edge_weight: [edge], a positive, finite number for each edge of `edge_index`, or None. Those of an edge that
+                is given twice, or in both directions, add up; all equal are the same as none.
 
         Raises:
             GraphError: if the parts do not fit together; the message says which and what to do.
@@ -196,7 +200,11 @@ class Graph:
             **{k: _rows(v) for k, v in (attributes or {}).items()},
         }
         size = next((n for n in (num_nodes, *lengths.values()) if n is not None), None)
-        edges, size, dropped = undirected_edges(edge_index, size)
+        given = np.asarray(edge_index)
+        given = given if given.size else np.zeros((2, 0), dtype=np.int64)
+        edges_fit = given.ndim == 2 and given.shape[0] == 2 and given.dtype.kind in "iu"
+        weights = check_weights(edge_weight, given) if edges_fit else None
+        edges, size, dropped = undirected_edges(given, size, weighted=weights is not None)
         told += dropped
         ids: npt.NDArray[np.int64] | None = None
         names = valid_class_names(() if class_names is None else class_names)
@@ -216,6 +224,7 @@ class Graph:
             notes=tuple(told),
             x_offset=x_offset,
             features=features,
+            edge_weight=None if weights is None else added_weights(weights, given, edges, size),
         )
         scales = unscaled(graph.x, graph.x_offset, graph.features)
         return graph if scales is None else replace(graph, notes=(*graph.notes, scales))
@@ -268,13 +277,18 @@ class Graph:
         """A digest of what a simulation reads of the graph: edges, features and labels."""
         return fingerprint(self)
 
-    def adjacency(self) -> sp.csr_matrix[np.float32]:
-        """The symmetric 0/1 adjacency matrix, float32 CSR [node, node], made anew at each call."""
+    def adjacency(self, *, weighted: bool = False) -> sp.csr_matrix[np.float32]:
+        """The symmetric 0/1 adjacency matrix, float32 CSR [node, node], made anew at each call.
+
+        Args:
+            weighted: with the edges' weights divided by their mean in place of ones, where there are any.
+        """
         kind = np.int32 if max(2 * self.num_edges, self.num_nodes) < 2**31 else np.int64
         low, high = self.edge_index.astype(kind)
-        upper = sp.csr_matrix(
-            (np.ones(self.num_edges, dtype=np.float32), (low, high)), shape=(self.num_nodes, self.num_nodes)
-        )
+        values = np.ones(self.num_edges, dtype=np.float32)
+        if weighted and self.edge_weight is not None:
+            values = relative_weights(self.edge_weight)
+        upper = sp.csr_matrix((values, (low, high)), shape=(self.num_nodes, self.num_nodes))
         whole: sp.csr_matrix[np.float32] = (upper + upper.T).tocsr()
         whole.sort_indices()
         return whole
@@ -308,7 +322,8 @@ class Graph:
             self.node_names,
             dict(self.attributes),
         )
-        return Graph, (*parts, self.name, dict(self.extra), self.notes, self.x_offset, self.features)
+        more = (self.name, dict(self.extra), self.notes, self.x_offset, self.features, self.edge_weight)
+        return Graph, (*parts, *more)
 
     def __repr__(self) -> str:
         from nodewise.graph.show import as_line
@@ -442,7 +457,9 @@ def differences(one: Graph, other: Graph) -> list[str]:
     plain = ("num_nodes", "class_names", "node_names", "name", "features")
     differing = [part for part in plain if getattr(one, part) != getattr(other, part)]
     differing += [
-        part for part in ("edge_index", "y", "x_offset") if not _same(getattr(one, part), getattr(other, part))
+        part
+        for part in ("edge_index", "y", "x_offset", "edge_weight")
+        if not _same(getattr(one, part), getattr(other, part))
     ]
     differing += ["x"] if not _same_features(one.x, other.x) else []
     for part in ("attributes", "extra"):
@@ -457,31 +474,12 @@ def differences(one: Graph, other: Graph) -> list[str]:
 
 
 def fingerprint(graph: Graph) -> str:
-    """A digest of what a simulation reads of a graph: edges, features and labels."""
+    """A digest of what a simulation reads of a graph: edges, features and labels; weights where there are any."""
     digest = hashlib.blake2b(str(graph.num_nodes).encode(), digest_size=8)
     for array in _arrays(graph):
         digest.update(f"{array.dtype}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
-
-
-def node_index(node: Any, graph: Graph) -> int:
-    """The node of that index or name: a whole number is an index, a text a name.
-
-    Where the nodes have no names, they are called by their indices, and a text is one.
-
-    Raises:
-        InputError: there is no such node.
-    """
-    if isinstance(node, str):
-        return _named(node, graph)
-    try:
-        index = -1 if isinstance(node, (bool, np.bool_)) else operator.index(node)
-    except TypeError:
-        raise InputError(f"a node is given by its index or its name, got {node!r}") from None
-    if not 0 <= index < graph.num_nodes:
-        raise InputError(f"there is no node {node!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}")
-    return index
 
 
 def canonical_features(spec: str, graph_name: str = "") -> str:
@@ -541,7 +539,7 @@ def _arrays(graph: Graph) -> Iterator[npt.NDArray[Any]]:
         yield x
     elif x is not None:
         yield from (x.data, x.indices, x.indptr)
-    for array in (graph.x_offset, graph.y):
+    for array in (graph.x_offset, graph.y, graph.edge_weight):
         if array is not None:
             yield array
 
@@ -564,22 +562,3 @@ def _same_features(one: Any, other: Any) -> bool:
         return bool(np.array_equal(one, other))
     mine, its = sp.csr_matrix(one), sp.csr_matrix(other)
     return all(np.array_equal(getattr(mine, part), getattr(its, part)) for part in ("data", "indices", "indptr"))
-
-
-def _named(name: str, graph: Graph) -> int:
-    if graph.node_names is not None:
-        if name in graph.index_of_name:
-            return graph.index_of_name[name]
-        near = difflib.get_close_matches(name, graph.node_names, n=3) if graph.num_nodes <= _NEAR else []
-        meant = (
-            f"did you mean {' or '.join(map(repr, near))}?" if near else f"give a name such as {graph.node_names[0]!r}"
-        )
-        raise InputError(f"the graph {graph.name!r} has no node named {name!r}: {meant}")
-    if not re.fullmatch(r"[0-9]{1,18}", name):
-        raise InputError(
-            f"node {name!r} is not an index: the graph's nodes have no names, give a number from 0 to"
-            f" {graph.num_nodes - 1}"
-        )
-    if int(name) >= graph.num_nodes:
-        raise InputError(f"there is no node {name!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}")
-    return int(name)

@@ -1,23 +1,46 @@
-"""Which nodes are meant, by indices, by names or by a mask: told apart by type and length, refused where ambiguous."""
+"""Which nodes are meant, one or several, by index, name or mask: told apart by type and length, else refused."""
 
 from __future__ import annotations
 
+import difflib
+import operator
+import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.graph.graph import Graph, node_index
+from nodewise.graph.graph import Graph
 from nodewise.ground.errors import InputError
 
-__all__ = ["Nodes", "node_indices"]
+__all__ = ["Nodes", "node_index", "node_indices"]
 
 Nodes = Iterable[int] | Iterable[str]
 """Several nodes: indices, names, or a mask of True and False."""
 
 Kind = Literal["indices", "names", "mask", "others"]
 _KINDS: dict[str, Kind] = {"b": "mask", "i": "indices", "u": "indices", "U": "names", "T": "names"}
+_NEAR = 20_000  # names among which the nearest are looked for
+
+
+def node_index(node: Any, graph: Graph) -> int:
+    """The node of that index or name: a whole number is an index, a text a name.
+
+    Where the nodes have no names, they are called by their indices, and a text is one.
+
+    Raises:
+        InputError: there is no such node.
+    """
+    if isinstance(node, str):
+        return _named(node, graph)
+    try:
+        index = -1 if isinstance(node, (bool, np.bool_)) else operator.index(node)
+    except TypeError:
+        raise InputError(f"a node is given by its index or its name, got {node!r}") from None
+    if not 0 <= index < graph.num_nodes:
+        raise InputError(f"there is no node {node!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}")
+    return index
 
 
 def node_indices(nodes: Nodes, graph: Graph, what: str = "nodes") -> npt.NDArray[np.int64]:
@@ -85,3 +108,22 @@ def _kind(array: npt.NDArray[Any], what: str) -> Kind:
             f"{what} must be all indices, all names or all True and False, received {values[0]!r} and {other!r}"
         )
     return kinds[0]
+
+
+def _named(name: str, graph: Graph) -> int:
+    if graph.node_names is not None:
+        if name in graph.index_of_name:
+            return graph.index_of_name[name]
+        near = difflib.get_close_matches(name, graph.node_names, n=3) if graph.num_nodes <= _NEAR else []
+        meant = (
+            f"did you mean {' or '.join(map(repr, near))}?" if near else f"give a name such as {graph.node_names[0]!r}"
+        )
+        raise InputError(f"the graph {graph.name!r} has no node named {name!r}: {meant}")
+    if not re.fullmatch(r"[0-9]{1,18}", name):
+        raise InputError(
+            f"node {name!r} is not an index: the graph's nodes have no names, give a number from 0 to"
+            f" {graph.num_nodes - 1}"
+        )
+    if int(name) >= graph.num_nodes:
+        raise InputError(f"there is no node {name!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}")
+    return int(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.ground.events import count, html_table
@@ -22,6 +23,7 @@ def facts(graph: Graph) -> dict[str, str]:
     lines = {
         "nodes": f"{graph.num_nodes:,}" + (f" ({isolated:,} isolated)" if isolated else ""),
         "edges": f"{graph.num_edges:,} (degree {degree.mean():.1f} on average, {int(degree.max()):,} at most)",
+        "weights": "" if graph.edge_weight is None else _weights_in_words(graph.edge_weight),
         "features": _features_in_words(graph),
         "classes": (
             f"{graph.num_classes}: " + ", ".join(graph.class_names[:12]) + (" …" if graph.num_classes > 12 else "")
@@ -42,7 +44,10 @@ def facts(graph: Graph) -> dict[str, str]:
 
 def as_line(graph: Graph) -> str:
     """``Graph('cora': 2,708 nodes, 5,278 edges, 1,433 sparse features, 7 classes)``."""
-    parts = [count(graph.num_nodes, "node"), count(graph.num_edges, "edge")]
+    parts = [
+        count(graph.num_nodes, "node"),
+        count(graph.num_edges, "edge" if graph.edge_weight is None else "weighted edge"),
+    ]
     if graph.x is not None:
         parts.append(
             count(graph.num_features, f"{'sparse' if sp.issparse(graph.x) else 'dense'} feature") + _done(graph)
@@ -65,6 +70,10 @@ def _features_in_words(graph: Graph) -> str:
     size = max(1, graph.num_nodes * graph.num_features)
     stored = "dense" if isinstance(graph.x, np.ndarray) else f"sparse, {graph.x.nnz / size:.2%} non-zero"
     return f"{graph.num_features:,} ({stored}{', centred' if graph.x_offset is not None else ''}){_done(graph)}"
+
+
+def _weights_in_words(weights: npt.NDArray[np.float32]) -> str:
+    return f"{weights.min():.4g} to {weights.max():.4g}, {weights.mean(dtype=np.float64):.4g} on average"
 
 
 def _done(graph: Graph) -> str:

@@ -1,13 +1,13 @@
 """Graphs as npz files, the form that keeps everything.
 
-Fields: `edge_index` [2, edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x` [node, feature] or as CSR
-in `x_data`, `x_indices`, `x_indptr`, `x_shape`, with `x_offset` [feature] where they are centred, and
-`feature_preprocessing` where anything was done to them, such as "row+center" · `name` · `class_names` · `node_names` ·
-`attribute_names` and one field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index` may be
-missing. Any other field is kept as it is. Strings are unicode arrays; where those would waste memory or lose a trailing
-NUL, a JSON list as UTF-8 bytes (uint8). Nothing is ever pickled, and a file with pickled objects is refused; so is one
-whose fields would expand beyond 16 MiB and 24 times its size, or dense features, which may be mostly zeros, beyond 16
-MiB and 128 times.
+Fields: `edge_index` [2, edge] · `edge_weight` [edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x`
+[node, feature] or as CSR in `x_data`, `x_indices`, `x_indptr`, `x_shape`, with `x_offset` [feature] where they are
+centred, and `feature_preprocessing` where anything was done to them, such as "row+center" · `name` · `class_names` ·
+`node_names` · `attribute_names` and one field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index`
+may be missing. Any other field is kept as it is. Strings are unicode arrays; where those would waste memory or lose a
+trailing NUL, a JSON list as UTF-8 bytes (uint8). Nothing is ever pickled, and a file with pickled objects is refused;
+so is one whose fields would expand beyond 16 MiB and 24 times its size, or dense features, which may be mostly zeros,
+beyond 16 MiB and 128 times.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ __all__ = ["read_npy", "read_npz", "write_npz"]
 _CSR = ("x_data", "x_indices", "x_indptr", "x_shape")
 _KNOWN = {
     "edge_index",
+    "edge_weight",
     "num_nodes",
     "y",
     "x",
@@ -51,9 +52,7 @@ _TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_prepr
 _MAPPED_BYTES = 2**28
 """Features smaller than this are read as a whole, however little memory is free."""
 
-_FORM = (
-    "edge_index [2, edges], and where there are any y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
-)
+_FORM = "edge_index [2, edges], and where there are any edge_weight [edges], y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
 
 
 def read_npz(path: str | Path) -> Graph:
@@ -84,6 +83,8 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
         "edge_index": graph.edge_index.astype(np.int32) if graph.num_nodes < 2**31 else graph.edge_index,
         "num_nodes": np.asarray(graph.num_nodes, dtype=np.int64),
     }
+    if graph.edge_weight is not None:
+        fields["edge_weight"] = graph.edge_weight
     if graph.y is not None:
         fields["y"] = graph.y.astype(np.int32)
     if graph.class_names:
@@ -346,6 +347,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
         extra={key: value for key, value in fields.items() if key not in used},
         x_offset=fields.get("x_offset"),
         features=done[0] if done else "raw",
+        edge_weight=fields.get("edge_weight"),
     )
 
 

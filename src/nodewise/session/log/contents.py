@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.graph import Graph, read_graph
-from nodewise.graph.graph import node_index
 from nodewise.graph.io.npz import read_npz, write_npz
+from nodewise.graph.nodes import node_index
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import GraphError, SessionError, SessionFileError
 from nodewise.ground.files import scratch_folder
@@ -53,7 +53,7 @@ class Contents:
     policy: bytes | None
 
     def find(self, node: int | str) -> int:
-        """The node of that index or name: see `nodewise.graph.graph.node_index`.
+        """The node of that index or name: see `nodewise.graph.nodes.node_index`.
 
         Raises:
             InputError: there is no such node.
