@@ -52,7 +52,10 @@ _TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_prepr
 _MAPPED_BYTES = 2**28
 """Features smaller than this are read as a whole, however little memory is free."""
 
-_FORM = "edge_index [2, edges], and where there are any edge_weight [edges], y [nodes], x [nodes, features] or x_data/x_indices/x_indptr/x_shape"
+_FORM = (
+    "edge_index [2, edges], and where there are any edge_weight [edges], y [nodes], x [nodes, features] or"
+    " x_data/x_indices/x_indptr/x_shape"
+)
 
 
 def read_npz(path: str | Path) -> Graph:
