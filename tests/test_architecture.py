@@ -56,15 +56,15 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "plugins": {"errors"},
     },
     "graph": {
-        "graph": {"checks", "weights"},
+        "graph": {"checks", "preparation", "weights"},
         "show": {"graph"},
         "nodes": {"graph"},
         "structural": {"graph"},
         "features": {"graph", "structural"},
         "tensors": {"graph", "sparse_kernels", "structural"},
         "tables": {"checks"},
-        "io": {"checks", "graph", "tables"},
-        "knn": {"graph", "io", "tables", "tensors"},
+        "io": {"checks", "graph", "preparation", "tables"},
+        "knn": {"graph", "io", "preparation", "tables", "tensors"},
         "convert": {"checks", "graph", "knn", "tables"},
     },
     "datasets": {

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from nodewise.graph.checks import Features
+    from nodewise.graph.preparation import Preparation
 
 __all__ = [
     "FIRST_COLUMNS",
@@ -108,6 +109,8 @@ class Graph:
             ``"row+center"``; ``"raw"`` where nothing was, where there are none, or where nobody knows.
         edge_weight: float32 [edge], positive and finite, as they were given; None where there are none or all are
             equal, which says the same. Only their ratios count: they are used divided by their mean.
+        preparation: how rows (texts, tables, pictures, vectors) became the features, so that new rows can; None where
+            nobody knows.
     """
 
     edge_index: npt.NDArray[np.int64]
@@ -123,6 +126,7 @@ class Graph:
     x_offset: npt.NDArray[np.float32] | None = None
     features: str = "raw"
     edge_weight: npt.NDArray[np.float32] | None = None
+    preparation: Preparation | None = None
 
     def __post_init__(self) -> None:
         size = self.num_nodes
@@ -167,6 +171,7 @@ class Graph:
         notes: Iterable[str] = (),
         features: str = "raw",
         edge_weight: Any = None,
+        preparation: Preparation | None = None,
     ) -> Graph:
         """Builds a graph from whatever form the parts have.
 
@@ -188,6 +193,7 @@ class Graph:
             features: what the caller has done to the features already, such as ``"unit"``.
             edge_weight: [edge], a positive, finite number for each edge of `edge_index`, or None. Those of an edge that
                 is given twice, or in both directions, add up; all equal are the same as none.
+            preparation: how rows became the features, where they did.
 
         Raises:
             GraphError: if the parts do not fit together; the message says which and what to do.
@@ -225,6 +231,7 @@ class Graph:
             x_offset=x_offset,
             features=features,
             edge_weight=None if weights is None else added_weights(weights, given, edges, size),
+            preparation=preparation,
         )
         scales = unscaled(graph.x, graph.x_offset, graph.features)
         return graph if scales is None else replace(graph, notes=(*graph.notes, scales))
@@ -323,7 +330,7 @@ class Graph:
             dict(self.attributes),
         )
         more = (self.name, dict(self.extra), self.notes, self.x_offset, self.features, self.edge_weight)
-        return Graph, (*parts, *more)
+        return Graph, (*parts, *more, self.preparation)
 
     def __repr__(self) -> str:
         from nodewise.graph.show import as_line
@@ -462,6 +469,7 @@ def differences(one: Graph, other: Graph) -> list[str]:
         if not _same(getattr(one, part), getattr(other, part))
     ]
     differing += ["x"] if not _same_features(one.x, other.x) else []
+    differing += ["preparation"] if not _same_preparation(one.preparation, other.preparation) else []
     for part in ("attributes", "extra"):
         mine, its = getattr(one, part), getattr(other, part)
         names = [*mine, *(name for name in its if name not in mine)]
@@ -551,6 +559,10 @@ def _same(one: Any, other: Any) -> bool:
         one.shape == other.shape
         and np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
     )
+
+
+def _same_preparation(one: Preparation | None, other: Preparation | None) -> bool:
+    return one is other if one is None or other is None else one.equals(other)
 
 
 def _same_features(one: Any, other: Any) -> bool:

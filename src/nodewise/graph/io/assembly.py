@@ -136,7 +136,10 @@ def sparse_features(
 
 def dropped_fields(graph: Graph, form: str) -> list[str]:
     """What a text form cannot hold of a graph, in words."""
-    return [f"the further fields {listed(graph.extra)}: only npz keeps them, not {form}"] if graph.extra else []
+    dropped = [f"the further fields {listed(graph.extra)}: only npz keeps them, not {form}"] if graph.extra else []
+    if graph.preparation is not None:
+        dropped.append(f"how rows became features, which new rows need: only npz keeps it, not {form}")
+    return dropped
 
 
 def assemble(

@@ -3,7 +3,8 @@
 Fields: `edge_index` [2, edge] · `edge_weight` [edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x`
 [node, feature] or as CSR in `x_data`, `x_indices`, `x_indptr`, `x_shape`, with `x_offset` [feature] where they are
 centred, and `feature_preprocessing` where anything was done to them, such as "row+center" · `name` · `class_names` ·
-`node_names` · `attribute_names` and one field `attribute_0`, `attribute_1`, … of strings for each. All but `edge_index`
+`node_names` · `attribute_names` and one field `attribute_0`, `attribute_1`, … of strings for each ·
+`preparation`, how rows became features, as JSON (uint8), and its arrays `preparation_0`, …. All but `edge_index`
 may be missing. Any other field is kept as it is. Strings are unicode arrays; where those would waste memory or lose a
 trailing NUL, a JSON list as UTF-8 bytes (uint8). Nothing is ever pickled, and a file with pickled objects is refused;
 so is one whose fields would expand beyond 16 MiB and 24 times its size, or dense features, which may be mostly zeros,
@@ -26,6 +27,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
+from nodewise.graph.preparation import Preparation
 from nodewise.ground.compute import free_memory
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
@@ -47,6 +49,7 @@ _KNOWN = {
     "class_names",
     "node_names",
     "attribute_names",
+    "preparation",
 }
 _TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_preprocessing"}
 _MAPPED_BYTES = 2**28
@@ -106,6 +109,9 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
     if graph.attributes:
         fields["attribute_names"] = _strings(list(graph.attributes))
         fields |= {f"attribute_{i}": _strings(values.tolist()) for i, values in enumerate(graph.attributes.values())}
+    if graph.preparation is not None:
+        fields["preparation"] = np.frombuffer(graph.preparation.to_json().encode(), dtype=np.uint8)
+        fields |= {f"preparation_{i}": array for i, array in enumerate(graph.preparation.arrays.values())}
     for key, value in graph.extra.items():
         if key in _KNOWN or key in fields or "\0" in key or not key:
             raise GraphError(
@@ -335,7 +341,12 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
                 f"attribute_names tells of {title!r}, but there is no field attribute_{i}: add it, or drop the name"
             )
         attributes[title] = values
+    arrays = [fields[key] for i in range(len(fields)) if (key := f"preparation_{i}") in fields]
     used = _KNOWN | {f"attribute_{i}" for i in range(len(attributes))}
+    preparation = None
+    if "preparation" in fields:
+        used |= {f"preparation_{i}" for i in range(len(arrays))}
+        preparation = Preparation.from_json(fields["preparation"].tobytes(), arrays)
     names = _texts(fields, "node_names")
     name, done = _texts(fields, "name"), _texts(fields, "feature_preprocessing")
     return Graph.build(
@@ -351,6 +362,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
         x_offset=fields.get("x_offset"),
         features=done[0] if done else "raw",
         edge_weight=fields.get("edge_weight"),
+        preparation=preparation,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.graph.graph import Graph
+from nodewise.graph.preparation import Preparation
 from nodewise.graph.tables.table import (
     EDGE_ENDS,
     Table,
@@ -83,7 +85,7 @@ def read_tables(
     label = label_column(table, label, (id_name, text), notes)
     labels = None if label is None else table.column(label)
     rest = [column for column in table.columns if column not in (id_name, label)]
-    x, used = _table_features(table, rest, text, features, max_words, notes)
+    x, used, preparation = _table_features(table, rest, text, features, max_words, notes)
     ends = (
         np.zeros((2, 0), dtype=np.int64)
         if edges is None
@@ -103,6 +105,7 @@ def read_tables(
         attributes=attributes,
         name=name or Path(nodes).stem,
         notes=notes,
+        preparation=None if preparation is None else replace(preparation, label=label, id=id_name),
     )
 
 
@@ -189,11 +192,15 @@ def _spreadsheet_id(text: str) -> str:
 
 def _table_features(
     table: Table, rest: list[str], text: str | None, features: Sequence[str] | None, max_words: int, notes: list[str]
-) -> tuple[Any, set[str]]:
-    """The features of a table [node, feature] or None, and the columns that need not be kept as attributes."""
+) -> tuple[Any, set[str], Preparation | None]:
+    """The features of a table [node, feature] or None, the columns that need not be kept as attributes, and how rows
+    became features.
+    """
     from scipy import sparse as sp
 
     parts: list[Any] = []
+    known: list[dict[str, Any]] = []
+    arrays = {}
     used: set[str] = set()
     columns = list(features) if features is not None else []
     if features is None and text is None:
@@ -212,11 +219,17 @@ def _table_features(
                     " features"
                 )
         parts.append(np.array(values, dtype=np.float64).T)
+        as_it_is = {"kind": "number", "width": 1, "largest": 1.0, "mean": 0.0, "deviation": 1.0, "required": True}
+        known += [{**as_it_is, "column": column} for column in columns]
         used = set(columns)
     if text is not None:
-        from nodewise.graph.tables.text import text_features
+        from nodewise.graph.tables.text import word_features, words_of
 
-        parts.append(text_features(table.column(text), max_words))
+        words = words_of(table.column(text), max_words)
+        parts.append(word_features(table.column(text), words))
+        known.append({"kind": "words", "column": text, "width": len(words.words), "words": words.words, "idf": "idf"})
+        arrays["idf"] = words.idf
     if not parts:
-        return None, used
-    return (parts[0], used) if len(parts) == 1 else (sp.hstack(parts, format="csr"), used)
+        return None, used, None
+    preparation = Preparation("table" if columns else "texts", tuple(known), arrays)
+    return (parts[0] if len(parts) == 1 else sp.hstack(parts, format="csr")), used, preparation

@@ -14,7 +14,8 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.io.label_studio import read_tasks, shown_column
 from nodewise.graph.io.npz import read_npy
 from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
-from nodewise.graph.tables.columns import column_features
+from nodewise.graph.preparation import Preparation
+from nodewise.graph.tables.columns import column_parts, part_features
 from nodewise.graph.tables.pictures import pictures_in, pixels
 from nodewise.graph.tables.table import (
     ID,
@@ -27,7 +28,7 @@ from nodewise.graph.tables.table import (
     numbers,
     read_table,
 )
-from nodewise.graph.tables.text import encoded, text_features
+from nodewise.graph.tables.text import encoded, encoder_name, word_features, words_of
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter, count, listed
 from nodewise.ground.files import existing_file
@@ -44,6 +45,7 @@ __all__ = [
 
 _SHOWN_COLUMNS = 40
 _WORDS = 10_000
+_SAMPLE = 3  # texts by which an encoder is known again
 
 
 def knn_graph(
@@ -54,6 +56,7 @@ def knn_graph(
     reporter: Reporter | None = None,
     name: str = "knn",
     notes: Iterable[str] = (),
+    preparation: Preparation | None = None,
     **parts: Any,
 ) -> Graph:
     """The graph in which every row of a table is joined to its k nearest rows.
@@ -71,6 +74,7 @@ def knn_graph(
         reporter: is told the progress.
         name: of the graph.
         notes: what the caller has changed already, in words.
+        preparation: how x was made from rows; None: the rows are x itself.
         **parts: labels, names and attributes, as for `Graph.build`.
 
     Example:
@@ -102,7 +106,9 @@ def knn_graph(
         )
     # Checks every part, and brings the features into float32, before the search takes its time; the edge only holds the
     # place.
-    bare = Graph.build([[0], [1]], size, x=rows, name=name, notes=notes, **parts)
+    vectors = Preparation("vectors", ({"kind": "vectors", "width": int(rows.shape[1])},))
+    known = replace(preparation or vectors, nearest=int(k), metric=metric)
+    bare = Graph.build([[0], [1]], size, x=rows, name=name, notes=notes, preparation=known, **parts)
     assert bare.x is not None
     one, other = nearest_neighbours(bare.x, int(k), metric, reporter)
     key = np.unique(np.minimum(one, other) * size + np.maximum(one, other))
@@ -146,9 +152,23 @@ def knn_from_texts(
             f"texts must be a list with one text for each node, received one text, {texts[:40]!r}: give [text, …]"
         )
     every = ["" if text is None or text != text else str(text) for text in texts]
-    x = text_features(every, _WORDS) if encoder is None else encoded(every, encoder)
+    known: Preparation = parts.pop("preparation", None) or Preparation("texts", ())
+    part: dict[str, Any] = {"column": parts.pop("column", None)}
+    if encoder is None:
+        words = words_of(every, _WORDS)
+        x: Any = word_features(every, words)
+        part |= {"kind": "words", "width": len(words.words), "words": words.words, "idf": "idf"}
+        known = replace(known, parts=(part,), arrays={"idf": words.idf})
+    else:
+        x = encoded(every, encoder)
+        some = sp.csr_matrix(x[:_SAMPLE], dtype=np.float32).toarray()
+        part |= {"kind": "encoder", "width": int(x.shape[1]), "name": encoder_name(encoder), "texts": every[:_SAMPLE]}
+        part["output"] = "output"
+        known = replace(known, parts=(part,), arrays={"output": some})
     attributes = {**(parts.pop("attributes", None) or {}), "text": every}
-    return knn_graph(x, k, metric, reporter=reporter, attributes=attributes, **{"name": "texts", **parts})
+    return knn_graph(
+        x, k, metric, reporter=reporter, attributes=attributes, preparation=known, **{"name": "texts", **parts}
+    )
 
 
 def knn_from_images(
@@ -195,7 +215,12 @@ def knn_from_images(
         paths = [Path(path).expanduser() for path in source]
     attributes = {**(parts.pop("attributes", None) or {}), "picture": [str(path.resolve()) for path in paths]}
     x = pixels(paths, size, reporter)
-    return knn_graph(x, k, metric, reporter=reporter, attributes=attributes, **{"name": "pictures", **parts})
+    part = {"kind": "pixels", "column": parts.pop("column", None), "width": x.shape[1], "size": size}
+    known: Preparation = parts.pop("preparation", None) or Preparation("pictures", ())
+    known = replace(known, parts=({**part, "grey": x.shape[1] == size * size},))
+    return knn_graph(
+        x, k, metric, reporter=reporter, attributes=attributes, preparation=known, **{"name": "pictures", **parts}
+    )
 
 
 def knn_from_table(
@@ -244,6 +269,7 @@ def knn_from_table(
     label = label_column(table, label, (id, text, images), notes)
     parts: dict[str, Any] = {"name": name or table.path.stem, "y": None if label is None else table.column(label)}
     others = {key: cells for key, cells in table.columns.items() if key != label}
+    names_in = id
     if id is not None:
         parts["node_names"] = id_column(table, id, [])[0]
         others.pop(id, None)
@@ -254,7 +280,7 @@ def knn_from_table(
             and len(set(others[key])) == len(table)
             and "" not in others[key]
         ):
-            parts["node_names"] = others.pop(key)
+            parts["node_names"], names_in = others.pop(key), key
             break
     if names is not None and "node_names" not in parts:
         parts["node_names"] = list(names)
@@ -262,17 +288,22 @@ def knn_from_table(
         del parts["node_names"]  # the nodes' indices, which need no names
     rest = {key: cells for key, cells in others.items() if key not in (text, images)}
     shared: dict[str, Any] = {"reporter": reporter, "attributes": _to_show(rest), "notes": notes, **parts}
+    known = Preparation("table", (), label=label, id=names_in)
     if text is not None:
+        shared |= {"preparation": replace(known, rows="texts"), "column": text}
         return knn_from_texts(table.column(text), k, metric, encoder=encoder, **shared)
     if images is not None:
         paths = [folder / cell.strip() for cell in table.column(images)]
+        shared |= {"preparation": replace(known, rows="pictures"), "column": images}
         return knn_from_images(paths, k, metric, **shared)
     never = never_features(table.columns)
     if unused := [key for key in rest if key in label_columns(rest)]:
         notes.append(f"the columns {listed(unused)} may hold classes and are no features")
-    x, told = column_features({key: cells for key, cells in rest.items() if key not in never})
+    used = {key: cells for key, cells in rest.items() if key not in never}
+    columns, told = column_parts(used)
     notes += told
-    return knn_graph(x, k, metric, **shared)
+    known = replace(known, parts=tuple(columns))
+    return knn_graph(part_features(used, columns), k, metric, preparation=known, **shared)
 
 
 def knn_from_tasks(

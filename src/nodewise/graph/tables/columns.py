@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from nodewise.ground.events import count, listed
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["column_features"]
+__all__ = ["column_features", "column_parts", "part_features"]
 
 _CATEGORIES = 64
 _DENSE = 2**23  # values of a table that is always dense: 32 MB
@@ -41,7 +41,13 @@ def column_features(
     Raises:
         GraphError: if no column can be used.
     """
-    blocks: list[_Block] = []
+    parts, notes = column_parts(columns)
+    return part_features(columns, parts), notes
+
+
+def column_parts(columns: Mapping[str, Sequence[str]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """What the columns of a table become, as parts of a `Preparation`, and what was left out or filled in, in words."""
+    parts: list[dict[str, Any]] = []
     notes: list[str] = []
     for position, (name, cells) in enumerate(columns.items()):
         filled = np.array([not is_missing(cell) for cell in cells])
@@ -60,24 +66,60 @@ def column_features(
         elif values is not None:
             if not filled.all():
                 notes.append(f"column {name!r}: {count(int((~filled).sum()), 'empty cell')} filled with the mean")
-            rows = np.arange(len(cells))
-            blocks.append(_Block(1, rows, np.zeros_like(rows), _standardised(values, filled).astype(np.float32)))
+            parts.append({"kind": "number", "column": name, "width": 1, **_scale(values[filled])})
         elif len(kinds) <= max(2, min(_CATEGORIES, len(cells) // 2)):
-            code = {kind: i for i, kind in enumerate(kinds)}
-            rows = np.flatnonzero(filled)
-            which = np.array([code[cells[row]] for row in rows.tolist()])
-            blocks.append(_Block(len(kinds), rows, which, np.ones(len(rows), dtype=np.float32)))
+            parts.append({"kind": "category", "column": name, "width": len(kinds), "values": kinds})
         else:
             notes.append(
                 f"column {name!r} has {len(kinds):,} different texts and is no feature (as the text column it would"
                 " become TF-IDF features)"
             )
-    if not blocks:
+    if not parts:
         raise GraphError(
             f"no column of {listed(columns) or 'the table'} can become a feature: give numbers or categories, or name"
             " the column with the texts or pictures"
         )
-    return _joined(blocks, len(next(iter(columns.values())))), notes
+    return parts, notes
+
+
+def part_features(
+    columns: Mapping[str, Sequence[str]], parts: Sequence[Mapping[str, Any]]
+) -> npt.NDArray[np.float32] | sp.csr_matrix[np.float32]:
+    """The features that parts of the kinds ``number`` and ``category`` make of a table's columns: see
+    `column_features`.
+
+    An empty cell gets the mean, unless the part says that a number is required, or no category; nor has a row one whose
+    category was not there.
+
+    Raises:
+        GraphError: a cell of a number is none.
+    """
+    blocks = []
+    for part in parts:
+        cells = columns[part["column"]]
+        filled = np.array([not is_missing(cell) for cell in cells], dtype=bool)
+        if part["kind"] == "number":
+            values = _numbers_of_filled(cells, filled)
+            if part.get("required") and not filled.all():
+                raise GraphError(
+                    f"row {int(filled.argmin()) + 1}: column {part['column']!r} is empty, and the graph has a number in"
+                    " each row: fill it in"
+                )
+            if values is None:
+                wrong = next(i for i in np.flatnonzero(filled).tolist() if numbers([cells[i]]) is None)
+                raise GraphError(
+                    f"row {wrong + 1}: column {part['column']!r} holds {cells[wrong]!r} where the graph has numbers:"
+                    " correct the cell, or leave it empty"
+                )
+            rows = np.arange(len(cells))
+            scaled = _standardised(values, filled, part["largest"], part["mean"], part["deviation"])
+            blocks.append(_Block(1, rows, np.zeros_like(rows), scaled.astype(np.float32)))
+        else:
+            code = {kind: i for i, kind in enumerate(part["values"])}
+            rows = np.array([row for row in np.flatnonzero(filled).tolist() if cells[row] in code], dtype=np.int64)
+            which = np.array([code[cells[row]] for row in rows.tolist()], dtype=np.int64)
+            blocks.append(_Block(len(code), rows, which, np.ones(len(rows), dtype=np.float32)))
+    return _joined(blocks, len(next(iter(columns.values()))))
 
 
 class _Block(NamedTuple):
@@ -112,10 +154,19 @@ def _numbers_of_filled(cells: Sequence[str], filled: npt.NDArray[np.bool_]) -> n
     return values
 
 
-def _standardised(values: npt.NDArray[np.float64], filled: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    known = values[filled] / (np.abs(values[filled]).max() or 1.0)  # so that no square overflows
-    mean, deviation = known.mean(), known.std()
+def _scale(known: npt.NDArray[np.float64]) -> dict[str, float]:
+    """What brings numbers to mean 0 and deviation 1; they are divided by the largest first, so that no square
+    overflows.
+    """
+    largest = float(np.abs(known).max() or 1.0)
+    small = known / largest
+    return {"largest": largest, "mean": float(small.mean()), "deviation": float(small.std())}
+
+
+def _standardised(
+    values: npt.NDArray[np.float64], filled: npt.NDArray[np.bool_], largest: float, mean: float, deviation: float
+) -> npt.NDArray[np.float64]:
     result = np.zeros(len(values))
     if deviation > 0:
-        result[filled] = (known - mean) / deviation
+        result[filled] = (values[filled] / largest - mean) / deviation
     return result

@@ -35,13 +35,16 @@ def pictures_in(folder: Path) -> list[Path]:
     return sorted(shown, key=lambda path: path.relative_to(folder).as_posix())
 
 
-def pixels(paths: Sequence[Path], size: int = 32, reporter: Reporter | None = None) -> npt.NDArray[np.float32]:
+def pixels(
+    paths: Sequence[Path], size: int = 32, reporter: Reporter | None = None, *, as_grey: bool | None = None
+) -> npt.NDArray[np.float32]:
     """Each picture, upright, on white, scaled to `size` × `size`: grey if all of them are grey, else red, green, blue.
 
     Args:
         paths: the files.
         size: pixels along each side.
         reporter: is told the number of pictures read.
+        as_grey: whether they become grey, whatever they are; None: see above.
 
     Returns:
         float32 [picture, value] between 0 and 1.
@@ -69,15 +72,16 @@ def pixels(paths: Sequence[Path], size: int = 32, reporter: Reporter | None = No
                 picture.draft(
                     "RGB", (size, size)
                 )  # lets JPEG be decoded at a fraction of its size; the picture stays larger than asked
-                values[i] = np.asarray(
-                    _on_white(ImageOps.exif_transpose(picture)).resize((size, size), Image.Resampling.BOX)
-                )
+                seen = _on_white(ImageOps.exif_transpose(picture))
+                if as_grey:
+                    seen = seen.convert("L").convert("RGB")
+                values[i] = np.asarray(seen.resize((size, size), Image.Resampling.BOX))
         except GraphError:
             raise
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise GraphError(f"{path} cannot be read as a picture ({error}): replace it, or leave it out") from error
         report(Progress("pictures", i + 1, len(paths)))
-    shown = values[..., :1] if grey else values
+    shown = values[..., :1] if (grey if as_grey is None else as_grey) else values
     return np.divide(shown.reshape(len(paths), -1), np.float32(255), dtype=np.float32)
 
 

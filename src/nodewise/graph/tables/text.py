@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.ground.errors import GraphError, InputError
 
-__all__ = ["encoded", "text_features"]
+__all__ = ["Words", "encoded", "encoder_name", "new_encoded", "text_features", "word_features", "words_of"]
+
+
+class Words(NamedTuple):
+    """The words that texts are told apart by.
+
+    Attributes:
+        words: in the order of the columns.
+        idf: float32 [word], how much each counts: the rarer the more.
+    """
+
+    words: list[str]
+    idf: npt.NDArray[np.float32]
 
 
 def text_features(texts: Sequence[str], max_words: int = 2000) -> sp.csr_matrix[np.float32]:
@@ -27,23 +40,53 @@ def text_features(texts: Sequence[str], max_words: int = 2000) -> sp.csr_matrix[
     Raises:
         GraphError: if no text holds a word.
     """
+    return word_features(texts, words_of(texts, max_words))
+
+
+def words_of(texts: Sequence[str], max_words: int) -> Words:
+    """The words that texts are told apart by; see `text_features`."""
     from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
     choosy = {"min_df": 2, "max_df": 0.5} if len(texts) >= 20 else {}
     for limits in (choosy, {}):
         try:
-            counts = CountVectorizer(strip_accents="unicode", dtype=np.float32, **limits).fit_transform(texts)
+            counter = CountVectorizer(strip_accents="unicode", dtype=np.float32, **limits)
+            counts = counter.fit_transform(texts)
         except ValueError:
             continue
         # Chosen here, not by scikit-learn, whose choice among equally frequent words differs from one kind of processor
         # to another.
         total = np.asarray(counts.sum(axis=0)).ravel()
         kept = np.sort(np.argsort(-total, kind="stable")[:max_words])
-        return sp.csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts[:, kept]), dtype=np.float32)
+        weigher = TfidfTransformer(sublinear_tf=True).fit(counts[:, kept])
+        return Words(counter.get_feature_names_out()[kept].tolist(), np.asarray(weigher.idf_, dtype=np.float32))
     raise GraphError(
         f"none of the {len(texts)} texts holds a word of two letters or more: check that the text column is the"
         " right one"
     )
+
+
+def word_features(texts: Sequence[str], words: Words) -> sp.csr_matrix[np.float32]:
+    """TF-IDF features of texts by given words, float32 CSR [text, word]; a text without one of them is all zeros."""
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.preprocessing import normalize
+
+    counter = CountVectorizer(strip_accents="unicode", dtype=np.float32, vocabulary=words.words)
+    counts = sp.csr_matrix(counter.transform(texts))
+    counts.sort_indices()
+    counts.data = (np.log(counts.data) + np.float32(1)) * words.idf[counts.indices]
+    return sp.csr_matrix(normalize(counts, copy=False), dtype=np.float32)
+
+
+def encoder_name(encoder: Any) -> str:
+    """What an encoder is called: its module and name, or those of its class."""
+    named = encoder if hasattr(encoder, "__qualname__") else type(encoder)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def new_encoded(texts: list[str], encoder: Callable[[list[str]], Any]) -> Any:
+    """What an encoder that has seen other texts makes of new ones; one with ``transform`` is not fitted again."""
+    return encoded(texts, getattr(encoder, "encode", None) or getattr(encoder, "transform", None) or encoder)
 
 
 def encoded(texts: list[str], encoder: Callable[[list[str]], Any]) -> Any:

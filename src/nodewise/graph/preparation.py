@@ -1,0 +1,157 @@
+"""How the rows of a graph became its features: what new rows need in order to become features in the same way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.ground.errors import GraphError
+
+__all__ = ["Part", "Preparation", "RowKind"]
+
+RowKind = Literal["texts", "table", "pictures", "vectors"]
+"""What the rows are: a text each, cells of named columns, a picture's file, or numbers."""
+
+Part = Mapping[str, Any]
+"""Columns of the features and what they are made from, as JSON can hold it.
+
+``kind`` says what: ``words`` (TF-IDF: ``words``, and ``idf``, the name of an array), ``encoder`` (``name``, a few
+``texts`` and ``output``, the name of the array that it made of them), ``number`` (``largest``, ``mean``,
+``deviation``), ``category`` (``values``), ``pixels`` (``size``, ``grey``) or ``vectors``. ``width`` is the number of
+columns, ``column`` the one of the table, None where the row is the thing itself.
+"""
+
+_KINDS = {"words", "encoder", "number", "category", "pixels", "vectors"}
+_SCHEMA = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """How rows became features, as arrays and JSON.
+
+    Attributes:
+        rows: what the rows are.
+        parts: the features from left to right.
+        arrays: name -> array, which parts refer to.
+        nearest: how many nearest rows each row was joined to; None where the edges were given.
+        metric: what near means.
+        label: the table's column of the classes, or None.
+        id: the table's column of the names, or None.
+    """
+
+    rows: RowKind
+    parts: tuple[Part, ...]
+    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    nearest: int | None = None
+    metric: str = "cosine"
+    label: str | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(MappingProxyType(dict(part)) for part in self.parts))
+        object.__setattr__(self, "arrays", MappingProxyType({key: _frozen(a) for key, a in self.arrays.items()}))
+
+    @property
+    def width(self) -> int:
+        """Columns of the features."""
+        return sum(int(part["width"]) for part in self.parts)
+
+    @property
+    def columns(self) -> list[str]:
+        """The table's columns that are read."""
+        return list(dict.fromkeys(str(part["column"]) for part in self.parts if part.get("column") is not None))
+
+    def to_json(self) -> str:
+        """Everything but the arrays, whose names it lists."""
+        told = {
+            "schema": _SCHEMA,
+            "rows": self.rows,
+            "nearest": self.nearest,
+            "metric": self.metric,
+            "label": self.label,
+            "id": self.id,
+            "arrays": list(self.arrays),
+            "parts": [dict(part) for part in self.parts],
+        }
+        return json.dumps(told, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, arrays: Sequence[npt.NDArray[Any]]) -> Preparation:
+        """What `to_json` wrote, with the arrays in its order.
+
+        Raises:
+            GraphError: it cannot be understood.
+        """
+        try:
+            told = json.loads(text)
+            if told["schema"] != _SCHEMA:
+                raise GraphError(
+                    f"how its rows became features is told in form {told['schema']!r}, and form {_SCHEMA} is known"
+                    " here: use a newer nodewise"
+                )
+            names, parts = [str(name) for name in told["arrays"]], [dict(part) for part in told["parts"]]
+            if told["rows"] not in get_args(RowKind) or len(names) != len(arrays) or not parts:
+                raise ValueError(f"rows {told['rows']!r}, {len(names)} names of {len(arrays)} arrays")
+            held = dict(zip(names, arrays, strict=True))
+            for part in parts:
+                _check(part, held)
+            nearest = told["nearest"]
+            return cls(
+                told["rows"],
+                tuple(parts),
+                held,
+                None if nearest is None else max(1, int(nearest)),
+                str(told["metric"]),
+                None if told["label"] is None else str(told["label"]),
+                None if told["id"] is None else str(told["id"]),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            raise GraphError(
+                f"how its rows became features cannot be understood ({error!r}): make the graph again from its rows"
+            ) from error
+
+    def equals(self, other: object) -> bool:
+        """Whether both prepare rows in the same way."""
+        return (
+            isinstance(other, Preparation)
+            and self.to_json() == other.to_json()
+            and all(np.array_equal(array, other.arrays[name]) for name, array in self.arrays.items())
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = tuple(dict(part) for part in self.parts)
+        return Preparation, (self.rows, parts, dict(self.arrays), self.nearest, self.metric, self.label, self.id)
+
+
+def _check(part: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Refuse a part that could not be applied."""
+    kind, width = part["kind"], int(part["width"])
+    if kind not in _KINDS or width < 1:
+        raise ValueError(f"a part of kind {kind!r} with {width} columns")
+    if kind == "words":
+        good = len(part["words"]) == width and arrays[part["idf"]].shape == (width,)
+    elif kind == "encoder":
+        good = arrays[part["output"]].shape == (len(part["texts"]), width)
+    elif kind == "category":
+        good = len(part["values"]) == width
+    elif kind == "number":
+        good = width == 1 and all(np.isfinite(float(part[key])) for key in ("largest", "mean", "deviation"))
+    elif kind == "pixels":
+        good = width == int(part["size"]) ** 2 * (1 if part["grey"] else 3)
+    else:
+        good = True
+    if not good:
+        raise ValueError(f"a part of kind {kind!r} does not fit its {width} columns")
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
