@@ -98,6 +98,7 @@ class StatusResponse(Response):
     numbers: dict[str, int] = Field(
         description="by which a class has its key and colour, for the life of the session; from 0"
     )
+    named: bool = Field(description="whether nodes have names of their own; else a name is the node's number, from 0")
     balance: dict[str, int]
     annotators: dict[str, int]
     agreement: float | None

@@ -1,7 +1,7 @@
 // Who has labelled how much, how far they agree, and where they do not.
 
 import { get } from "./api.js";
-import { count, h, percent, renew, short } from "./dom.js";
+import { called, count, h, percent, renew, short } from "./dom.js";
 import { look } from "./flow.js";
 import { classMark } from "./marks.js";
 import { openSettling } from "./settling.js";
@@ -94,7 +94,7 @@ function draw() {
             h(
               "button",
               { type: "button", class: "link", on: { click: () => lookAt(name) } },
-              /^\d+$/.test(name) ? `node ${name}` : short(name, 60),
+              state.status.named ? short(name, 60) : called({ node: Number(name), name }, 60),
             ),
             h(
               "span",
@@ -165,12 +165,16 @@ function perClass(kappa) {
 
 /** The status names nodes; the API finds the one that is called exactly so. */
 async function lookAt(name) {
+  if (!state.status.named) {
+    look(Number(name));
+    return;
+  }
   try {
     const node = (await get(`/nodes?q=${encodeURIComponent(name.slice(0, 200))}&limit=50`)).nodes.find(
       (one) => one.name === name,
     );
     if (node) look(node.node);
   } catch (error) {
-    set({ error: { words: `The node could not be found: ${error.message}.` } });
+    set({ error: { words: `The row could not be found: ${error.message}.` } });
   }
 }

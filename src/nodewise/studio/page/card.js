@@ -1,7 +1,7 @@
 // The node that is shown: title, text, link, picture, further attributes; where one is, and what is known of its label.
 
 import { at } from "./api.js";
-import { ago, byId, count, h, icon, short, show } from "./dom.js";
+import { ago, byId, called, count, h, icon, short, show } from "./dom.js";
 import { addNote, back, home, look } from "./flow.js";
 import { classMark } from "./marks.js";
 import { atHome, on, state } from "./store.js";
@@ -98,8 +98,8 @@ function label(card) {
 
 function facts(card) {
   const said = [];
-  if (card.heading !== card.name)
-    said.push(/^\d+$/.test(card.name) ? `row ${Number(card.name) + 1}` : short(card.name, 80));
+  const name = called({ node: card.node, name: card.name }, 80);
+  if (card.heading !== name) said.push(name);
   said.push(count(card.degree, "neighbour"));
   if (card.skipped_by.length) said.push(`skipped by ${short(card.skipped_by.join(", "), 60)}`);
   return h("span", {}, said.join(" · "));

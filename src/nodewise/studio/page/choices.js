@@ -1,6 +1,6 @@
 // The classes to choose from: buttons with number keys, a filter where there are many, a new class, skip and undo.
 
-import { byId, h, icon, key, renew, short, show } from "./dom.js";
+import { byId, count, h, icon, key, renew, short, show } from "./dom.js";
 import { addClass, choose, skip, undo } from "./flow.js";
 import { keyOf, mark } from "./marks.js";
 import { atHome, classes, isOwner, nameOf, numberOf, on, set, state, target } from "./store.js";
@@ -49,6 +49,9 @@ export function startChoices() {
     "Undo",
     key("u"),
   );
+  parts.more = h("p", { class: "more-classes quiet" });
+  parts.buttons.addEventListener("scroll", drawMore, { passive: true });
+  new ResizeObserver(drawMore).observe(parts.buttons);
   parts.form = namingForm();
   put();
   on("status query trail card", draw);
@@ -66,6 +69,7 @@ function put() {
       h("div", { class: "actions" }, parts.skip, parts.undo, parts.add),
     ),
     parts.buttons,
+    parts.more,
     parts.form,
   );
 }
@@ -135,7 +139,28 @@ function draw() {
   if (classes().length === 0 && isOwner()) openNaming("", false);
   if (focused !== undefined && focusedLabel() === undefined)
     [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
+  drawMore();
   drawPhase();
+}
+
+/** How many classes are out of sight, and how they are reached. */
+function drawMore() {
+  const frame = parts.buttons.getBoundingClientRect();
+  const hidden = [...parts.buttons.querySelectorAll("button.class")].filter((button) => {
+    const box = button.getBoundingClientRect();
+    return (
+      box.bottom > frame.bottom + 4 ||
+      box.top < frame.top - 4 ||
+      box.right > frame.right + 4 ||
+      box.left < frame.left - 4
+    );
+  }).length;
+  parts.more.hidden = hidden === 0;
+  if (hidden)
+    show(
+      parts.more,
+      `${count(hidden, "more class", "more classes")}: scroll${parts.filterRow.hidden ? "" : ", or type to choose"}.`,
+    );
 }
 
 function classButton(name, number, { chosen, aimed: marked }) {

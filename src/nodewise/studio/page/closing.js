@@ -1,6 +1,6 @@
 // When there is nothing to ask: why, what was reached, and what can be done next.
 
-import { byId, count, h, percent, show } from "./dom.js";
+import { byId, count, h, percent, sentence, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
 import { ask, setBudget, undo } from "./flow.js";
 import { lastReport } from "./progress.js";
@@ -31,7 +31,7 @@ function waiting(nothing) {
     "div",
     { class: "closing" },
     h("h1", {}, "Nothing to ask at the moment"),
-    h("p", {}, `${capital(nothing)}.`),
+    h("p", {}, sentence(nothing)),
     h("p", { class: "quiet" }, "The page asks again by itself as soon as something changes."),
     h(
       "div",
@@ -65,7 +65,7 @@ function spent(status) {
       h(
         "ul",
         { class: "reasons" },
-        report.words.map((line) => h("li", {}, capital(line))),
+        report.words.map((line) => h("li", {}, sentence(line))),
       ),
     h("h2", {}, "What next?"),
     more(),
@@ -118,5 +118,3 @@ function more() {
       ),
   ];
 }
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

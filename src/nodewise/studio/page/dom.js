@@ -82,6 +82,16 @@ export function short(text, length) {
   return `${blank > length * 0.6 ? cut.slice(0, blank) : cut}…`;
 }
 
+/** What a row is called: by its title, its name, or its number, counted from 1. */
+export const called = ({ node, name, title = null }, length = 90) =>
+  short(title || (name === null || name === undefined || name === String(node) ? `Row ${node + 1}` : name), length);
+
+/** The first letter large, unless it begins the name of a file. */
+export const capital = (text) => (/^\S*[._\d]\S/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
+
+/** Words as a sentence: it begins large and ends with a full stop. */
+export const sentence = (text) => text && `${capital(text)}${/[.!?…]$/.test(text) ? "" : "."}`;
+
 /** When something happened, in words. */
 export function ago(seconds) {
   const passed = Math.max(0, Date.now() / 1000 - seconds);

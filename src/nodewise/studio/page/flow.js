@@ -1,7 +1,8 @@
 // The flow of the work: ask, tell, skip, undo, look around. Nothing counts as saved before the server has said so.
 
+import { goTo } from "./address.js";
 import { ApiError, get, post } from "./api.js";
-import { announce, byId, kept, settle, short } from "./dom.js";
+import { announce, byId, called, kept, settle, short } from "./dom.js";
 import { atHome, blind, on, set, state, target, tell, unsaved } from "./store.js";
 
 const SETTLE = 500; // a second press of the same key must not label the node that has just come
@@ -29,7 +30,8 @@ export async function ask() {
     const query = queries[0];
     const moved = state.query?.event !== query.event;
     set({ query, nothing: "", gone: null, ...(atHome() ? { card: query.card } : {}) });
-    if (atHome() && moved) announce(`${savedWords()}Next node: ${short(query.card.heading, 120)}`);
+    if (atHome() && moved) announce(`${savedWords()}Next row: ${short(query.card.heading, 120)}`);
+    if (atHome() && moved) intoSight();
     rest();
     refresh();
   } catch (error) {
@@ -41,6 +43,12 @@ export async function ask() {
     } else
       set({ phase: "stuck", error: { words: `The next node could not be fetched: ${error.message}.`, again: ask } });
   }
+}
+
+/** On a phone the page scrolls as a whole: the next question begins at its beginning. */
+function intoSight() {
+  const sheet = byId("desk");
+  if (sheet.getBoundingClientRect().top < 0) sheet.scrollIntoView({ block: "start" });
 }
 
 /** A node as this annotator may see it. */
@@ -219,10 +227,15 @@ function undoneWords(undone) {
     budget: "budget",
     redundancy: "labels for each node",
     settle: `settling as ${undone.label}`,
-    bulk: `${undone.label === null ? "label" : `label ${undone.label}`} of ${undone.nodes} nodes`,
+    rename: `new name ${undone.label}`,
+    merge: `merging of ${undone.label} into ${undone.into}`,
+    describe: undone.label ? `guideline of ${undone.label}` : "guideline of the job",
+    order: "order of the classes",
+    note: "note",
+    bulk: `${undone.label === null ? "label" : `label ${undone.label}`} of ${undone.nodes} rows`,
     undo: "undo",
   }[undone.kind];
-  const of = undone.node === null || undone.node === undefined ? "" : ` of “${short(undone.name ?? undone.node, 50)}”`;
+  const of = undone.node === null || undone.node === undefined ? "" : ` of “${called(undone, 50)}”`;
   return `${what ?? undone.kind}${of}`;
 }
 
@@ -256,16 +269,18 @@ export async function look(node) {
     if (mine !== turn) return;
     const trail = index >= 0 ? state.trail.slice(0, index + 1) : [...state.trail, { node, name: fresh.heading }];
     set({ trail, card: fresh });
+    goTo({ row: String(node + 1) });
     announce(`Looking at ${short(fresh.heading, 120)}`);
     rest();
   } catch (error) {
-    if (mine === turn) set({ phase: "ready", error: { words: `The node could not be shown: ${error.message}.` } });
+    if (mine === turn) set({ phase: "ready", error: { words: `The row could not be shown: ${error.message}.` } });
   }
 }
 
 export function home() {
   if (atHome()) return;
   turn++;
+  goTo({});
   set({ trail: [], card: state.query?.card ?? null });
   announce(state.query ? `Back at the node to label: ${short(state.card.heading, 120)}` : "Back");
   rest();
@@ -294,6 +309,7 @@ export async function rename(name) {
   const before = state.me;
   kept.write("annotator", name);
   // what the former name was asked is not to be answered any more
+  goTo({});
   set({ me: name, trail: [], saved: null, phase: "asking" });
   if (before) {
     try {

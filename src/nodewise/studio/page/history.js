@@ -1,7 +1,7 @@
 // What was done, the newest first; any one of it can be taken back, an undo too.
 
 import { get } from "./api.js";
-import { ago, h, renew, settle, short, show } from "./dom.js";
+import { ago, called, h, renew, settle, short, show } from "./dom.js";
 import { look, undo } from "./flow.js";
 import { classMark } from "./marks.js";
 import { isOwner, on, state } from "./store.js";
@@ -63,14 +63,13 @@ function draw() {
 }
 
 function row(event) {
-  const name = event.name === null || event.name === undefined ? null : short(event.name, 60);
   const node =
     event.node !== null &&
     event.node !== undefined &&
     h(
       "button",
-      { type: "button", class: "link", title: "Look at this node", on: { click: () => look(event.node) } },
-      /^\d+$/.test(name ?? "") ? `node ${name}` : name,
+      { type: "button", class: "link", title: "Look at this row", on: { click: () => look(event.node) } },
+      called(event, 60),
     );
   const said = {
     tell: () =>
@@ -83,9 +82,9 @@ function row(event) {
       event.label ? [": ", h("b", {}, short(event.label, 40))] : "",
       node ? [" at ", node] : "",
     ],
-    class: () => ["new class ", h("b", {}, short(event.label ?? name ?? "", 60))],
+    class: () => ["new class ", h("b", {}, short(event.label ?? "", 60))],
     bulk: () => [
-      `${event.nodes ?? "many"} nodes ${event.label === null ? "were labelled" : "are "}`,
+      `${event.nodes ?? "many"} rows ${event.label === null ? "were labelled" : "are "}`,
       h("b", {}, short(event.label ?? "", 60)),
       " (in bulk)",
     ],
@@ -93,7 +92,7 @@ function row(event) {
     merge: () => [
       "class ",
       h("b", {}, short(event.label ?? "", 40)),
-      " counts as ",
+      " was merged into ",
       h("b", {}, short(event.into ?? "", 40)),
     ],
     describe: () => [

@@ -1,6 +1,6 @@
 // Why the node was asked, in words, and what is predicted now.
 
-import { byId, count, h, kept, key, percent, renew, short } from "./dom.js";
+import { byId, count, h, kept, key, percent, renew, sentence, short } from "./dom.js";
 import { accept, acceptable, ask } from "./flow.js";
 import { bar, mark } from "./marks.js";
 import { atHome, blind, classes, numberOf, on, state } from "./store.js";
@@ -110,7 +110,7 @@ function why(asked) {
     h(
       "ul",
       { class: "reasons" },
-      asked.why.map((reason) => h("li", {}, capital(plain(reason)))),
+      asked.why.map((reason) => h("li", {}, sentence(plain(reason)))),
     ),
   );
   box.addEventListener("toggle", () => kept.write("reasons", box.open ? "open" : ""));
@@ -122,8 +122,6 @@ const plain = (reason) =>
   reason
     .replace(/ \((?:entropy|divergence)[^)]*\)/g, "")
     .replace("its prediction is far from its neighbours'", "its neighbours are predicted otherwise");
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function gone() {
   const said = Object.entries(state.gone)

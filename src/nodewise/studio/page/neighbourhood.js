@@ -2,7 +2,7 @@
 // rest grey.
 
 import { at, get } from "./api.js";
-import { count, h, kept, renew, settle, short, show } from "./dom.js";
+import { called, count, h, kept, renew, settle, short, show } from "./dom.js";
 import { look, tellBulk } from "./flow.js";
 import { inkOn, legend, mark, paintOf, paints, shapeOf, trace } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
@@ -198,7 +198,7 @@ function paint(context) {
   if (data.nodes.length <= NAMED) {
     context.font = `11.5px ${FONT}`;
     const names = data.nodes.map((node) =>
-      /^\d+$/.test(node.title || node.name) ? "" : short(node.title || node.name, 24),
+      node.title || node.name !== String(node.node) ? called(node, 24) : String(node.node + 1),
     );
     writeNames(context, colours, names, spots, data.nodes.map(radius), scene.width, scene.height);
   }
@@ -302,10 +302,10 @@ function drawStrip() {
       shown.map((node) =>
         h(
           "button",
-          { type: "button", class: "thumb", title: node.title || node.name, on: { click: () => look(node.node) } },
+          { type: "button", class: "thumb", title: called(node), on: { click: () => look(node.node) } },
           h("img", {
             src: at(`/nodes/${node.node}/picture`),
-            alt: short(node.title || node.name, 60),
+            alt: called(node, 60),
             loading: "lazy",
           }),
         ),
@@ -336,7 +336,6 @@ function drawList() {
   renew(parts.list, [listed.map((node) => [node.node, words(node)]), classes()], () => [
     listed.map((node) => {
       const label = numberOf(node.label);
-      const title = node.title || node.name;
       return h(
         "li",
         {},
@@ -344,7 +343,7 @@ function drawList() {
           "button",
           { type: "button", class: "row", on: { click: () => look(node.node) } },
           mark(label >= 0 ? label : guess(node), label < 0),
-          h("span", { class: "name", dir: "auto" }, /^\d+$/.test(title) ? `Node ${title}` : title),
+          h("span", { class: "name", dir: "auto" }, called(node)),
           h("span", { class: "quiet" }, words(node)),
         ),
       );

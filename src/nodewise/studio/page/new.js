@@ -2,7 +2,7 @@
 
 import { ApiError, cancellable, get, pageOf, upload } from "./api.js";
 import { creationForm, dropZone } from "./creation.js";
-import { announce, byId, count, h, icon, show } from "./dom.js";
+import { announce, byId, capital, count, h, icon, sentence, show } from "./dom.js";
 import { jobList } from "./jobs.js";
 import { listen } from "./live.js";
 import { themeButton } from "./tools.js";
@@ -71,8 +71,7 @@ function maker() {
 function trouble(text) {
   if (!parts.trouble.isConnected) view.append(parts.trouble);
   parts.trouble.hidden = text === "";
-  parts.trouble.textContent =
-    text && `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+  parts.trouble.textContent = sentence(text);
 }
 
 /** Let the studio read the file, and show what is in it. */
@@ -267,8 +266,7 @@ const noted = h("ul", { class: "notes quiet" });
 const stop = h("button", { type: "button", id: "cancel", on: { click: cancel } }, "Cancel");
 function heard(message) {
   if (!making || message.session !== current) return;
-  if (message.type === "progress")
-    say(message.what.charAt(0).toUpperCase() + message.what.slice(1), message.done, message.total ?? 0);
+  if (message.type === "progress") say(capital(message.what), message.done, message.total ?? 0);
   else if (message.type === "note") {
     notes.push(message.text);
     say("Making the session", 0, 0);

@@ -1,7 +1,7 @@
 // What a tooltip says of a node: at once what the picture knows, and its title and text as soon as they are fetched.
 
 import { get } from "./api.js";
-import { h, percent, short, show } from "./dom.js";
+import { called, h, percent, short, show } from "./dom.js";
 import { blind, state } from "./store.js";
 
 const WAIT = 140;
@@ -36,8 +36,7 @@ export function unpeek() {
 }
 
 function lines(node, name, word) {
-  const called = known.get(node) ?? name ?? "";
-  return [/^\d*$/.test(called) ? `Node ${called || node}` : short(called, 160), word];
+  return [called({ node, name: known.get(node) ?? name ?? null }, 160), word];
 }
 
 /** A node's class in words, for tooltips and lists. */

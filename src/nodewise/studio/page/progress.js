@@ -2,7 +2,7 @@
 
 import { cancellable, get } from "./api.js";
 import { curve } from "./curve.js";
-import { byId, count, h, percent, settle, short, show } from "./dom.js";
+import { byId, count, h, percent, sentence, settle, short, show } from "./dom.js";
 import { bar, classMark } from "./marks.js";
 import { numberOf, on, state } from "./store.js";
 
@@ -114,16 +114,16 @@ function draw() {
   const figure = (name, value, title) => [h("div", { title }, h("dt", {}, name), h("dd", {}, value))];
   show(
     parts.figures,
-    figure("labels", `${status.told} of ${status.budget}`, "Nodes labelled, of the budget"),
+    figure("labels", `${status.told} of ${status.budget}`, "Rows labelled one by one, of the budget"),
     status.audit.of > 0 &&
       figure(
         "audit",
         `${status.audit.labelled} of ${status.audit.of}`,
-        "Nodes drawn at random, on top of the budget, that measure the accuracy",
+        "Rows drawn at random, on top of the budget, that measure the accuracy",
       ),
     status.given > 0 && figure("given", status.given.toLocaleString("en"), "Labels that came with the graph"),
-    figure("skipped", status.skipped, "Nodes that somebody could not tell"),
-    figure("nodes", status.nodes.toLocaleString("en"), "Nodes of the graph"),
+    figure("skipped", status.skipped, "Rows that somebody could not tell"),
+    figure("rows", status.nodes.toLocaleString("en"), "Rows in all"),
   );
   const most = Math.max(1, ...Object.values(status.balance));
   show(
@@ -143,7 +143,20 @@ function draw() {
       ),
     ),
     status.classes.length === 0 && h("p", { class: "quiet" }, "There are no classes yet."),
+    h("p", { class: "quiet sum" }, sumOf(status)),
   );
+}
+
+/** Which labels the bars count: all that there are, by where they come from. */
+function sumOf({ balance, told, audit, bulk, given }) {
+  const total = Object.values(balance).reduce((sum, number) => sum + number, 0);
+  const parts = [
+    told && `${told} asked for`,
+    audit.labelled && `${audit.labelled} of the audit`,
+    bulk && `${bulk} given in bulk`,
+    given && `${given} that came with the table`,
+  ].filter(Boolean);
+  return total === told ? "" : `${count(total, "label")} in all: ${parts.join(", ")}.`;
 }
 
 /** The bar in the head of the page. */
@@ -225,9 +238,9 @@ function drawReport(instead = null) {
       "ul",
       { class: "reasons" },
       report.words
-        .filter((line) => !/^predicted from all the others/.test(line))
+        .filter((line) => !/^predicted from all the others/.test(line) && line !== report.left_out_lack)
         .filter((line) => enough || !/^accuracy on \d+ /i.test(line))
-        .map((line) => h("li", {}, line.charAt(0).toUpperCase() + short(line, 400).slice(1))),
+        .map((line) => h("li", {}, sentence(short(line, 400)))),
     ),
   );
 }

@@ -1,7 +1,7 @@
 // Find a node by its name: a combobox, the arrows choose, Enter looks at it.
 
 import { get } from "./api.js";
-import { byId, h, key, settle, show } from "./dom.js";
+import { byId, called, h, key, settle, show } from "./dom.js";
 import { look } from "./flow.js";
 import { classMark } from "./marks.js";
 import { state } from "./store.js";
@@ -65,7 +65,6 @@ function draw() {
   show(
     parts.list,
     hits.map((node, index) => {
-      const title = node.title || node.name;
       const hit = h(
         "li",
         { role: "option", id: `hit-${index}`, "aria-selected": String(index === aimed) },
@@ -73,7 +72,7 @@ function draw() {
         h(
           "span",
           { class: "name", dir: "auto" },
-          /^\d+$/.test(title) ? `Node ${title}` : title,
+          called(node, 160),
           node.match && h("span", { class: "match quiet" }, marked(node.match)),
         ),
       );

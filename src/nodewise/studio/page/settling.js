@@ -3,7 +3,7 @@
 
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { count, h, renew, settle, short, show } from "./dom.js";
+import { called, count, h, renew, settle, short, show } from "./dom.js";
 import { look, send } from "./flow.js";
 import { classMark } from "./marks.js";
 import { classes, isOwner, off, on, state } from "./store.js";
@@ -148,6 +148,3 @@ export function openSettling() {
   box.addEventListener("close", () => off("status", renewed));
   load();
 }
-
-const called = (node) =>
-  short(node.title || (/^\d+$/.test(node.name) ? `Row ${Number(node.name) + 1}` : node.name), 90);

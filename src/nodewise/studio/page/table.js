@@ -3,7 +3,7 @@
 
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { ago, count, h, percent, settle, short, show } from "./dom.js";
+import { ago, called, count, h, percent, settle, short, show } from "./dom.js";
 import { look, tellBulk } from "./flow.js";
 import { classMark } from "./marks.js";
 import { classes, off, on, state } from "./store.js";
@@ -102,7 +102,7 @@ export function openTable() {
     drawBulk();
   };
   const line = (row, index) => {
-    const box = h("input", { type: "checkbox", "aria-label": `Choose ${short(row.title || row.name, 40)}` });
+    const box = h("input", { type: "checkbox", "aria-label": `Choose ${called(row, 40)}` });
     box.checked = view.chosen.has(row.node);
     box.addEventListener("change", () => {
       if (box.checked) view.chosen.set(row.node, row);
@@ -111,7 +111,7 @@ export function openTable() {
     });
     const element = h(
       "div",
-      { class: "table-row", data: { node: row.node } },
+      { class: `table-row${row.label === null ? " unlabelled" : ""}`, data: { node: row.node } },
       box,
       h(
         "button",
@@ -126,7 +126,7 @@ export function openTable() {
             },
           },
         },
-        short(row.title || (/^\d+$/.test(row.name) ? `Row ${Number(row.name) + 1}` : row.name), 120),
+        called(row, 120),
       ),
       h(
         "span",

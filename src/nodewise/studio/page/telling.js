@@ -1,7 +1,7 @@
 // One line under the classes: what has been saved, what is being saved, what went wrong and how to go on.
 
 import { declareAnyway, takeInstead } from "./choices.js";
-import { byId, h, icon, key, show } from "./dom.js";
+import { byId, capital, h, icon, key, sentence, show } from "./dom.js";
 import { choose, retry, send, undo } from "./flow.js";
 import { classMark } from "./marks.js";
 import { isOwner, on, set, state, unsaved } from "./store.js";
@@ -19,7 +19,7 @@ function draw(line) {
   else if (failed) show(line, kept(failed));
   else if (sending)
     show(line, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …"));
-  else if (hint) show(line, h("p", { class: "quiet hint", role: "status" }, capital(hint), "."));
+  else if (hint) show(line, h("p", { class: "quiet hint", role: "status" }, sentence(hint)));
   else if (saved) show(line, done(saved));
   else show(line, h("p", { class: "quiet" }, "Everything you choose is saved at once."));
 }
@@ -107,5 +107,3 @@ function problem(error) {
     ),
   );
 }
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

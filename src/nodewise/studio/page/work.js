@@ -1,5 +1,6 @@
 // The work page: puts the parts together and keeps them up to date.
 
+import { onPlace, place } from "./address.js";
 import { annotatorsView } from "./annotators.js";
 import { SESSION } from "./api.js";
 import { startCard } from "./card.js";
@@ -9,7 +10,7 @@ import { startClosing } from "./closing.js";
 import { askName, showHelp } from "./dialogs.js";
 import { byId, h, icon, kept, show } from "./dom.js";
 import { exportMenu } from "./exporting.js";
-import { ask, home, refresh, rename, start } from "./flow.js";
+import { ask, home, look, refresh, rename, start } from "./flow.js";
 import { historyView, showHistory } from "./history.js";
 import { startInsight } from "./insight.js";
 import { startKeys } from "./keys.js";
@@ -155,6 +156,15 @@ function heard(message) {
   if (message.type === "changed") refresh(); // also where only the predictions are new
 }
 
+/** Show what the address names: a row, or the question. */
+async function showPlace(/** @type {Record<string, string>} */ { row }) {
+  for (const open of document.querySelectorAll("dialog[open]")) /** @type {HTMLDialogElement} */ (open).close();
+  const node = Number(row) - 1;
+  if (Number.isInteger(node) && node >= 0 && node < state.status.nodes) await look(node);
+  else home();
+}
+onPlace(showPlace);
+
 /** Who is labelling, asked before the first question. */
 async function introduced() {
   if (state.me) return;
@@ -184,6 +194,7 @@ show(
 );
 introduced()
   .then(start)
+  .then(() => showPlace(place()))
   .then(() => listen(heard, connection))
   .catch((error) => {
     show(

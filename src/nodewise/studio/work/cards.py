@@ -21,6 +21,8 @@ LONGEST = 20_000
 _SHORT = 2_000
 _ATTRIBUTES = 100
 _CAPTION = 80
+_SENTENCE_END = re.compile(r"(?<=[^\W\d_]{2})[.!?…](?=\s)")
+"""A full stop behind a word, so that neither "Mr." in one letter nor "3." ends a sentence."""
 _ROLES = {"title": TITLE, "text": TEXT, "link": LINK}
 
 
@@ -69,20 +71,21 @@ def _trimmed(text: str) -> str:
 
 
 def heading(graph: Graph, known: Mapping[str, str], node: int, name: str) -> str:
-    """What a node is called above its text: its title, its name where that is no number, else how its text begins."""
+    """What a node is called above its text: its title, its name, else how its text begins, up to the end of a sentence.
+
+    A number of its own, counted from 1, where the text does not come to an end within two lines.
+    """
     title = str(graph.attributes[known["title"]][node]).strip() if "title" in known else ""
     if title:
         return " ".join(title.split())[:_SHORT]
-    if not name.isdecimal():
+    if name != str(node):
         return name
-    first = (
-        next((line.strip() for line in str(graph.attributes[known["text"]][node]).splitlines() if line.strip()), "")
-        if "text" in known
-        else ""
-    )
-    if first:
-        return first if len(first) <= 2 * _CAPTION else first[: first.rfind(" ", _CAPTION, 2 * _CAPTION)] + " …"
-    return f"Node {name}"
+    lines = str(graph.attributes[known["text"]][node]).splitlines() if "text" in known else []
+    first = next((line.strip() for line in lines if line.strip()), "")
+    if len(first) > 2 * _CAPTION:
+        ends = [end.end() for end in _SENTENCE_END.finditer(first[: 2 * _CAPTION])]
+        first = first[: ends[-1]] if ends else ""
+    return first or f"Row {node + 1}"
 
 
 def caption(graph: Graph, known: Mapping[str, str], node: int) -> str | None:

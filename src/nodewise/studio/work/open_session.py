@@ -113,6 +113,7 @@ class OpenSession:
         return {
             **now,
             "name": self.name,
+            "named": session.graph.node_names is not None,
             "last": session.refresh().last,
             "predictions_from": predictions.made_from,
             "updating": predictions.wanted and not predictions.fresh and not predictions.quick,

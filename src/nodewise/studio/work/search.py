@@ -60,7 +60,7 @@ class NameIndex:
 
     A few milliseconds for a million names.
 
-    A graph without names is searched by its numbers. Any texts, one a node, can be searched in the same way.
+    A graph without names is searched by the numbers of its rows, counted from 1. Any texts, one a node, can be searched in the same way.
 
     Args:
         names: of the nodes, or None.
@@ -116,13 +116,11 @@ class NameIndex:
     def _by_number(self, wanted: str, limit: int) -> list[int]:
         if not wanted.isdecimal() or not wanted.isascii() or (len(wanted) > 1 and wanted[0] == "0") or len(wanted) > 12:
             return []
-        start, width = int(wanted), 1
+        first, width = int(wanted), 1
         nodes: list[int] = []
-        while start < self._count and len(nodes) < limit:  # 7, 70 … 79, 700 … 799
-            nodes += range(start, min(start + width, self._count, start + limit))
-            if start == 0:
-                break
-            start, width = start * 10, width * 10
+        while 0 < first <= self._count and len(nodes) < limit:  # rows 7, 70 … 79, 700 … 799, counted from 1
+            nodes += range(first - 1, min(first - 1 + width, self._count, first - 1 + limit))
+            first, width = first * 10, width * 10
         return nodes[:limit]
 
 

@@ -1,0 +1,139 @@
+"""The page on a phone, at 200 % zoom and with many or long classes, in a real Chromium."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.studio.browsing import Server, make, notes, visit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.slow
+
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
+ZOOMED: dict[str, Any] = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}
+LONG = "something quite long that is a class of its own"
+
+
+def texts(count: int = 40) -> list[dict[str, str]]:
+    """Rows without names or titles."""
+    return [{"text": row["text"] + " It goes on for some lines, as texts do." * 8} for row in notes(count)]
+
+
+def test_jobs_do_not_overlap_on_a_phone(browser: Browser, server: Server) -> None:
+    for number in range(5):
+        make(server, f"job number {number} of several", notes(20), classes="thing, plant")
+    with visit(browser, f"{server.address}/new", **PHONE) as seen:
+        rows = seen.page.locator("li[data-job]")
+        rows.nth(4).wait_for()
+        for index in range(5):
+            row, tools = rows.nth(index).bounding_box(), rows.nth(index).locator(".job-tools").bounding_box()
+            assert row and tools and tools["y"] + tools["height"] <= row["y"] + row["height"] + 1
+
+
+def test_the_next_question_is_in_sight_and_no_tapped_class_stays_marked(browser: Browser, server: Server) -> None:
+    make(server, "job", texts(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job", **PHONE) as seen:
+        page = seen.page
+        seen.ready()
+        page.evaluate("scrollTo(0, 500)")
+        plain = page.locator("button.class").nth(1).evaluate("button => getComputedStyle(button).borderColor")
+        with page.expect_response(re.compile("/tell$")):
+            page.locator("button.class").first.tap()
+        seen.ready()
+        box = page.locator("#card h1").bounding_box()
+        assert box and 0 <= box["y"] < 300
+        tapped = page.locator("button.class").first.evaluate("button => getComputedStyle(button).borderColor")
+        assert tapped == plain
+
+
+def test_the_table_shows_what_it_offers_to_confirm_on_a_phone(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    for _ in range(2):
+        for node, kind in ((0, "thing"), (1, "plant")):
+            server.post("/tell", session="job", annotator="me", labels=[{"node": node, "label": kind}])
+    with visit(browser, f"{server.address}/s/job", **PHONE) as seen:
+        page = seen.page
+        seen.ready()
+        page.click("#table-button")
+        rows = page.locator(".table-body .table-row")
+        rows.nth(2).filter(has_text=re.compile("thing|plant")).wait_for()
+        assert rows.nth(2).locator(".mark.hollow").is_visible(), "a prediction"
+        assert rows.nth(0).locator(".mark:not(.hollow)").is_visible(), "a label"
+        assert not rows.nth(0).locator(".mark.hollow").is_visible()
+
+
+def test_the_text_is_visible_over_the_classes_at_200_percent(browser: Browser, server: Server) -> None:
+    make(server, "job", texts(), classes=f"thing, plant, {LONG}")
+    with visit(browser, f"{server.address}/s/job", **ZOOMED) as seen:
+        seen.ready()
+        dock, text = seen.page.locator("#choices").bounding_box(), seen.page.locator("#card .text").bounding_box()
+        assert dock and text and dock["height"] < 150 and dock["y"] - text["y"] > 60, "some lines of the text"
+        assert seen.overflow() <= 0
+
+
+def test_many_classes_say_that_there_are_more_and_long_names_wrap(browser: Browser, server: Server) -> None:
+    make(server, "many", notes(20), classes=", ".join(f"kind {number}" for number in range(60)))
+    make(server, "long", notes(20), classes=f"thing, {LONG}")
+    with visit(browser, f"{server.address}/s/many") as seen:
+        seen.ready()
+        said = seen.page.locator(".more-classes")
+        assert re.fullmatch(r"\d+ more classes: scroll, or type to choose\.", said.inner_text())
+        seen.page.fill(".filter", "kind 59")
+        said.wait_for(state="hidden")
+    with visit(browser, f"{server.address}/s/long", viewport={"width": 1000, "height": 800}) as seen:
+        seen.ready()
+        name = seen.page.locator("button.class").nth(1).locator(".name")
+        assert name.evaluate("element => element.scrollHeight <= element.clientHeight + 1"), "nothing of it is cut"
+
+
+def test_back_stays_in_the_studio_and_a_row_has_an_address(browser: Browser, server: Server) -> None:
+    make(server, "job", texts(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.ready()
+        asked = seen.title()
+        for row in ("21", "22"):
+            page.keyboard.press("/")
+            page.fill("#search input", row)
+            page.locator("#search li[role=option]").first.wait_for()
+            page.keyboard.press("Enter")
+            page.wait_for_url(f"**/s/job#row={row}")
+            seen.ready()
+        shown = page.url
+        page.go_back()
+        page.locator("#card .facts", has_text="Row 21").wait_for()
+        seen.ready()
+        page.go_back()
+        page.locator("#trail").wait_for(state="hidden")
+        assert seen.title() == asked and page.url.endswith("/s/job")
+    with visit(browser, shown, annotator="bob") as seen:
+        seen.page.locator("#card .facts", has_text="Row 22").wait_for()
+
+
+def test_numbers_and_words_are_true(browser: Browser, server: Server) -> None:
+    rows = [{**row, "kind": row["kind"] if number < 4 else ""} for number, row in enumerate(texts_with_kind())]
+    make(server, "job", rows, classes="thing, plant, null", label="kind", audit=3, budget=5)
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        for _ in range(5):
+            seen.label("1")
+        page.locator(".sum", has_text="that came with the table").wait_for()
+        status = server.get("/status?session=job")
+        parts = [int(number) for number in re.findall(r"\d+", page.locator(".sum").inner_text())]
+        assert parts[0] == sum(parts[1:]) == sum(status["balance"].values())
+        page.locator(".report .reasons li").first.wait_for()
+        assert "eave-one-out" not in page.locator("#view-progress").inner_text()
+        seen.label("3")
+        assert server.get("/status?session=job")["balance"]["null"] == 1
+        server.post("/classes/merge", session="job", annotator="me", name="null", into="plant")
+        page.click("#tab-history")
+        page.locator(".events li", has_text="class null was merged into plant").wait_for()
+
+
+def texts_with_kind() -> list[dict[str, str]]:
+    return [{"text": row["text"], "kind": row["kind"]} for row in notes(40)]
