@@ -296,5 +296,5 @@ def test_a_picture_comes_from_the_one_folder_or_from_the_graph_itself(tmp_path: 
 def test_a_graph_without_names_is_searched_by_numbers(tmp_path: Path) -> None:
     graph = Graph.build(np.array([[0, 1], [1, 2]]), 60, x=np.eye(60, dtype=np.float32), name="numbers")
     with running(tmp_path, job(tmp_path, graph=graph)) as client:
-        assert [each["name"] for each in client.look("/nodes", q="5", limit=4)["nodes"]] == ["5", "50", "51", "52"]
-        assert client.look("/nodes", q="60")["nodes"] == [] == client.look("/nodes", q="x")["nodes"]
+        assert [each["name"] for each in client.look("/nodes", q="5", limit=4)["nodes"]] == ["4", "49", "50", "51"]
+        assert client.look("/nodes", q="61")["nodes"] == [] == client.look("/nodes", q="x")["nodes"]

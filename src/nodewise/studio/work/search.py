@@ -60,7 +60,8 @@ class NameIndex:
 
     A few milliseconds for a million names.
 
-    A graph without names is searched by the numbers of its rows, counted from 1. Any texts, one a node, can be searched in the same way.
+    A graph without names is searched by the numbers of its rows, counted from 1. Any texts, one a node, can be
+    searched in the same way.
 
     Args:
         names: of the nodes, or None.
