@@ -78,6 +78,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "cuda": {"backend", "prediction_kernels"},
         "runs": {"backend", "cuda"},
         "environment": {"runs"},
+        "protocol": {"environment", "runs"},
     },
     "classifiers": {
         "wrapped": {"views"},
@@ -109,9 +110,11 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
     },
     "evaluation": {
         "compare": {"contest", "engine", "results", "task"},
-        "contest": {"engine", "results", "task"},
+        "contest": {"engine", "results", "scores", "splits", "task"},
         "engine": {"task"},
         "evaluate": {"contest", "engine", "results", "task"},
+        "splits": {"task"},
+        "task": {"scores"},
     },
     "training": {
         "reinforce": {"checkpoint"},

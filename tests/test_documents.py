@@ -181,6 +181,7 @@ PREPARED = {
     "guides/data.md": prepare_data,
     "guides/policies.md": lambda: None,
     "guides/statistics.md": lambda: None,
+    "protocol.md": lambda: None,
     "closed-form.md": lambda: None,
     "session.md": prepare_texts,
     "team.md": prepare_team,

@@ -14,6 +14,7 @@ from nodewise.ground.errors import InputError
 from nodewise.session.settings import Kind, NewSettings, settings_of
 
 if TYPE_CHECKING:
+    from nodewise.evaluation import EvaluationProtocol
     from nodewise.evaluation.engine import Engine
 
 __all__ = [
@@ -28,13 +29,19 @@ __all__ = [
     "GraphArgument",
     "GraphsArgument",
     "JsonOption",
+    "NoiseOption",
     "OwnClassifierOption",
     "OwnStrategyOption",
     "PolicyOption",
+    "RetrainOption",
+    "RoundOption",
     "RunsOption",
+    "ScoresOption",
     "SeedOption",
     "SessionArgument",
     "SettingsOption",
+    "SplitsOption",
+    "StartOption",
     "StrategyOption",
     "check_json",
     "open_engine",
@@ -42,6 +49,7 @@ __all__ = [
     "read_names",
     "read_numbers",
     "read_plugin_settings",
+    "read_protocol",
     "read_setting_options",
     "read_settings_of_each",
     "setting_option",
@@ -140,6 +148,31 @@ GpusOption = Annotated[
     ),
 ]
 RunsOption = Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.")]
+SplitsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--splits",
+        metavar="FILE|public",
+        help="Test and validation nodes from a file, or those that the data set was published with.",
+        show_default="drawn at random",
+    ),
+]
+RoundOption = Annotated[
+    int, typer.Option("--round-size", metavar="N", min=1, help="Queries that are chosen together, before it learns.")
+]
+StartOption = Annotated[
+    int, typer.Option("--start", metavar="N", min=0, help="Labels a class at the start; they count in the budget.")
+]
+RetrainOption = Annotated[
+    bool, typer.Option("--retrain", help="Train a classifier that is trained from scratch in each round.")
+]
+NoiseOption = Annotated[
+    float, typer.Option("--noise", metavar="RATE", min=0.0, max=1.0, help="Share of queries that are answered wrong.")
+]
+ScoresOption = Annotated[
+    str | None,
+    typer.Option("--scores", metavar="A,B,…", help="Further scores, such as log_loss.", show_default=False),
+]
 BudgetOption = Annotated[int | None, setting_option("budget", "Labels to ask for.")]
 PolicyOption = Annotated[str | None, setting_option("policy")]
 ClassifierOption = Annotated[str | None, setting_option("classifier")]
@@ -233,6 +266,17 @@ def open_engine(engine: str, address: str | None, gpus_per_task: float) -> Abstr
         if given is not None:
             raise InputError(f"{option} {given} is for --engine ray: add that, or leave {option} out")
     return nullcontext(LocalEngine())
+
+
+def read_protocol(
+    round_size: int, start: int, retrain: bool, noise: float, scores: str | None
+) -> EvaluationProtocol | None:
+    """How runs are played and scored, as the options say; None: as usual."""
+    from nodewise.evaluation import EvaluationProtocol
+
+    names = read_names(scores, "--scores") if scores else ()
+    protocol = EvaluationProtocol(round_size, start, retrain, noise, names)
+    return protocol if protocol.identity() else None
 
 
 def read_plugin_settings(

@@ -10,6 +10,7 @@ from nodewise.environment.environment import (
     f1_scores,
     rollout,
 )
+from nodewise.environment.protocol import EvaluationProtocol, ProtocolEnvironment
 from nodewise.environment.runs import (
     EnvironmentObservation,
     Runs,
@@ -25,6 +26,8 @@ from nodewise.environment.runs import (
 __all__ = [
     "Environment",
     "EnvironmentObservation",
+    "EvaluationProtocol",
+    "ProtocolEnvironment",
     "Runs",
     "Scores",
     "SplitSizes",

@@ -33,7 +33,17 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import InputError
 
-__all__ = ["Environment", "Scores", "SplitSizes", "Splits", "TestNodes", "draw_splits", "f1_scores", "rollout"]
+__all__ = [
+    "Environment",
+    "Scores",
+    "SplitSizes",
+    "Splits",
+    "TestNodes",
+    "draw_splits",
+    "f1_scores",
+    "rollout",
+    "split_arrays",
+]
 
 
 class Environment(Runs):
@@ -180,12 +190,27 @@ class TestNodes:
     Attributes:
         columns: node indices, one tuple for all runs, or several: run r uses the (r mod several)-th.
         mask_length: for how many nodes the mask spoke; None: indices were given.
+        validation: validation nodes of each split, beside the test nodes; empty: the test nodes are these, too.
+        pool: the nodes of each split that may be asked; empty: all labelled nodes that are held out nowhere.
     """
 
     __test__ = False  # no test of pytest's
 
     columns: tuple[tuple[int, ...], ...]
     mask_length: int | None = None
+    validation: tuple[tuple[int, ...], ...] = ()
+    pool: tuple[tuple[int, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, part in (("validation nodes", self.validation), ("a pool", self.pool)):
+            if part and len(part) != len(self.columns):
+                raise InputError(f"{len(self.columns)} splits have {name} for {len(part)} of them: give it for each")
+        for number, test in enumerate(self.columns):
+            held = {*test, *(self.validation[number] if self.validation else ())}
+            if len(held) < len(test) + (len(self.validation[number]) if self.validation else 0):
+                raise InputError(f"split {number} has a node twice among its test and validation nodes: each is one")
+            if self.pool and held & set(self.pool[number]):
+                raise InputError(f"split {number} has held-out nodes in its pool: a node is tested or asked, not both")
 
     @classmethod
     def of(cls, nodes: Any, graph: Graph | None = None) -> TestNodes:
@@ -222,11 +247,19 @@ class TestNodes:
 
     def pool_size(self, labelled: npt.NDArray[np.int64]) -> int:
         """How many nodes of those that are labelled may be asked, in the split with the fewest."""
-        return min(len(np.setdiff1d(labelled, column)) for column in self.columns)
+        if self.pool:
+            return min(len(np.intersect1d(labelled, column)) for column in self.pool)
+        beside = self.validation or ((),) * len(self.columns)
+        return min(len(np.setdiff1d(labelled, (*c, *b))) for c, b in zip(self.columns, beside, strict=True))
 
     def identity(self) -> dict[str, Any]:
         """As a chunk's key holds it."""
-        return {"test_nodes": hashlib.blake2b(repr(self.columns).encode(), digest_size=8).hexdigest()}
+        parts = {"test_nodes": self.columns, "validation_nodes": self.validation, "pool_nodes": self.pool}
+        return {
+            name: hashlib.blake2b(repr(part).encode(), digest_size=8).hexdigest()
+            for name, part in parts.items()
+            if part or name == "test_nodes"
+        }
 
 
 @dataclass(frozen=True)
@@ -255,48 +288,81 @@ def draw_splits(
         sizes: how many nodes are held out, if not the protocol's; or which ones are tested. The test nodes then are the
             validation nodes as well: nothing chooses by them here.
     """
-    known = np.flatnonzero(graph.y.cpu().numpy() >= 0)
+    parts = split_arrays(graph.y.cpu().numpy(), graph.name, runs, seed, first_run, sizes)
+    test, validation, pool = (torch.from_numpy(part).to(graph.device) for part in parts)
+    return Splits(test, test if parts[1] is parts[0] else validation, pool)
+
+
+class SplitArrays(NamedTuple):
+    """Test and validation nodes, int64 [run, node], and the pool, bool [run, node]."""
+
+    test: npt.NDArray[np.int64]
+    validation: npt.NDArray[np.int64]
+    pool: npt.NDArray[np.bool_]
+
+
+def split_arrays(
+    labels: npt.NDArray[np.int64],
+    name: str,
+    runs: int,
+    seed: int,
+    first_run: int = 0,
+    sizes: SplitSizes | TestNodes | None = None,
+) -> SplitArrays:
+    """The same as arrays, of a graph of that name by its labels alone: int64 [node], -1 where there is none."""
+    known = np.flatnonzero(labels >= 0)
     if len(known) == 0:
         raise InputError(
-            f"graph {graph.name!r} has no labels: a simulation needs them to answer queries; give labels, or use a"
-            " session"
+            f"graph {name!r} has no labels: a simulation needs them to answer queries; give labels, or use a session"
         )
     if isinstance(sizes, TestNodes):
-        return _given(graph, known, runs, first_run, sizes)
+        return _given(len(labels), name, known, runs, first_run, sizes)
     sizes = sizes or SplitSizes.default(len(known))
     if sizes.test < 1 or sizes.validation < 1 or sizes.test + sizes.validation >= len(known):
         raise InputError(
-            f"graph {graph.name!r} has {len(known)} labelled nodes, too few for {sizes.test} test and"
+            f"graph {name!r} has {len(known)} labelled nodes, too few for {sizes.test} test and"
             f" {sizes.validation} validation nodes and a pool: use a graph with more labels, or smaller splits"
         )
     order = np.stack([numpy_generator(seed, "split", first_run + run).permutation(known) for run in range(runs)])
     middle, end = sizes.test, sizes.test + sizes.validation
-    pool = np.zeros((runs, graph.num_nodes), dtype=bool)
+    pool = np.zeros((runs, len(labels)), dtype=bool)
     np.put_along_axis(pool, order[:, end:], True, axis=1)
-    parts = (order[:, :middle], order[:, middle:end], pool)
-    return Splits(*(torch.from_numpy(np.ascontiguousarray(part)).to(graph.device) for part in parts))
+    return SplitArrays(np.ascontiguousarray(order[:, :middle]), np.ascontiguousarray(order[:, middle:end]), pool)
 
 
-def _given(graph: GraphTensors, known: npt.NDArray[np.int64], runs: int, first_run: int, nodes: TestNodes) -> Splits:
-    if nodes.mask_length not in (None, graph.num_nodes):
+def _given(
+    count: int, name: str, known: npt.NDArray[np.int64], runs: int, first_run: int, nodes: TestNodes
+) -> SplitArrays:
+    if nodes.mask_length not in (None, count):
         raise InputError(
-            f"the mask of test nodes is for {nodes.mask_length} nodes, graph {graph.name!r} has {graph.num_nodes}: give"
+            f"the mask of test nodes is for {nodes.mask_length} nodes, graph {name!r} has {count}: give"
             " it one entry for every node, [node] or [node, split]"
         )
-    columns = [np.intersect1d(np.array(column), known) for column in nodes.columns]
-    last = max(max(column) for column in nodes.columns)
-    if last >= graph.num_nodes:
-        raise InputError(f"test node {last} is not in graph {graph.name!r}, whose nodes are 0 to {graph.num_nodes - 1}")
-    if any(len(column) == 0 for column in columns) or len({len(column) for column in columns}) > 1:
-        raise InputError(
-            "every split's test nodes must have labels, and every split as many of them: give one mask, or equal ones"
-        )
-    test = np.stack([columns[(first_run + run) % len(columns)] for run in range(runs)])
-    pool = np.zeros((runs, graph.num_nodes), dtype=bool)
-    pool[:, known] = True
+    last = max(max(column, default=0) for column in (*nodes.columns, *nodes.validation, *nodes.pool))
+    if last >= count:
+        raise InputError(f"test node {last} is not in graph {name!r}, whose nodes are 0 to {count - 1}")
+    columns, beside = (
+        [np.intersect1d(np.array(column, dtype=np.int64), known) for column in part]
+        for part in (nodes.columns, nodes.validation)
+    )
+    for part in (columns, beside):
+        if any(len(column) == 0 for column in part) or len({len(column) for column in part}) > 1:
+            raise InputError(
+                "every split's test nodes must have labels, and every split as many of them: give one mask, or equal"
+                " ones"
+            )
+    chosen = [(first_run + run) % len(columns) for run in range(runs)]
+    test = np.stack([columns[number] for number in chosen])
+    validation = np.stack([beside[number] for number in chosen]) if beside else test
+    pool = np.zeros((runs, count), dtype=bool)
+    if nodes.pool:
+        for run, number in enumerate(chosen):
+            pool[run, np.intersect1d(np.array(nodes.pool[number], dtype=np.int64), known)] = True
+    else:
+        pool[:, known] = True
     np.put_along_axis(pool, test, False, axis=1)
-    held = torch.from_numpy(test).to(graph.device)
-    return Splits(held, held, torch.from_numpy(pool).to(graph.device))
+    np.put_along_axis(pool, validation, False, axis=1)
+    return SplitArrays(test, validation, pool)
 
 
 class Scores(NamedTuple):

@@ -1,5 +1,6 @@
 """Strategies on labelled graphs: the protocol, its scores and their statistics, comparisons."""
 
+from nodewise.environment import EvaluationProtocol
 from nodewise.evaluation.compare import compare
 from nodewise.evaluation.contest import Contest, Method
 from nodewise.evaluation.copies import graph_copies
@@ -19,14 +20,18 @@ from nodewise.evaluation.results.statistics import (
     win_rate,
     win_rates,
 )
+from nodewise.evaluation.scores import SCORES
+from nodewise.evaluation.splits import public_splits, read_splits, write_splits
 from nodewise.evaluation.task import ChunkStore, GraphReference, Task, runs_at_once
 from nodewise.ground.files import write_json
 
 __all__ = [
+    "SCORES",
     "ChunkStore",
     "Comparison",
     "Contest",
     "Evaluation",
+    "EvaluationProtocol",
     "GraphReference",
     "Interval",
     "Method",
@@ -41,10 +46,13 @@ __all__ = [
     "graph_copies",
     "holm",
     "paired_comparison",
+    "public_splits",
     "rank_strategies",
+    "read_splits",
     "runs_at_once",
     "sign_flip_test",
     "win_rate",
     "win_rates",
     "write_json",
+    "write_splits",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph, load_graph
-from nodewise.environment import TestNodes
+from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
 from nodewise.evaluation.contest import Contest, Method, check_counts, play_contests
 from nodewise.evaluation.engine import Engine, make_engine
 from nodewise.evaluation.results.comparison import Comparison
@@ -34,7 +34,9 @@ def compare(
     budgets: Sequence[int] | int | None = None,
     features: str | None = None,
     runs: int = 100,
+    splits: SplitSizes | str | Path | None = None,
     test_nodes: Any = None,
+    protocol: EvaluationProtocol | None = None,
     seed: int = 0,
     device: str | torch.device = "auto",
     store: ChunkStore | str | Path | None = None,
@@ -55,7 +57,10 @@ def compare(
         budgets: queries; by default the paper's for its graphs, else five a class.
         features: preprocessing by name; by default each classifier's own.
         runs: independent runs.
+        splits: sizes of the test and validation sets, if not the protocol's; or a file of splits, as `write_splits`
+            writes it; or ``"public"``, the test and validation nodes that a data set was published with.
         test_nodes: test nodes of your own, where one graph is given: a mask or indices, of a `Graph` names, too.
+        protocol: rounds of several queries, labels at the start, training from scratch, wrong answers, further scores.
         seed: everything random follows from it.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         store: finished chunks, or a folder for them; those that it holds are not played again. A folder outlives a
@@ -86,10 +91,14 @@ def compare(
         check_counts(runs, budget, seed)
     asked, runs, seed = tuple(map(int, asked)), int(runs), int(seed)  # numpy's numbers are taken, too
     known = given[0] if isinstance(given[0], Graph) else None
-    splits = None if test_nodes is None else TestNodes.of(test_nodes, known)
+    if splits is not None and test_nodes is not None:
+        raise InputError("both splits and test_nodes were given: use one of them")
+    held_out = splits if test_nodes is None else TestNodes.of(test_nodes, known)
     chosen: tuple[str | Classifier | None, ...] = tuple(_several(classifiers)) if classifiers else (None,)
     contests = [
-        one if isinstance(one, Contest) else _contest(one, asked, methods, runs, chosen, features, splits, data_dir)
+        one
+        if isinstance(one, Contest)
+        else _contest(one, asked, methods, runs, chosen, features, held_out, data_dir, protocol)
         for one in given
     ]
     contests = _numbered(contests, keep=[isinstance(one, Contest) for one in given])
@@ -128,12 +137,15 @@ def _contest(
     runs: int,
     classifiers: tuple[str | Classifier | None, ...],
     features: str | None,
-    splits: TestNodes | None,
+    splits: SplitSizes | TestNodes | str | Path | None,
     data_dir: str | Path | None,
+    protocol: EvaluationProtocol | None,
 ) -> Contest:
     if not isinstance(graph, (str, Path)):
         held = as_graph(graph)
-        return Contest(held.name, lambda: held, budgets, methods, runs, classifiers, features, splits)
+        return Contest(
+            held.name, lambda: held, budgets, methods, runs, classifiers, features, splits, protocol=protocol
+        )
     folder = None if data_dir is None else str(data_dir)
     return Contest(
         str(graph),
@@ -146,4 +158,5 @@ def _contest(
         splits,
         str(graph),
         folder,
+        protocol,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,12 @@ import numpy.typing as npt
 from nodewise.classifiers import make_classifier, notes_on_features
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import default_budget
-from nodewise.environment import SplitSizes, TestNodes
+from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
 from nodewise.evaluation.engine import Engine
 from nodewise.evaluation.results.comparison import Comparison, Setting
 from nodewise.evaluation.results.evaluation import Evaluation
+from nodewise.evaluation.scores import check_scores
+from nodewise.evaluation.splits import resolve_splits, split_record
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
@@ -119,8 +121,10 @@ class Contest:
         runs: independent runs.
         classifiers: what learns from the labels, by name or as objects; None: each policy's own, else the default one.
         features: preprocessing by name; None: each classifier's own default.
-        splits: sizes of random test and validation sets, or test nodes of one's own; None: the protocol's.
+        splits: sizes of random test and validation sets, or test nodes of one's own, or a file of splits, or
+            ``"public"``; None: the protocol's.
         source, data_dir: the name or file that other processes can load the graph from.
+        protocol: rounds, labels at the start, wrong answers, further scores; None: the usual.
     """
 
     name: str
@@ -130,11 +134,14 @@ class Contest:
     runs: int = 100
     classifiers: tuple[str | Classifier | None, ...] = (None,)
     features: str | None = None
-    splits: SplitSizes | TestNodes | None = None
+    splits: SplitSizes | TestNodes | str | Path | None = None
     source: str | None = None
     data_dir: str | None = None
+    protocol: EvaluationProtocol | None = None
 
     def __post_init__(self) -> None:
+        if self.protocol is not None:
+            check_scores(self.protocol.scores)
         if self.runs < 1 or min(self.budgets, default=1) < 1:
             raise InputError(f"runs and budgets must be at least 1, got {self.runs} and {list(self.budgets)}")
         names = [method.name for method in self.methods]
@@ -176,7 +183,10 @@ def play_contests(
                 store.save(task, budget, chunk)
             under_way.pop(id(task))[1].tell(task.runs * len(task.budgets))
     comparison = Comparison(
-        tuple(setting for plan in plans for setting in plan.settings()), seed, where.partition(":")[0]
+        tuple(setting for plan in plans for setting in plan.settings()),
+        seed,
+        where.partition(":")[0],
+        {plan.name: plan.split_record for plan in plans if plan.split_record is not None},
     )
     for setting in comparison.settings:
         for name, outcome in setting.outcomes.items():
@@ -192,7 +202,10 @@ class _Plan:
     ) -> None:
         self._contest, self._seed, self._device = contest, seed, device
         self._store, self._engine, self._report = store, engine, report
-        self._budgets, self._splits = contest.budgets, contest.splits
+        self._budgets = contest.budgets
+        self._splits: SplitSizes | TestNodes | None = None
+        self.name = contest.name
+        self.split_record: Callable[[], dict[str, Any]] | None = None
         # all tasks, those that the store holds included: by the classifier's number and name and the features, then by
         # the method's name
         self._tasks: dict[tuple[int, str, str], dict[str, list[Task]]] = {}
@@ -205,8 +218,12 @@ class _Plan:
             planned: chunks that somebody plays already; those of this contest are added.
         """
         contest, graph = self._contest, self._contest.load()
-        self._budgets = contest.budgets or (simulated_budget(graph, contest.splits),)
-        self._splits = contest.splits or default_splits(graph)
+        given = resolve_splits(contest.splits, graph)
+        self._budgets = contest.budgets or (simulated_budget(graph, given),)
+        self._splits = given or default_splits(graph)
+        if graph.y is not None:
+            labels = np.asarray(graph.y, dtype=np.int64)
+            self.split_record = partial(split_record, labels, graph.name, contest.runs, self._seed, self._splits)
         told: set[str] = set()
         for number, label in enumerate(_classifier_labels(contest.classifiers)):
             for method in contest.methods:
@@ -239,6 +256,7 @@ class _Plan:
                 min(size, self._contest.runs - first),
                 self._splits,
                 device=self._device,
+                protocol=self._contest.protocol,
             )
             for first in range(0, self._contest.runs, size)
             for budgets in together
@@ -286,6 +304,7 @@ class _Plan:
             micro_f1=whole.micro_f1,
             macro_f1=whole.macro_f1,
             queries=whole.queries,
+            further=whole.further,
         )
 
     def tell(self, played: int) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import as_graph
-from nodewise.environment import SplitSizes, TestNodes
+from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
 from nodewise.evaluation.contest import Contest, Method, check_counts, choose_classifier, play_contests, policy_name
 from nodewise.evaluation.engine import LocalEngine
 from nodewise.evaluation.results.evaluation import Evaluation
@@ -40,8 +40,9 @@ def evaluate(
     seed: int = 0,
     device: str | torch.device = "auto",
     features: str | None = None,
-    splits: SplitSizes | None = None,
+    splits: SplitSizes | TestNodes | str | Path | None = None,
     test_nodes: Any = None,
+    protocol: EvaluationProtocol | None = None,
     progress: bool = False,
     reporter: Reporter | None = None,
 ) -> Evaluation:
@@ -60,9 +61,11 @@ def evaluate(
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         features: preprocessing by name; by default the classifier's own. Features that were preprocessed before are
             left alone.
-        splits: sizes of the test and validation sets, if not the protocol's.
+        splits: sizes of the test and validation sets, if not the protocol's; or a file of splits, as `write_splits`
+            writes it; or ``"public"``, the test and validation nodes that the data set was published with.
         test_nodes: test nodes of your own in place of random ones: a mask (PyTorch Geometric's, too, also for several
             splits), indices or names.
+        protocol: rounds of several queries, labels at the start, training from scratch, wrong answers, further scores.
         progress: whether to draw a bar on standard error.
         reporter: told after every chunk.
 
@@ -88,6 +91,7 @@ def evaluate(
         (learns,),
         features,
         splits if test_nodes is None else TestNodes.of(test_nodes, loaded),
+        protocol=protocol,
     )
     begin = time.perf_counter()
     with listening(reporter, progress) as report:

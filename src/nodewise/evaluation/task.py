@@ -12,7 +12,7 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,18 @@ import torch
 
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets.load import find_info
-from nodewise.environment import Environment, Scores, Splits, SplitSizes, TestNodes, draw_splits, rollout
+from nodewise.environment import (
+    Environment,
+    EvaluationProtocol,
+    ProtocolEnvironment,
+    Scores,
+    Splits,
+    SplitSizes,
+    TestNodes,
+    draw_splits,
+    rollout,
+)
+from nodewise.evaluation.scores import further_scores
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
@@ -111,6 +122,7 @@ class Task:
         splits_of: whose split each run uses, if not its own: several runs on one split, for a search.
         score_on: the nodes that are scored.
         device: ``"cpu"`` or ``"cuda"``.
+        protocol: rounds, labels at the start, wrong answers, further scores; None: the usual.
     """
 
     graph: GraphReference
@@ -124,8 +136,11 @@ class Task:
     splits_of: tuple[int, ...] | None = None
     score_on: Literal["test", "validation"] = "test"
     device: str = "cpu"
+    protocol: EvaluationProtocol | None = None
 
     def __post_init__(self) -> None:
+        if self.protocol is not None and not self.protocol.identity():
+            object.__setattr__(self, "protocol", None)
         if not self.budgets or min(self.budgets) < 1 or self.runs < 1:
             raise InputError(f"runs and budgets must be at least 1, got {self.runs} and {list(self.budgets)}")
         if len(set(self.budgets)) > 1 and self.strategy.reads_budget:
@@ -142,7 +157,8 @@ class Task:
     @property
     def storable(self) -> bool:
         """Whether a file may hold its results: not where some code cannot be told from a corrected one."""
-        return all(one.storable for one in self.identities)
+        told = self.protocol is None or self.protocol.storable
+        return told and all(one.storable for one in self.identities)
 
     def key(self, budget: int) -> dict[str, Any]:
         """Everything that the scores at one budget follow from, as JSON holds it.
@@ -166,6 +182,7 @@ class Task:
             "splits": None if self.splits is None else self.splits.identity(),
             "splits_of": self.splits_of,
             "score_on": self.score_on,
+            **({} if self.protocol is None else {"protocol": self.protocol.identity()}),
         }
         return json.loads(json.dumps(key))  # type: ignore[no-any-return]
 
@@ -218,12 +235,14 @@ class Chunk:
         micro_f1, macro_f1: percent: [run].
         queries: the nodes in the order asked: int64 [run, step].
         seconds: its share of the time that the rollout took.
+        further: further scores by name: [run] each.
     """
 
     micro_f1: npt.NDArray[np.float64]
     macro_f1: npt.NDArray[np.float64]
     queries: npt.NDArray[np.int64]
     seconds: float
+    further: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, chunks: Sequence[Chunk]) -> Chunk:
@@ -231,7 +250,8 @@ class Chunk:
         micro, macro, queries = (
             np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries")
         )
-        return cls(micro, macro, queries, sum(chunk.seconds for chunk in chunks))
+        further = {name: np.concatenate([chunk.further[name] for chunk in chunks]) for name in chunks[0].further}
+        return cls(micro, macro, queries, sum(chunk.seconds for chunk in chunks), further)
 
     def fits(self, runs: int, budget: int) -> bool:
         """Whether these can be the results of so many runs at that budget at all.
@@ -239,6 +259,7 @@ class Chunk:
         So many scores between 0 and 100, so many queries, each node once.
         """
         scores = all(s.shape == (runs,) and bool(((s >= 0) & (s <= 100)).all()) for s in (self.micro_f1, self.macro_f1))
+        scores = scores and all(s.shape == (runs,) and bool(np.isfinite(s).all()) for s in self.further.values())
         if not scores or self.queries.shape != (runs, budget) or not self.seconds >= 0:
             return False
         ordered = np.sort(self.queries, axis=1)
@@ -257,14 +278,49 @@ def play_task(task: Task, environment: Environment, strategy: Strategy) -> dict[
     lowest = min(rows)
     drawn = draw_splits(environment.graph, max(rows) - lowest + 1, task.seed, lowest, task.splits)
     splits = drawn.rows([row - lowest for row in rows]) if task.splits_of else drawn
-    scores, queries = _play_curve(environment, strategy, splits, task)
-    asked = queries.cpu().numpy()
+    if task.protocol is None:
+        scores, queries = _play_curve(environment, strategy, splits, task)
+        asked = queries.cpu().numpy()
+        played = {budget: (score, asked[:, :budget], _NOTHING) for budget, score in scores.items()}
+    else:
+        played = {
+            budget: _play_protocol(environment, strategy, splits, task, task.protocol, budget, rows)
+            for budget in task.budgets
+        }
     share = (time.perf_counter() - begin) / len(task.budgets)
     chunks = {}
-    for budget, score in scores.items():
+    for budget, (score, chosen, further) in played.items():
         micro, macro = (100 * part.cpu().double().numpy() for part in score)
-        chunks[budget] = Chunk(micro, macro, np.ascontiguousarray(asked[:, :budget]), share)
+        chunks[budget] = Chunk(micro, macro, np.ascontiguousarray(chosen), share, further)
     return chunks
+
+
+_NOTHING: Mapping[str, npt.NDArray[np.float64]] = {}
+
+
+def _play_protocol(
+    environment: Environment,
+    strategy: Strategy,
+    splits: Splits,
+    task: Task,
+    protocol: EvaluationProtocol,
+    budget: int,
+    rows: Sequence[int],
+) -> tuple[Scores, npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.float64]]]:
+    """One episode of every run at one budget, its scores and queries."""
+    graph, nodes = environment.graph, splits.test if task.score_on == "test" else splits.validation
+    if not protocol.plays_as_usual:
+        environment = played = ProtocolEnvironment(graph, task.classifier, task.runs, budget, protocol)
+        played.set_up(task.seed, rows, splits.pool)
+    elif budget != environment.budget:
+        environment = Environment.of(graph, task.classifier, task.runs, budget)
+    queries = rollout(environment, strategy, splits, derive_seed(task.seed, "chunk", task.first))
+    with torch.no_grad():
+        scores = environment.score(nodes)
+        logits = environment.learner.logits()
+        told = logits.gather(1, nodes[..., None].expand(-1, -1, logits.shape[-1])).double().softmax(-1)
+    further = further_scores(protocol.scores, told.cpu().numpy(), graph.y[nodes].cpu().numpy())
+    return scores, queries.cpu().numpy(), further
 
 
 def _play_curve(
@@ -331,7 +387,9 @@ class ChunkStore:
             if record["key"] != task.key(budget) or record["digest"] != chunk_digest(record):
                 return None  # of other settings, damaged, or edited
             micro, macro = (np.asarray(record[name], dtype=np.float64) for name in ("micro_f1", "macro_f1"))
-            chunk = Chunk(micro, macro, np.asarray(record["queries"], dtype=np.int64), float(record["seconds"]))
+            further = {name: np.asarray(kept, dtype=np.float64) for name, kept in record.get("further", {}).items()}
+            asked = np.asarray(record["queries"], dtype=np.int64)
+            chunk = Chunk(micro, macro, asked, float(record["seconds"]), further)
             if not chunk.fits(task.runs, budget):
                 return None  # edited, with a right digest
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -347,7 +405,9 @@ class ChunkStore:
             file = self.folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             scores = {name: getattr(chunk, name).tolist() for name in ("micro_f1", "macro_f1", "queries")}
+            further = {name: values.tolist() for name, values in chunk.further.items()}
             record = {"schema": 1, "key": task.key(budget), "seconds": chunk.seconds, **scores}
+            record |= {"further": further} if further else {}
             write_json(file, {**record, "digest": chunk_digest(record)})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,14 +21,21 @@ from nodewise.cli.options import (
     GpusOption,
     GraphsArgument,
     JsonOption,
+    NoiseOption,
+    RetrainOption,
+    RoundOption,
     RunsOption,
+    ScoresOption,
     SeedOption,
     SettingsOption,
+    SplitsOption,
+    StartOption,
     check_json,
     open_engine,
     read_closing,
     read_names,
     read_numbers,
+    read_protocol,
     read_settings_of_each,
 )
 from nodewise.cli.screen import Screen
@@ -77,12 +85,27 @@ def compare(
     runs: RunsOption = 100,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
+    splits: SplitsOption = None,
+    round_size: RoundOption = 1,
+    start: StartOption = 0,
+    retrain: RetrainOption = False,
+    noise: NoiseOption = 0.0,
+    scores: ScoresOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
             help="Keep results, tables and plots there; a second call goes on there.",
+            show_default=False,
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="FILE",
+            help="Write each run's split, queries and scores, for other programs.",
             show_default=False,
         ),
     ] = None,
@@ -122,12 +145,14 @@ def compare(
     ) or (None,)
     if closing is not None and not names:
         learners = (make_classifier("gcn", read_closing(closing)),)
+    protocol = read_protocol(round_size, start, retrain, noise, scores)
     wanted = read_numbers(budgets, "--budgets") if budgets else ()
     if out is not None:
         make_folder(out, "--out")
     with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task) as used:
         used.device(device)  # what is misspelt or missing is told before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
+        contests = [replace(one, splits=splits, protocol=protocol) for one in contests]
         try:
             comparison = run(
                 contests,
@@ -144,6 +169,8 @@ def compare(
         screen.json(comparison.as_dict(), json)
     if out is not None:
         screen.note(f"written: {', '.join(str(path) for path in write_comparison(comparison, out))}")
+    if export is not None:
+        screen.note(f"written: {comparison.export(export)}")
     if str(json) == "-":
         return
     tables = [score_table(comparison), *([lead_table(comparison)] if len(methods) > 1 else [])]

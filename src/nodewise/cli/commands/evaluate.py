@@ -17,14 +17,21 @@ from nodewise.cli.options import (
     FeaturesOption,
     GraphArgument,
     JsonOption,
+    NoiseOption,
     PolicyOption,
+    RetrainOption,
+    RoundOption,
     RunsOption,
+    ScoresOption,
     SeedOption,
     SettingsOption,
+    SplitsOption,
+    StartOption,
     StrategyOption,
     check_json,
     read_closing,
     read_plugin_settings,
+    read_protocol,
 )
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
@@ -51,6 +58,12 @@ def evaluate(
     runs: RunsOption = 100,
     seed: SeedOption = 0,
     device: DeviceOption = "auto",
+    splits: SplitsOption = None,
+    round_size: RoundOption = 1,
+    start: StartOption = 0,
+    retrain: RetrainOption = False,
+    noise: NoiseOption = 0.0,
+    scores: ScoresOption = None,
     json: JsonOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -72,6 +85,7 @@ def evaluate(
     asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are told before the graph is read
     learns = None if classifier is None else make_classifier(classifier, of_classifier)
     check_json(json)
+    protocol = read_protocol(round_size, start, retrain, noise, scores)
     with screen.reporting() as reporter:
         one = load_labelled(graph, features, data_dir, reporter)
         result = run(
@@ -84,6 +98,8 @@ def evaluate(
             seed=seed,
             device=device,
             features=features,
+            splits=splits,
+            protocol=protocol,
             reporter=reporter,
         )
         result = replace(result, policy=policy_name(strategy, policy))
@@ -92,6 +108,7 @@ def evaluate(
     if str(json) == "-":
         return
     rows = [("Micro-F1", str(result.micro)), ("Macro-F1", str(result.macro))]
+    rows += [(name, str(result.interval(name))) for name in result.further]
     title = (
         f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.budget} labels,"
         f" {count(result.runs, 'run')}"

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -30,6 +30,7 @@ from nodewise.evaluation.results.statistics import (
 )
 from nodewise.evaluation.results.tables import Entry, ResultTable, to_rows
 from nodewise.ground.events import count
+from nodewise.ground.files import write_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,11 +94,16 @@ class Setting:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Every setting of a comparison. In a notebook it shows its table, in a shell its means."""
+    """Every setting of a comparison. In a notebook it shows its table, in a shell its means.
+
+    Attributes:
+        split_records: by graph, what gives its splits, as a file holds them.
+    """
 
     settings: tuple[Setting, ...]
     seed: int
     device: str
+    split_records: Mapping[str, Callable[[], dict[str, Any]]] = field(default_factory=dict, compare=False)
 
     @property
     def methods(self) -> list[str]:
@@ -198,6 +204,34 @@ class Comparison:
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
         return save_picture(figure, path)
+
+    def export(self, path: str | Path) -> Path:
+        """Writes all that somebody else needs to score the same labels: each run's split, queries and scores.
+
+        A JSON file: ``graphs`` holds the splits (a file that ``splits=`` takes), ``settings`` the queries of each
+        method in the order asked and its scores, run by run.
+        """
+        from nodewise import __version__
+
+        settings = [
+            {
+                **{name: getattr(setting, name) for name in ("graph", "features", "classifier", "budget")},
+                "methods": {
+                    name: {
+                        "queries": outcome.queries.tolist(),
+                        "micro_f1": outcome.micro_f1.tolist(),
+                        "macro_f1": outcome.macro_f1.tolist(),
+                        **{score: values.tolist() for score, values in outcome.further.items()},
+                    }
+                    for name, outcome in setting.outcomes.items()
+                },
+            }
+            for setting in self.settings
+        ]
+        head = {"schema": 1, "kind": "export", "nodewise_version": __version__, "seed": self.seed}
+        graphs = {name: record() for name, record in self.split_records.items()}
+        write_json(Path(path), {**head, "graphs": graphs, "settings": settings})
+        return Path(path)
 
     def __repr__(self) -> str:
         """The table of Micro-F1 as plain text, with what it rests on below it."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from nodewise.evaluation.results.plots import colour_of, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import Interval, confidence_interval
-from nodewise.ground.errors import MissingExtraError
+from nodewise.ground.errors import InputError, MissingExtraError, UnknownNameError
 from nodewise.ground.events import count
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Evaluation:
         macro_f1: percent, one value a run: [run].
         queries: the nodes in the order asked: int64 [run, step].
         seconds: wall time of the runs; in a comparison what its chunks took, whoever played them.
+        further: further scores by name, as the protocol asked for them: [run] each.
     """
 
     graph: str
@@ -52,6 +54,7 @@ class Evaluation:
     micro_f1: npt.NDArray[np.float64]
     macro_f1: npt.NDArray[np.float64]
     queries: npt.NDArray[np.int64]
+    further: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def micro(self) -> Interval:
@@ -63,16 +66,38 @@ class Evaluation:
         """Mean Macro-F1 with its 95 % interval."""
         return self.interval("macro_f1")
 
-    def interval(self, metric: Metric = "micro_f1") -> Interval:
-        """Mean and 95 % interval."""
-        return confidence_interval(getattr(self, metric))
+    def interval(self, metric: Metric | str = "micro_f1") -> Interval:
+        """Mean and 95 % interval of Micro-F1, Macro-F1 or a further score."""
+        return confidence_interval(self.values(metric))
+
+    def values(self, metric: Metric | str = "micro_f1") -> npt.NDArray[np.float64]:
+        """A score's values: [run].
+
+        Raises:
+            UnknownNameError: there is no such score here.
+        """
+        known = {"micro_f1": self.micro_f1, "macro_f1": self.macro_f1, **self.further}
+        if metric not in known:
+            raise UnknownNameError("score", metric, known, "The protocol says which are computed.")
+        return known[metric]
+
+    def costs(self, costs: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """What the queries of each run cost: [run].
+
+        Args:
+            costs: of each node: [node].
+        """
+        each = np.asarray(costs, dtype=np.float64)
+        if each.ndim != 1 or len(each) <= int(self.queries.max(initial=-1)):
+            raise InputError(f"costs must be one number a node, got shape {list(each.shape)}")
+        return np.asarray(each[self.queries].sum(1))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row a run: what was run, and its scores in percent. Needs pandas."""
         names = ("graph", "features", "strategy", "policy", "classifier", "budget", "seed")
         same = {name: getattr(self, name) for name in names}
         return import_pandas().DataFrame(
-            {**same, "run": range(self.runs), "micro_f1": self.micro_f1, "macro_f1": self.macro_f1}
+            {**same, "run": range(self.runs), "micro_f1": self.micro_f1, "macro_f1": self.macro_f1, **self.further}
         )
 
     def plot(self, path: str | Path | None = None) -> Figure:
@@ -140,6 +165,7 @@ class Evaluation:
             **{name: getattr(self, name) for name in names},
             "micro_f1": self._score("micro_f1"),
             "macro_f1": self._score("macro_f1"),
+            **{name: self._score(name) for name in self.further},
         }
 
     def as_row(self, name: str) -> dict[str, Any]:
@@ -152,11 +178,12 @@ class Evaluation:
             "seconds": round(self.seconds, 3),
             "micro_f1": self._score("micro_f1", digits=4),
             "macro_f1": self._score("macro_f1", digits=4),
+            **{name: self._score(name, digits=4) for name in self.further},
         }
 
-    def _score(self, metric: Metric, digits: int | None = None) -> dict[str, Any]:
+    def _score(self, metric: Metric | str, digits: int | None = None) -> dict[str, Any]:
         mean, width = self.interval(metric)
-        values = getattr(self, metric).tolist()
+        values = self.values(metric).tolist()
         return {
             "mean": mean,
             "ci95": None if math.isnan(width) else width,

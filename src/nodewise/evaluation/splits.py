@@ -1,0 +1,155 @@
+"""Splits as a file: which nodes each run tests, validates by and may ask."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.environment import SplitSizes, TestNodes
+from nodewise.environment.environment import split_arrays
+from nodewise.graph import Graph
+from nodewise.ground.errors import InputError
+from nodewise.ground.files import write_json
+
+__all__ = ["PUBLIC", "public_splits", "read_splits", "resolve_splits", "split_record", "write_splits"]
+
+PUBLIC = "public"
+"""The name of the split that a data set was published with."""
+
+_FIELDS = (("planetoid_test", "planetoid_val"), ("test_mask", "val_mask"))
+"""The further fields of a graph that hold such a split: test and validation nodes, as masks or indices."""
+
+
+def split_record(
+    labels: npt.NDArray[np.int64], name: str, runs: int, seed: int, sizes: SplitSizes | TestNodes | None = None
+) -> dict[str, Any]:
+    """The splits of runs 0, 1, … of a graph as a file holds them: lists of node indices.
+
+    Args:
+        labels: the graph's, -1 where there is none. sizes: as `nodewise.evaluate` takes them.
+    """
+    test, validation, pool = split_arrays(labels, name, runs, seed, 0, sizes)
+    same = validation is test
+    return {
+        "nodes": len(labels),
+        "labels": _digest(labels),
+        "splits": [
+            {
+                "test": test[run].tolist(),
+                **({} if same else {"validation": validation[run].tolist()}),
+                "pool": np.flatnonzero(pool[run]).tolist(),
+            }
+            for run in range(runs)
+        ],
+    }
+
+
+def write_splits(
+    path: str | Path, graphs: Graph | Sequence[Graph], runs: int = 100, seed: int = 0, splits: SplitSizes | None = None
+) -> Path:
+    """Writes the splits that `nodewise.evaluate` and `nodewise.compare` draw with these runs and this seed, as JSON.
+
+    Example:
+        >>> import nodewise as nw
+        >>> from nodewise.evaluation import read_splits, write_splits
+        >>> file = write_splits("splits.json", nw.load_graph("wine"), runs=3)
+        >>> nw.evaluate("wine", "random", budget=5, runs=3, splits=file).micro_f1.shape
+        (3,)
+    """
+    from nodewise.evaluation.task import default_splits
+
+    given = [graphs] if isinstance(graphs, Graph) else list(graphs)
+    for graph in given:
+        if graph.y is None:
+            raise InputError(f"graph {graph.name!r} has no labels: its nodes cannot be split")
+    held = {
+        graph.name: split_record(
+            np.asarray(graph.y, dtype=np.int64), graph.name, runs, seed, splits or default_splits(graph)
+        )
+        for graph in given
+    }
+    write_json(Path(path), {"schema": 1, "kind": "splits", "seed": seed, "graphs": held})
+    return Path(path)
+
+
+def read_splits(path: str | Path, graph: Graph) -> TestNodes:
+    """The splits of a graph that a file holds: run r uses the r-th, and begins again at the first after the last.
+
+    Args:
+        path: a file of `write_splits`, of ``Comparison.export``, or one made elsewhere: ``graphs`` holds, by a graph's
+            name, ``nodes`` (how many) and ``splits``, each with ``test`` and perhaps ``validation`` and ``pool``.
+
+    Raises:
+        InputError: the file is none, or holds no splits of this graph.
+    """
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        graphs: Mapping[str, Any] = record["graphs"]
+        names = list(graphs)
+    except FileNotFoundError:
+        raise InputError(f"there is no file of splits {str(path)!r}: give one, or {PUBLIC!r}") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path} holds no splits ({type(error).__name__}: {error}): write_splits() writes them"
+        ) from None
+    held = graphs.get(graph.name)
+    if held is None:
+        raise InputError(f"{path} holds splits of {', '.join(names) or 'nothing'}, none of the graph {graph.name!r}")
+    try:
+        count, splits = int(held["nodes"]), list(held["splits"])
+        parts = [_columns(splits, name) for name in ("test", "validation", "pool")]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} has no splits of {graph.name!r} that can be read ({error})") from None
+    labels = held.get("labels")
+    if count != graph.num_nodes or (labels and graph.y is not None and labels != _digest(graph.y)):
+        raise InputError(
+            f"{path} holds splits of a graph {graph.name!r} with {count} nodes and perhaps other labels; this one has"
+            f" {graph.num_nodes}: use the graph that they were made for"
+        )
+    if not parts[0]:
+        raise InputError(f"{path} has no test nodes for {graph.name!r}: each split needs them")
+    return TestNodes(parts[0], graph.num_nodes, parts[1], parts[2])
+
+
+def public_splits(graph: Graph) -> TestNodes:
+    """The test and validation nodes that a data set was published with; all other labelled nodes may be asked.
+
+    Raises:
+        InputError: the graph does not carry them.
+    """
+    for test, validation in _FIELDS:
+        if test in graph.extra and validation in graph.extra:
+            both = [TestNodes.of(np.asarray(graph.extra[name])) for name in (test, validation)]
+            return TestNodes(both[0].columns, both[0].mask_length, both[1].columns)
+    raise InputError(
+        f"graph {graph.name!r} carries no public split ({' or '.join(test for test, _ in _FIELDS)}): give a file of"
+        " splits, or test nodes"
+    )
+
+
+def resolve_splits(given: SplitSizes | TestNodes | str | Path | None, graph: Graph) -> SplitSizes | TestNodes | None:
+    """What a caller means by splits: sizes, nodes, a file, or ``"public"``."""
+    if given == PUBLIC:
+        return public_splits(graph)
+    return read_splits(given, graph) if isinstance(given, (str, Path)) else given
+
+
+def _columns(splits: Sequence[Mapping[str, Any]], name: str) -> tuple[tuple[int, ...], ...]:
+    """One part of every split; empty where no split has it."""
+    if not any(name in split for split in splits):
+        return ()
+    columns = tuple(tuple(sorted(int(node) for node in split[name])) for split in splits)
+    if any(node < 0 for column in columns for node in column):
+        raise ValueError("a node is negative")
+    return columns
+
+
+def _digest(labels: npt.NDArray[np.integer[Any]]) -> str:
+    """What tells these labels from others."""
+    return hashlib.blake2b(np.ascontiguousarray(labels, dtype=np.int64).tobytes(), digest_size=8).hexdigest()

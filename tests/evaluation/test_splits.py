@@ -1,0 +1,124 @@
+"""Splits as files, and a comparison that another program scores again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.nn import SGConv
+
+import nodewise as nw
+from nodewise.classifiers import TorchClassifier
+from nodewise.cli import main
+from nodewise.environment.environment import split_arrays
+from nodewise.evaluation import public_splits, read_splits, write_splits
+from nodewise.ground.errors import InputError
+
+
+def test_splits_that_were_written_give_the_same_scores(tmp_path: Path) -> None:
+    graph = nw.load_graph("wine")
+    file = write_splits(tmp_path / "splits.json", graph, runs=3, seed=2)
+    assert graph.y is not None
+    drawn, read = split_arrays(graph.y, "wine", 3, 2), split_arrays(graph.y, "wine", 3, 9, 0, read_splits(file, graph))
+    assert (np.sort(drawn.test) == read.test).all() and (np.sort(drawn.validation) == read.validation).all()
+    assert (drawn.pool == read.pool).all()
+    usual, given = (nw.evaluate(graph, "random", budget=6, runs=3, seed=2, splits=splits) for splits in (None, file))
+    assert usual.micro_f1.tolist() == given.micro_f1.tolist() and usual.queries.tolist() == given.queries.tolist()
+
+
+def test_a_file_for_another_graph_is_refused(tmp_path: Path) -> None:
+    graph = nw.load_graph("wine")
+    file = write_splits(tmp_path / "splits.json", graph, runs=1)
+    with pytest.raises(InputError, match="holds splits of wine, none of the graph 'karate'"):
+        read_splits(file, nw.load_graph("karate"))
+    assert graph.y is not None
+    with pytest.raises(InputError, match="perhaps other labels"):
+        read_splits(file, replace(graph, y=np.roll(graph.y, 1)))
+    with pytest.raises(InputError, match="there is no file of splits"):
+        nw.evaluate(graph, splits=tmp_path / "none.json")
+    for text in ("{}", "[", '{"graphs": {"wine": {"nodes": 178, "splits": [{}]}}}'):
+        (tmp_path / "odd.json").write_text(text)
+        with pytest.raises(InputError):
+            read_splits(tmp_path / "odd.json", graph)
+    record = {"nodes": 178, "splits": [{"test": [1, 2], "pool": [2, 3]}]}
+    (tmp_path / "odd.json").write_text(json.dumps({"graphs": {"wine": record}}))
+    with pytest.raises(InputError, match="held-out nodes in its pool"):
+        read_splits(tmp_path / "odd.json", graph)
+
+
+def test_public_splits_are_those_that_the_graph_carries() -> None:
+    graph = nw.load_graph("wine")
+    test, validation = np.zeros(178, dtype=bool), np.zeros(178, dtype=bool)
+    test[:50], validation[50:80] = True, True
+    carrying = replace(graph, extra={"test_mask": test, "val_mask": validation})
+    given = public_splits(carrying)
+    assert given.columns == (tuple(range(50)),) and given.validation == (tuple(range(50, 80)),)
+    result = nw.evaluate(carrying, "random", budget=6, runs=2, splits="public")
+    assert int(result.queries.min()) >= 80
+    with pytest.raises(InputError, match="carries no public split"):
+        nw.evaluate(graph, splits="public")
+
+
+SCRIPT = """
+import json, sys, torch
+from torch_geometric.datasets import KarateClub
+from torch_geometric.nn import SGConv
+
+data, found = KarateClub()[0], json.load(open(sys.argv[1]))
+splits, method = found["graphs"]["karate"]["splits"], found["settings"][0]["methods"]["random"]
+for split, queries, told in zip(splits, method["queries"], method["micro_f1"]):
+    network = SGConv(data.num_features, 4, K=2)
+    for weight in network.parameters():
+        torch.nn.init.zeros_(weight)
+    adam = torch.optim.Adam(network.parameters(), lr=0.05, weight_decay=5e-4)
+    for _ in range(30):
+        adam.zero_grad()
+        loss = torch.nn.functional.cross_entropy(network(data.x, data.edge_index)[queries], data.y[queries])
+        loss.backward()
+        adam.step()
+    right = network(data.x, data.edge_index).argmax(1)[split["test"]] == data.y[split["test"]]
+    print(round(100 * float(right.float().mean()), 3), round(told, 3))
+"""
+
+
+def plain_sgc(features: int, classes: int) -> torch.nn.Module:
+    network = SGConv(features, classes, K=2)
+    for weight in network.parameters():
+        torch.nn.init.zeros_(weight)
+    return network
+
+
+def test_an_exported_comparison_is_scored_again_by_pytorch_geometric_alone(tmp_path: Path) -> None:
+    from torch_geometric.datasets import KarateClub
+
+    assert len(SCRIPT.strip().splitlines()) <= 20
+    graph = replace(nw.Graph.from_pyg(KarateClub()[0]), name="karate")
+    learns = TorchClassifier(plain_sgc, epochs=30, learning_rate=0.05)
+    table = nw.compare(graph, ["random"], classifiers=[learns], budgets=[8], runs=4, features="raw", device="cpu")
+    file = table.export(tmp_path / "export.json")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(file)], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    pairs = [line.split() for line in done.stdout.splitlines()]
+    assert len(pairs) == 4 and all(ours == theirs for ours, theirs in pairs), pairs
+    again = nw.compare(graph, ["random"], classifiers=[learns], budgets=[8], runs=4, features="raw", splits=file)
+    assert (
+        again.settings[0].outcomes["random"].queries.tolist() == table.settings[0].outcomes["random"].queries.tolist()
+    )
+
+
+def test_the_command_line_takes_splits_and_a_protocol(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = write_splits(tmp_path / "splits.json", nw.load_graph("wine"), runs=2)
+    shared = ["--runs", "2", "--splits", str(file), "--round-size", "2", "--start", "1", "--noise", "0.1"]
+    assert main(["evaluate", "wine", "--budget", "8", *shared, "--scores", "log_loss", "--json", "-"]) == 0
+    assert "log_loss" in json.loads(capfd.readouterr().out)
+    out = tmp_path / "export.json"
+    assert main(["compare", "wine", "--strategies", "random", "--budgets", "8", *shared, "--export", str(out)]) == 0
+    assert json.loads(out.read_text())["settings"][0]["methods"]["random"]["queries"]
