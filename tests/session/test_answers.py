@@ -13,7 +13,7 @@ from nodewise.session.answers import (
     Draft,
     Event,
     check_event,
-    needs_second_form,
+    form_needed,
     probable_typo,
     valid_person,
     valid_text,
@@ -84,10 +84,11 @@ def test_a_kind_of_another_version_is_seen() -> None:
     assert "which this version does not know" in check_event(Event(1, 1.0, "me", "dance", {}), 10)
 
 
-def test_what_an_older_nodewise_would_misread_needs_the_second_form() -> None:
-    assert not needs_second_form(Draft("tell", "me", {"node": 1, "label": "a"}))
-    assert needs_second_form(Draft("tell", "me", {"node": 1, "label": "a", "overrule": True}))
-    assert needs_second_form(Draft("note", "me", {"node": 1, "text": "a"}))
+def test_what_an_older_nodewise_would_misread_needs_a_later_form() -> None:
+    assert form_needed(Draft("tell", "me", {"node": 1, "label": "a"})) == 1
+    assert form_needed(Draft("tell", "me", {"node": 1, "label": "a", "overrule": True})) == 2
+    assert form_needed(Draft("note", "me", {"node": 1, "text": "a"})) == 2
+    assert form_needed(Draft("tell", "me", {"node": 1, "label": "a"}, {"rows": b"many"})) == 3
 
 
 def test_names_and_texts_lose_blanks_at_their_ends() -> None:

@@ -21,6 +21,8 @@ What may stand in the log:
     release    annotator                            what they have not answered is free for others
     undo       event
 
+What is too large for an event is attached to it: ``attached`` in its body has the SHA-256 of each part by its kind.
+
 A class is known by its number, which is given once and never again. Events written before there were numbers have the
 name alone.
 """
@@ -43,13 +45,15 @@ __all__ = [
     "KINDS",
     "LAST_CLASS",
     "MOST_OPINIONS",
+    "THIRD_FORM",
     "ClassList",
     "Draft",
     "Event",
     "LabelClass",
+    "attached",
     "check_event",
     "closed_list",
-    "needs_second_form",
+    "form_needed",
     "probable_typo",
     "valid_person",
     "valid_text",
@@ -57,6 +61,8 @@ __all__ = [
 
 FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
 """The kinds of the file's first form."""
+THIRD_FORM: frozenset[str] = frozenset()
+"""The kinds that only a file of the third form may hold, attached parts or not."""
 CHANGES = frozenset(
     {"tell", "bulk", "skip", "settle", "class", "rename", "merge", "describe", "order", "note", "budget", "redundancy"}
 )
@@ -69,15 +75,22 @@ LAST_CLASS = 10**9
 """The last number that a class may have."""
 _LONGEST_TEXT = 20_000
 _LONGEST_NAME = 200
+_MOST_ATTACHMENTS = 16
 
 
 @dataclass(frozen=True)
 class Draft:
-    """An event before it is in the log."""
+    """An event before it is in the log.
+
+    Attributes:
+        attachments: kind of a part -> its bytes, for what is too large for the body; the log adds ``attached`` to the
+            body, kind -> SHA-256.
+    """
 
     kind: str
     annotator: str
     body: Mapping[str, Any]
+    attachments: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -227,9 +240,23 @@ class ClassList:
         return {key: number for number, key in self._keys.items()}
 
 
-def needs_second_form(draft: Draft) -> bool:
-    """Whether a nodewise that knows the first form alone would misread the event."""
-    return draft.kind not in FIRST_FORM or "overrule" in draft.body
+def form_needed(draft: Draft) -> int:
+    """The first form of the file that can hold the event: a nodewise that knows older ones alone would misread it."""
+    if draft.attachments or draft.kind in THIRD_FORM:
+        return 3
+    return 2 if draft.kind not in FIRST_FORM or "overrule" in draft.body else 1
+
+
+def attached(body: Mapping[str, Any]) -> dict[str, str]:
+    """What is attached to an event: kind -> SHA-256.
+
+    Raises:
+        ValueError: the body does not say it as nodewise does.
+    """
+    parts = body.get("attached", {})
+    if not _is_attached(parts):
+        raise ValueError(f"what is attached is given as {str(parts)[:40]!r}")
+    return dict(parts)
 
 
 def check_event(event: Event, nodes: int) -> str:
@@ -361,7 +388,17 @@ def _is_predicted(value: object) -> bool:
     )
 
 
+def _is_attached(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and len(value) <= _MOST_ATTACHMENTS
+        and all(re.fullmatch(r"[a-z-]{1,40}", kind) for kind in value)
+        and all(isinstance(digest, str) and re.fullmatch(r"[0-9a-f]{64}", digest) for digest in value.values())
+    )
+
+
 _OPTIONAL: dict[str, Callable[[Any], bool]] = {
+    "attached": _is_attached,
     "class": _is_class,
     "overrule": lambda value: value is True,
     "audit": lambda value: isinstance(value, bool),

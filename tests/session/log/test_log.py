@@ -14,13 +14,14 @@ import tempfile
 import threading
 import time
 import warnings
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
 from nodewise.session.answers import Draft
-from nodewise.session.log.log import Log, MovedOnError
+from nodewise.session.log.log import Log, MovedOnError, _fill
 
 WRITER = Path(__file__).with_name("writer.py")
 
@@ -34,6 +35,20 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "job.nodewise"
     Log.create(path, {"budget": 5}, {"graph": b"nodes and edges"}).close()
     return path
+
+
+def attach(node: int, content: bytes) -> Draft:
+    return Draft("tell", "me", {"node": node, "label": "a"}, {"rows": content})
+
+
+def old_file(path: Path, form: int = 1, graph: bytes = b"nodes and edges") -> Path:
+    """A file as nodewise wrote it before there was a third form."""
+    _fill(path, {"budget": 5}, {"graph": graph}, form)
+    return path
+
+
+def form(path: Path) -> int:
+    return int.from_bytes(path.read_bytes()[60:64], "big")
 
 
 def writer(path: Path, name: str, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:
@@ -80,21 +95,133 @@ def test_the_form_is_what_the_documents_say(path: Path) -> None:
                 other.execute(change)
             other.close()
     head = path.read_bytes()[:100]
-    assert head[68:72] == b"nodw" and int.from_bytes(head[60:64], "big") == 1
+    assert head[68:72] == b"nodw" and form(path) == 3
 
 
-def test_the_form_rises_with_the_first_event_that_the_first_form_does_not_know(path: Path) -> None:
-    def form() -> int:
-        return int.from_bytes(path.read_bytes()[60:64], "big")
-
+def test_a_file_of_the_first_form_rises_with_the_first_event_that_it_does_not_know(tmp_path: Path) -> None:
+    path = old_file(tmp_path / "old.nodewise")
     with Log.open(path) as log:
         log.append([tell(1)])
-        assert form() == 1
+        assert form(path) == 1
         log.append([Draft("note", "me", {"node": 1, "text": "odd"})])
-        assert form() == 2
+        assert form(path) == 2
         log.append([tell(2)])
     with Log.open(path) as log:
-        assert len(log.events) == 3 and form() == 2
+        assert len(log.events) == 3 and form(path) == 2
+
+
+def test_what_is_attached_to_an_event_is_read_again_once(path: Path) -> None:
+    with Log.open(path) as log:
+        first, second = log.append([attach(1, b"many rows"), attach(2, b"many rows")])
+        with pytest.raises(SessionFileError, match="the edges of event 1 is not there"):
+            log.attachment(first, "edges")
+    with Log.open(path) as log:
+        assert [log.attachment(event, "rows") for event in log.events] == [b"many rows"] * 2
+        assert log.events == [first, second] and path.read_bytes().count(b"many rows") == 1
+
+
+def test_what_is_attached_is_bounded_checked_and_never_changed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Log.open(path) as log:
+        with monkeypatch.context() as small:
+            small.setattr("nodewise.session.log.log.ATTACHMENT_LIMIT", 2**20)
+            with pytest.raises(InputError, match="the rows take 3 MiB, and a session takes in at most 1 at once"):
+                log.append([tell(1), attach(2, bytes(3 * 2**20))])
+            (large,) = log.append([attach(2, b"x" * 2**20)])
+            small.setattr("nodewise.session.log.log.ATTACHMENT_LIMIT", 2**19)
+            with pytest.raises(SessionFileError, match="is not there"):
+                log.attachment(large, "rows")
+        (event,) = log.append([attach(1, b"many rows")])
+        for change in ("UPDATE attachments SET kind = 'x'", "DELETE FROM attachments"):
+            with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+                log._connection.execute(change)
+    path.write_bytes(path.read_bytes().replace(b"many rows", b"Many rows"))
+    with Log.open(path) as log, pytest.raises(SessionFileError, match="the rows of event 2 does not have the hash"):
+        log.attachment(event, "rows")
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM attachments", "INSERT INTO attachments VALUES ('0', 'rows', x'00')"])
+def test_attachments_are_those_that_the_events_name(path: Path, change: str) -> None:
+    with Log.open(path) as log:
+        log.append([attach(1, b"many rows")])
+    trigger = "CREATE TRIGGER attachments_remain BEFORE DELETE ON attachments BEGIN SELECT RAISE(ABORT, 'attachments"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.executescript(f"DROP TRIGGER attachments_remain; {change}; {trigger} are never deleted'); END;")
+    with pytest.raises(SessionFileError, match="what is attached to its events is not what they name"):
+        Log.open(path)
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_an_old_file_comes_to_the_third_form_by_a_copy_and_everybody_goes_on_in_it(tmp_path: Path, first: int) -> None:
+    path = old_file(tmp_path / "old.nodewise", first)
+    path.chmod(0o640)
+    with Log.open(path) as one, Log.open(path) as other, Log.open(path) as third:
+        one.append([tell(1), tell(2)])
+        inode, before = path.stat().st_ino, path.read_bytes()
+        other.append([attach(3, b"many rows")], seen=2)
+        assert form(path) == 3 and path.stat().st_ino != inode and path.stat().st_mode & 0o777 == 0o640
+        assert before[60:64] == first.to_bytes(4, "big")
+        assert one.append([tell(4)])[0].id == 4 and [e.body["node"] for e in third.refresh()] == [1, 2, 3, 4]
+        assert third.attachment(third.events[2], "rows") == b"many rows" and third.part("graph") == b"nodes and edges"
+    with Log.open(path) as log:
+        assert [e.body["node"] for e in log.events] == [1, 2, 3, 4] and log.settings == {"budget": 5}
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_another_file_of_the_third_form_is_not_taken_for_the_copy(path: Path, tmp_path: Path) -> None:
+    old = old_file(tmp_path / "old.nodewise")
+    Log.create(tmp_path / "another.nodewise", {"budget": 6}).close()
+    with Log.open(old) as log:
+        log.append([tell(1)])
+        (tmp_path / "another.nodewise").replace(old)
+        with pytest.raises(SessionFileError, match="was replaced while it was open"):
+            log.append([tell(2)])
+    with Log.open(old) as log:
+        assert log.events == []
+
+
+def test_an_old_file_of_two_names_is_not_copied(tmp_path: Path) -> None:
+    path = old_file(tmp_path / "old.nodewise")
+    os.link(path, tmp_path / "again.nodewise")
+    with Log.open(path) as log:
+        with pytest.raises(SessionError, match="has a second name"):
+            log.append([attach(3, b"many rows")])
+        log.append([tell(1)])
+    with Log.open(tmp_path / "again.nodewise") as log:
+        assert [e.body["node"] for e in log.events] == [1]
+
+
+@pytest.mark.slow
+def test_kills_while_parts_are_attached_lose_nothing(path: Path, clean_environment: dict[str, str]) -> None:
+    kill_at_random(path, clean_environment, 6, seed=3, attach=300_000)
+    with Log.open(path) as log:
+        for event in log.events:
+            content = log.attachment(event, "rows")
+            assert content.rstrip(b".").decode() == event.body["label"] and len(content) == 300_000
+
+
+@pytest.mark.slow
+def test_kills_while_old_files_are_copied_leave_one_that_is_whole(
+    tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
+    moments = random.Random(4)
+    forms = set()
+    for number in range(8):
+        path = old_file(tmp_path / f"old{number}.nodewise", graph=b"." * 20_000_000)
+        with Log.open(path) as log:
+            log.append([tell(n) for n in range(5)])
+        with writer(path, "ada", clean_environment, "2", "100000") as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(moments.random() * 0.25)
+            process.send_signal(signal.SIGKILL)
+            told = acknowledged(process.stdout.read())
+        with Log.open(path) as log:
+            forms.add(form(path))
+            assert len(log.events) in (5 + len(told), 6 + len(told)) and len(log.part("graph") or b"") == 20_000_000
+            assert [len(log.attachment(event, "rows")) for event in log.events[5:]] == [100_000] * (log.last - 5)
+        assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
+        path.unlink()
+    assert forms == {1, 3}, "the moments of the kills should lie before and after the copy"
 
 
 def test_events_that_others_wrote_are_read_on_and_a_decision_on_old_ones_is_refused(path: Path) -> None:
@@ -136,7 +263,7 @@ def damage_graph(path: Path) -> None:
 
 def newer(path: Path) -> None:
     content = bytearray(path.read_bytes())
-    content[60:64] = (3).to_bytes(4, "big")
+    content[60:64] = (4).to_bytes(4, "big")
     path.write_bytes(content)
 
 
@@ -149,7 +276,7 @@ def other_program(path: Path) -> None:
     ("spoil", "told"),
     [
         (damage_events, "event 3 is not the one that was written"),
-        (newer, "newer nodewise .form 3"),
+        (newer, "newer nodewise .form 4"),
         (other_program, "another program"),
         (lambda path: path.write_bytes(path.read_bytes()[:-4096]), "damaged"),
         (lambda path: path.write_bytes(path.read_bytes()[:50]), "not a session"),
@@ -199,12 +326,12 @@ def test_two_processes_writing_at_once_lose_nothing(path: Path, clean_environmen
             assert acknowledged(output) == [(e.id, e.body["node"]) for e in log.events if e.annotator == name]
 
 
-def kill_at_random(path: Path, environment: dict[str, str], times: int, seed: int) -> None:
+def kill_at_random(path: Path, environment: dict[str, str], times: int, seed: int, attach: int = 0) -> None:
     """Kill a writer `times` times, each at another moment, and look each time for every event that it acknowledged."""
     moments = random.Random(seed)
     known: list[tuple[int, str, int]] = []
     for number in range(times):
-        with writer(path, f"w{number}", environment) as process:
+        with writer(path, f"w{number}", environment, "1000000", str(attach)) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n", process.stderr.read() if process.stderr else ""
             time.sleep(moments.random() * 0.1)

@@ -14,13 +14,16 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def main(path: str, name: str, most: int = 1_000_000) -> None:
+def main(path: str, name: str, most: int = 1_000_000, attach: int = 0) -> None:
+    """The file, the annotator's name, how many events, and how many bytes are attached to each."""
     assert "torch" not in sys.modules and "numpy" not in sys.modules
     with Log.open(path, wait=60) as log:
         say("ready")
         for number in range(most):
             try:
-                events = log.append([Draft("tell", name, {"node": number, "label": f"{name}-{number}"})])
+                content = f"{name}-{number}".encode().ljust(attach, b".")
+                parts = {"rows": content} if attach else {}
+                events = log.append([Draft("tell", name, {"node": number, "label": f"{name}-{number}"}, parts)])
             except NodewiseError as error:
                 say(f"refused {type(error).__name__}: {error}")
                 return

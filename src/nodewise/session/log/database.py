@@ -29,8 +29,8 @@ if sys.platform != "win32":
 
 __all__ = [
     "APPLICATION_ID",
+    "ATTACHMENT_LIMIT",
     "FORM",
-    "TABLES",
     "check_beside",
     "check_content",
     "check_header",
@@ -45,15 +45,19 @@ __all__ = [
     "has_unfinished_journal",
     "limit_steps",
     "replaced",
+    "tables",
 ]
 
 APPLICATION_ID = 0x6E6F6477  # "nodw": what SQLite's header says of the kind of file
-FORM = 2
-"""The newest form of the file: 1 has the events ask, tell, skip, undo, class and budget; 2 all others, too.
+FORM = 3
+"""The newest form of the file.
 
-The tables are the same.
+1 has the events ask, tell, skip, undo, class and budget; 2 has further kinds, in the same tables; 3 has a table more,
+for what is too large for an event. A file of form 1 becomes one of form 2 where it lies; to form 3 both come by a copy.
 """
-TABLES = """
+ATTACHMENT_LIMIT = 256 * 2**20
+"""The largest attachment of an event, in bytes."""
+_TABLES = """
 CREATE TABLE session (settings TEXT NOT NULL);
 CREATE TABLE parts (name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL);
 CREATE TABLE events (
@@ -62,6 +66,11 @@ CREATE TABLE events (
 CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 """  # noqa: E501 (the text is compared with that of files from before)
+_THIRD_FORM = """
+CREATE TABLE attachments (sha256 TEXT PRIMARY KEY, kind TEXT NOT NULL, content BLOB NOT NULL);
+CREATE TRIGGER attachments_stay BEFORE UPDATE ON attachments BEGIN SELECT RAISE(ABORT, 'attachments are never changed'); END;
+CREATE TRIGGER attachments_remain BEFORE DELETE ON attachments BEGIN SELECT RAISE(ABORT, 'attachments are never deleted'); END;
+"""  # noqa: E501
 _SUPER_JOURNAL = bytes.fromhex(
     "d9d505f920a163d7"
 )  # ends a journal that names a super-journal, as it begins every journal
@@ -78,8 +87,13 @@ _PRAGMAS = {
     "user_version",
     "shrink_memory",
 }
-_READABLE = {"session", "parts", "events", "sqlite_master"}
+_READABLE = {"session", "parts", "events", "attachments", "sqlite_master"}
 _FOLDER_FILES = ("nodes.csv", "edges.csv", "features.csv", "graph.json")
+
+
+def tables(form: int) -> str:
+    """The statements that make the tables of a form."""
+    return _TABLES if form < 3 else _TABLES + _THIRD_FORM
 
 
 def check_header(path: Path) -> None:
@@ -189,7 +203,7 @@ def check_new_name(path: Path) -> None:
 def connect(path: Path, wait: float, *, as_it_lies: bool = False) -> sqlite3.Connection:
     """A connection that does no more than a session needs, whatever the file says.
 
-    It reads three tables and adds events.
+    It reads the tables of a session, and adds events and what is attached to them.
 
     Args:
         path: the file, no link.
@@ -226,19 +240,22 @@ def limit_steps(connection: sqlite3.Connection, path: Path) -> None:
     connection.set_progress_handler(count, _STEPS_AT_ONCE)
 
 
-def check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file whose schema is not, to the letter, the one that nodewise writes.
+def check_schema(connection: sqlite3.Connection, path: Path) -> int:
+    """Refuse a file whose schema is not, to the letter, the one that nodewise writes; gives the file's form.
 
     Raises:
         SessionFileError: says what differs.
     """
     try:
+        form = int(connection.execute("PRAGMA user_version").fetchone()[0])
         schema = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
         raise damaged(path, str(error)) from error
-    expected = _expected_schema()
+    if not 1 <= form <= FORM:
+        raise damaged(path, f"it says that it has form {form}")
+    expected = _expected_schema(form)
     if sorted(map(repr, schema)) != sorted(map(repr, expected)):
         further = [f"{row[0]} {row[1]}" for row in schema if row not in expected]
         lacking = [f"{row[0]} {row[1]}" for row in expected if row not in schema]
@@ -246,6 +263,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
             path,
             f"its schema is not that of a session: it has {further or 'nothing'} in place of {lacking or 'nothing'}",
         )
+    return form
 
 
 def check_content(connection: sqlite3.Connection, path: Path) -> None:
@@ -403,10 +421,10 @@ def _stranger(path: Path, beside: Path, what: str) -> SessionFileError:
 
 
 @functools.cache
-def _expected_schema() -> list[tuple[str, str, str, str | None]]:
+def _expected_schema(form: int) -> list[tuple[str, str, str, str | None]]:
     connection = sqlite3.connect(":memory:")
     try:
-        connection.executescript(TABLES)
+        connection.executescript(tables(form))
         return connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     finally:
         connection.close()
@@ -418,7 +436,8 @@ def _authorize(action: int, first: str | None, second: str | None, database: str
         action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION)
         or (action == sqlite3.SQLITE_READ and first in _READABLE)
         or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
-        or (action == sqlite3.SQLITE_INSERT and first == "events")
+        or (action == sqlite3.SQLITE_FUNCTION and second == "length")
+        or (action == sqlite3.SQLITE_INSERT and first in ("events", "attachments"))
     )
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 

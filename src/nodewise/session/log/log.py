@@ -1,8 +1,9 @@
 """The session's file: one SQLite database with an append-only log of events. It imports neither torch nor numpy.
 
-    session   one row: the settings as JSON, never changed
-    parts     what the job needs beside the log: the graph, the policy; with their SHA-256, never changed
-    events    id, time, annotator, kind, body as JSON, and a chained hash of all that came before
+    session       one row: the settings as JSON, never changed
+    parts         what the job was begun with beside them: the graph, the policy; with their SHA-256, never changed
+    events        id, time, annotator, kind, body as JSON, and a chained hash of all that came before
+    attachments   what is too large for an event, by its SHA-256, which the event names; written with the event
 
 An event is there when `append` has returned: rollback journal, ``synchronous=EXTRA``. The journal file is kept between
 two appends, its header zeroed (``journal_mode=PERSIST``), which saves two syncs of the folder each; it is removed when
@@ -16,23 +17,24 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import sqlite3
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
 from nodewise.ground.files import part_path, remove_dead_parts
-from nodewise.session.answers import Draft, Event, needs_second_form
+from nodewise.session.answers import Draft, Event, attached, form_needed
 from nodewise.session.log.database import (
     APPLICATION_ID,
+    ATTACHMENT_LIMIT,
     FORM,
-    TABLES,
     check_beside,
     check_content,
     check_header,
@@ -45,6 +47,7 @@ from nodewise.session.log.database import (
     has_unfinished_journal,
     limit_steps,
     replaced,
+    tables,
 )
 from nodewise.session.log.journal import Examination, settle_journal
 
@@ -74,7 +77,7 @@ class Log:
         self.settings: dict[str, Any] = {}
         self.events: list[Event] = []
         self._chain = self._start = b""
-        self._schema_version, self._identity = 0, _identity(path)
+        self._schema_version, self._form, self._identity = 0, 0, _identity(path)
         self._replaced: SessionError | None = None
         self._lock = threading.RLock()
 
@@ -163,6 +166,17 @@ class Log:
             raise damaged(self.path, f"the stored {name} does not have the hash that it was stored with")
         return bytes(row[1])
 
+    def attachment(self, event: Event, kind: str) -> bytes:
+        """A part that is attached to an event, checked against the hash that the event names.
+
+        Raises:
+            SessionFileError: it is not there, or not what was written.
+        """
+        digest = attached(event.body).get(kind, "")
+        with self._lock, _translated(self.path, "read", self._wait):
+            limit_steps(self._connection, self.path)
+            return self._attachment(digest, f"the {kind} of event {event.id}")
+
     def refresh(self) -> Sequence[Event]:
         """Read what others have written since; gives the new events.
 
@@ -171,6 +185,7 @@ class Log:
         """
         with self._lock, _translated(self.path, "read", self._wait):
             limit_steps(self._connection, self.path)
+            self._follow_copy()
             self._settle_journal()
             return self._read_on()
 
@@ -195,6 +210,22 @@ class Log:
             SessionError: the file cannot be written, or an event is wrong; nothing of it is in the log.
         """
         with self._lock, _translated(self.path, "written", self._wait):
+            self._follow_copy()
+            try:
+                return self._append(drafts, seen, wrong)
+            except SessionFileError:
+                # while it waited for the lock, another process may have brought the file to its third form
+                if not self._follow_copy():
+                    raise
+                return self._append(drafts, seen, wrong)
+
+    def _append(
+        self,
+        drafts: Sequence[Draft] | Callable[[], Sequence[Draft]],
+        seen: int | None,
+        wrong: Callable[[Event], str] | None,
+    ) -> list[Event]:
+        with self._lock:
             connection = self._connection
             limit_steps(connection, self.path)
             # what lies on the disk counts: a copy of the same number of changes looks to SQLite as if its own pages
@@ -215,8 +246,9 @@ class Log:
                     )
                 drafts = drafts() if callable(drafts) else drafts
                 chain, events, rows = self._chain, [], []
+                attachments: dict[str, tuple[str, bytes]] = {}
                 for number, draft in enumerate(drafts, self.last + 1):
-                    body = json.dumps(dict(draft.body), sort_keys=True)
+                    body = json.dumps(_body(draft, attachments), sort_keys=True)
                     event = Event(number, float(self._clock()), draft.annotator, draft.kind, json.loads(body))
                     if wrong is not None and (fault := wrong(event)):
                         raise SessionError(
@@ -226,14 +258,15 @@ class Log:
                     chain = _link(chain, event, body)
                     events.append(event)
                     rows.append((event.id, event.at, event.annotator, event.kind, body, chain))
-                connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
-                if (
-                    any(map(needs_second_form, drafts))
-                    and connection.execute("PRAGMA user_version").fetchone()[0] < FORM
-                ):
-                    connection.execute(f"PRAGMA user_version={FORM}")
-                connection.execute("COMMIT")
-                self._check_name("another file took its name, or none has it, so what was just said is not in it")
+                form, needed = self._read_form(), max(map(form_needed, drafts), default=1)
+                if form < 3 <= needed:
+                    self._move_to_copy(rows, attachments)
+                else:
+                    _insert(connection, rows, attachments)
+                    if form < needed:
+                        connection.execute(f"PRAGMA user_version={needed}")
+                    connection.execute("COMMIT")
+                    self._check_name("another file took its name, or none has it, so what was just said is not in it")
             except BaseException as error:
                 with suppress(sqlite3.Error):
                     if connection.in_transaction:
@@ -306,7 +339,7 @@ class Log:
         connection.execute("BEGIN")  # one moment for all of it
         try:
             self._schema_version = connection.execute("PRAGMA schema_version").fetchone()[0]
-            check_schema(connection, self.path)
+            self._form = check_schema(connection, self.path)
             check_content(connection, self.path)
             settings, self._chain = self._read_start()
             self._start = self._chain
@@ -317,6 +350,7 @@ class Log:
             if not isinstance(self.settings, dict):
                 raise damaged(self.path, "its settings are not a record")
             self._read_on()
+            self._check_attachments()
         finally:
             with suppress(sqlite3.Error):
                 connection.execute("COMMIT")
@@ -330,6 +364,89 @@ class Log:
         if not all(isinstance(text, str) for part in parts for text in part):
             raise damaged(self.path, "the names of its parts are not readable")
         return rows[0][0], _chain_start(rows[0][0], parts)
+
+    def _read_form(self) -> int:
+        return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def _attachment(self, digest: str, what: str) -> bytes:
+        row = None
+        if self._form >= 3:
+            bounded = "SELECT content FROM attachments WHERE sha256 = ? AND length(content) <= ?"
+            row = self._connection.execute(bounded, (digest, ATTACHMENT_LIMIT)).fetchone()
+        if row is None or not isinstance(row[0], bytes):
+            raise damaged(self.path, f"{what} is not there")
+        if hashlib.sha256(row[0]).hexdigest() != digest:
+            raise damaged(self.path, f"{what} does not have the hash that it was stored with")
+        return row[0]
+
+    def _check_attachments(self) -> None:
+        """Whether what is attached to the events read is there, and nothing else; their bytes are checked when read."""
+        try:
+            named = {digest for event in self.events for digest in attached(event.body).values()}
+        except ValueError as error:
+            raise damaged(self.path, str(error)) from None
+        there = set()
+        if self._form >= 3:
+            there = {digest for (digest,) in self._connection.execute("SELECT sha256 FROM attachments")}
+        if there != named:
+            raise damaged(self.path, "what is attached to its events is not what they name")
+
+    def _move_to_copy(self, rows: Sequence[Sequence[Any]], attachments: Mapping[str, tuple[str, bytes]]) -> None:
+        """Go on in a copy of the third form, which holds what is to be appended and takes the file's name at once.
+
+        Inside a transaction: nobody else can write to the old file, and whoever waits to finds another of its name.
+        """
+        old, real = self._connection, self.path.resolve()
+        if real.stat().st_nlink > 1:
+            raise SessionError(
+                f"the session {str(self.path)!r} has a second name (a hard link), and must be copied to a newer form"
+                " to take this in: remove one of the two names first"
+            )
+        part = part_path(real)
+        try:
+            _copy(old, part, rows, attachments)
+            shutil.copymode(real, part)
+            _publish(part, real, overwrite=True)
+        finally:
+            for left in (part, part.with_name(part.name + "-journal")):
+                left.unlink(missing_ok=True)
+        old.execute("ROLLBACK")
+        self._go_over()
+
+    def _follow_copy(self) -> bool:
+        """Go on in the copy that another process has made of this file to bring it to its third form; whether it did.
+
+        The copy begins as this file does, up to the last event that was read: `_read_on` looks at that.
+        """
+        if self._form >= 3 or _identity(self.path) in (None, self._identity):
+            return False
+        kept = self._connection, self._form, self._identity, self._schema_version
+        try:
+            if not any(each._identity == _identity(self.path) for each in list(_OPEN)):
+                check_header(self.path)  # see `open`
+            self._go_over(close=False)
+            if self._form < 3 or self._read_start()[1] != self._start:
+                raise damaged(self.path, "it is another session")
+        except (SessionError, sqlite3.Error, OSError):  # then it is no copy: the old file is left to say so
+            if self._connection is not kept[0]:
+                self._connection.close()
+            self._connection, self._form, self._identity, self._schema_version = kept
+            return False
+        kept[0].close()
+        self._replaced = None
+        return True
+
+    def _go_over(self, close: bool = True) -> None:
+        """Use the file that now has the name."""
+        old, real = self._connection, self.path.resolve()
+        check_beside(real)
+        self._connection = connect(real, self._wait)
+        self._identity = _identity(self.path)
+        self._schema_version = self._connection.execute("PRAGMA schema_version").fetchone()[0]
+        self._form = check_schema(self._connection, self.path)
+        self._connection.execute("PRAGMA synchronous=EXTRA")
+        if close:
+            old.close()
 
     def _settle_journal(self) -> None:
         """Between two transactions: a journal that another process left, beside a file that is still the same.
@@ -359,7 +476,7 @@ class Log:
         version = self._connection.execute("PRAGMA schema_version").fetchone()[0]
         if version != self._schema_version:  # a backup has another one with the same schema
             try:
-                check_schema(self._connection, self.path)
+                self._form = check_schema(self._connection, self.path)
             except SessionFileError:
                 self._replaced = replaced(self.path, "its schema has changed")
                 raise self._replaced from None
@@ -417,6 +534,9 @@ def _examine(path: Path, connection: sqlite3.Connection) -> Examination:
         log._load()
         for (name,) in connection.execute("SELECT name FROM parts").fetchall():
             log.part(name)
+        for event in log.events:
+            for kind in attached(event.body):
+                log.attachment(event, kind)
     except faults:
         whole = False
     with suppress(*faults):
@@ -438,20 +558,66 @@ def _link(chain: bytes, event: Event, body: str) -> bytes:
     return hashlib.blake2b(chain + text, digest_size=16).digest()
 
 
-def _fill(path: Path, settings: Mapping[str, Any], parts: Mapping[str, bytes]) -> None:
-    connection = sqlite3.connect(path, isolation_level=None)
-    try:
-        connection.execute("PRAGMA synchronous=EXTRA")
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute("PRAGMA user_version=1")
-        connection.executescript(f"BEGIN;{TABLES}COMMIT;")
+def _body(draft: Draft, attachments: dict[str, tuple[str, bytes]]) -> dict[str, Any]:
+    """What the log keeps of a draft; its attachments are added to those of the others: SHA-256 -> kind, bytes.
+
+    Raises:
+        InputError: an attachment is too large.
+    """
+    named = {}
+    for kind, content in draft.attachments.items():
+        if len(content) > ATTACHMENT_LIMIT:
+            raise InputError(
+                f"the {kind} take {len(content) / 2**20:.0f} MiB, and a session takes in at most"
+                f" {ATTACHMENT_LIMIT // 2**20} at once: give fewer at a time"
+            )
+        named[kind] = hashlib.sha256(content).hexdigest()
+        attachments[named[kind]] = kind, content
+    return {**draft.body, "attached": named} if named else dict(draft.body)
+
+
+def _insert(
+    connection: sqlite3.Connection, rows: Sequence[Sequence[Any]], attachments: Mapping[str, tuple[str, bytes]]
+) -> None:
+    """Events and what is attached to them; what is there already, for another event, is not written twice."""
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+    for digest, (kind, content) in attachments.items():
+        if connection.execute("SELECT 1 FROM attachments WHERE sha256 = ?", (digest,)).fetchone() is None:
+            connection.execute("INSERT INTO attachments VALUES (?, ?, ?)", (digest, kind, content))
+
+
+def _fill(path: Path, settings: Mapping[str, Any], parts: Mapping[str, bytes], form: int = FORM) -> None:
+    """A new file without events."""
+    with closing(_empty(path, form)) as connection:
         connection.execute("BEGIN")
         connection.execute("INSERT INTO session VALUES (?)", (json.dumps(dict(settings), sort_keys=True),))
         rows = [(name, hashlib.sha256(content).hexdigest(), content) for name, content in parts.items()]
         connection.executemany("INSERT INTO parts VALUES (?, ?, ?)", rows)
         connection.execute("COMMIT")
-    finally:
-        connection.close()
+
+
+def _copy(
+    old: sqlite3.Connection, path: Path, rows: Sequence[Sequence[Any]], attachments: Mapping[str, tuple[str, bytes]]
+) -> None:
+    """A new file of the newest form with all that one of form 1 or 2 holds, row by row, and further events."""
+    with closing(_empty(path, FORM)) as connection:
+        connection.execute("BEGIN")
+        for table in ("session", "parts", "events"):
+            held = old.execute(f"SELECT * FROM {table}")
+            marks = ", ".join("?" * len(held.description))
+            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", held)
+        _insert(connection, rows, attachments)
+        connection.execute("COMMIT")
+
+
+def _empty(path: Path, form: int) -> sqlite3.Connection:
+    """A connection to a new file that has the tables of a form and nothing in them."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA synchronous=EXTRA")
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={form}")
+    connection.executescript(f"BEGIN;{tables(form)}COMMIT;")
+    return connection
 
 
 def _publish(part: Path, path: Path, overwrite: bool = False) -> None:
