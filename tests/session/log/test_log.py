@@ -21,7 +21,8 @@ import pytest
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
 from nodewise.session.answers import Draft
-from nodewise.session.log.log import Log, MovedOnError, _fill
+from nodewise.session.log.log import Log, MovedOnError
+from nodewise.session.log.new_files import fill_file
 
 WRITER = Path(__file__).with_name("writer.py")
 
@@ -43,7 +44,7 @@ def attach(node: int, content: bytes) -> Draft:
 
 def old_file(path: Path, form: int = 1, graph: bytes = b"nodes and edges") -> Path:
     """A file as nodewise wrote it before there was a third form."""
-    _fill(path, {"budget": 5}, {"graph": graph}, form)
+    fill_file(path, {"budget": 5}, {"graph": graph}, form)
     return path
 
 

@@ -23,7 +23,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -32,9 +32,7 @@ from nodewise.ground.errors import InputError, SessionError, SessionFileError
 from nodewise.ground.files import part_path, remove_dead_parts
 from nodewise.session.answers import Draft, Event, attached, form_needed
 from nodewise.session.log.database import (
-    APPLICATION_ID,
     ATTACHMENT_LIMIT,
-    FORM,
     check_beside,
     check_content,
     check_header,
@@ -47,9 +45,9 @@ from nodewise.session.log.database import (
     has_unfinished_journal,
     limit_steps,
     replaced,
-    tables,
 )
 from nodewise.session.log.journal import Examination, settle_journal
+from nodewise.session.log.new_files import copy_file, fill_file, insert_events, publish
 
 __all__ = ["Log", "MovedOnError"]
 
@@ -104,8 +102,8 @@ class Log:
         part = part_path(path)
         try:
             with _translated(path, "made", 0.0):
-                _fill(part, settings, parts or {})
-                _publish(part, path)
+                fill_file(part, settings, parts or {})
+                publish(part, path)
         finally:
             for left in (part, part.with_name(part.name + "-journal")):
                 left.unlink(missing_ok=True)
@@ -262,7 +260,7 @@ class Log:
                 if form < 3 <= needed:
                     self._move_to_copy(rows, attachments)
                 else:
-                    _insert(connection, rows, attachments)
+                    insert_events(connection, rows, attachments)
                     if form < needed:
                         connection.execute(f"PRAGMA user_version={needed}")
                     connection.execute("COMMIT")
@@ -312,7 +310,7 @@ class Log:
                     self._connection.backup(copy, pages=-1)
                 finally:
                     copy.close()
-                _publish(part, path, overwrite)
+                publish(part, path, overwrite)
         finally:
             for left in (part, part.with_name(part.name + "-journal")):
                 left.unlink(missing_ok=True)
@@ -404,9 +402,9 @@ class Log:
             )
         part = part_path(real)
         try:
-            _copy(old, part, rows, attachments)
+            copy_file(old, part, rows, attachments)
             shutil.copymode(real, part)
-            _publish(part, real, overwrite=True)
+            publish(part, real, overwrite=True)
         finally:
             for left in (part, part.with_name(part.name + "-journal")):
                 left.unlink(missing_ok=True)
@@ -574,69 +572,6 @@ def _body(draft: Draft, attachments: dict[str, tuple[str, bytes]]) -> dict[str, 
         named[kind] = hashlib.sha256(content).hexdigest()
         attachments[named[kind]] = kind, content
     return {**draft.body, "attached": named} if named else dict(draft.body)
-
-
-def _insert(
-    connection: sqlite3.Connection, rows: Sequence[Sequence[Any]], attachments: Mapping[str, tuple[str, bytes]]
-) -> None:
-    """Events and what is attached to them; what is there already, for another event, is not written twice."""
-    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
-    for digest, (kind, content) in attachments.items():
-        if connection.execute("SELECT 1 FROM attachments WHERE sha256 = ?", (digest,)).fetchone() is None:
-            connection.execute("INSERT INTO attachments VALUES (?, ?, ?)", (digest, kind, content))
-
-
-def _fill(path: Path, settings: Mapping[str, Any], parts: Mapping[str, bytes], form: int = FORM) -> None:
-    """A new file without events."""
-    with closing(_empty(path, form)) as connection:
-        connection.execute("BEGIN")
-        connection.execute("INSERT INTO session VALUES (?)", (json.dumps(dict(settings), sort_keys=True),))
-        rows = [(name, hashlib.sha256(content).hexdigest(), content) for name, content in parts.items()]
-        connection.executemany("INSERT INTO parts VALUES (?, ?, ?)", rows)
-        connection.execute("COMMIT")
-
-
-def _copy(
-    old: sqlite3.Connection, path: Path, rows: Sequence[Sequence[Any]], attachments: Mapping[str, tuple[str, bytes]]
-) -> None:
-    """A new file of the newest form with all that one of form 1 or 2 holds, row by row, and further events."""
-    with closing(_empty(path, FORM)) as connection:
-        connection.execute("BEGIN")
-        for table in ("session", "parts", "events"):
-            held = old.execute(f"SELECT * FROM {table}")
-            marks = ", ".join("?" * len(held.description))
-            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", held)
-        _insert(connection, rows, attachments)
-        connection.execute("COMMIT")
-
-
-def _empty(path: Path, form: int) -> sqlite3.Connection:
-    """A connection to a new file that has the tables of a form and nothing in them."""
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA synchronous=EXTRA")
-    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version={form}")
-    connection.executescript(f"BEGIN;{tables(form)}COMMIT;")
-    return connection
-
-
-def _publish(part: Path, path: Path, overwrite: bool = False) -> None:
-    """Give a finished file its name, never over one that is there, and make the name last."""
-    if overwrite:
-        part.replace(path)
-    else:
-        try:
-            os.link(part, path)
-        except FileExistsError:
-            raise InputError(f"there is a file {str(path)!r} already: give another name") from None
-        except OSError:  # a file system without hard links
-            part.rename(path)
-    if os.name == "posix":
-        folder = os.open(path.absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 @contextmanager
