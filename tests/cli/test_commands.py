@@ -37,6 +37,7 @@ FIXED = {
         "--engine",
         "--data-dir",
     ],
+    "benchmark": ["--graphs", "--strategies", "--classifiers", "--labels", "--runs", "--out", "--engine", "--join"],
     "reproduce": ["EXPERIMENT", "--runs", "--quick", "--out", "--json"],
     "session new": [
         "FILE",

@@ -1,3 +1,3 @@
 """Whole experiments: the paper's tables and figures, and our own."""
 
-__all__ = ["gpa"]
+__all__ = ["benchmark", "gpa"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from nodewise.cli.commands import (
+    benchmark,
     compare,
     convert,
     datasets,
@@ -23,5 +24,18 @@ __all__ = ["register"]
 
 def register(app: typer.Typer) -> None:
     """Adds every command, in the order in which ``nodewise --help`` lists them."""
-    for command in (demo, datasets, convert, session, studio, train, evaluate, compare, reproduce, policy, reddit):
+    for command in (
+        demo,
+        datasets,
+        convert,
+        session,
+        studio,
+        train,
+        evaluate,
+        compare,
+        benchmark,
+        reproduce,
+        policy,
+        reddit,
+    ):
         command.register(app)

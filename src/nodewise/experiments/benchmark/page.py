@@ -1,0 +1,167 @@
+"""The benchmark's page: ranks, leads over random choice and times, made from a result file alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from nodewise.evaluation.results.plots import draw_critical_difference, new_figure, save_figure
+from nodewise.evaluation.results.tables import ResultTable, to_markdown
+from nodewise.experiments.benchmark.results import BenchmarkResult, Row
+from nodewise.ground.events import count
+
+__all__ = ["benchmark_page", "draw_ranks", "write_page"]
+
+_USUAL = 5
+"""Labels a class of the pictures and of the tables that show one budget, where they were played."""
+
+
+def write_page(result: BenchmarkResult, folder: str | Path) -> list[Path]:
+    """Writes ``benchmark.md`` and a picture of critical differences for each classifier, where there can be one.
+
+    Returns:
+        The files.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = draw_ranks(result, folder)
+    page = folder / "benchmark.md"
+    page.write_text(benchmark_page(result, {key: path.name for key, path in pictures.items()}), encoding="utf-8")
+    return [page, *pictures.values()]
+
+
+def draw_ranks(result: BenchmarkResult, folder: Path) -> dict[str, Path]:
+    """Critical differences, by classifier: where three strategies or more were played on three domains or more."""
+    pictures = {}
+    for classifier in result.classifiers:
+        ranking = result.ranking(classifier, _shown(result))
+        if ranking is not None and len(ranking.ranks) > 2 and ranking.graphs > 2:
+            figure = new_figure(7, 1.4 + 0.25 * len(ranking.ranks))
+            draw_critical_difference(figure.subplots(), ranking)
+            name = re.sub(r"[^A-Za-z0-9.+_-]+", "-", classifier)
+            pictures[classifier] = save_figure(figure, folder / f"benchmark-{name}.png")
+    return pictures
+
+
+def benchmark_page(result: BenchmarkResult, pictures: dict[str, str] | None = None) -> str:
+    """The page as Markdown.
+
+    Args:
+        pictures: by classifier, the file of its critical differences.
+    """
+    shown = _shown(result)
+    runs = sorted({row.runs for row in result.rows})
+    copies = max(row.copy for row in result.rows) + 1
+    domains = len({graph.domain for graph in result.graphs.values()})
+    seconds = sum(row.seconds * row.runs * row.budget for row in result.rows)
+    parts = [
+        "# Benchmark",
+        f"{count(len(result.strategies), 'strategy', 'strategies')} with {', '.join(result.classifiers)} on"
+        f" {count(len(result.graphs), 'graph')} of {count(domains, 'domain')},"
+        f" {', '.join(map(str, result.labels))} labels a class, {' or '.join(map(str, runs))} runs"
+        f"{f' on each of {copies} copies' if copies else ''}, seed {result.seed}, by [the protocol](protocol.md)."
+        f" The runs took {seconds / 3600:.1f} hours of one process ({result.machine or 'machine not told'}).",
+    ]
+    for classifier in result.classifiers:
+        parts += [f"## With {classifier}", _first(result, classifier, shown), to_markdown(_ranks(result, classifier))]
+        if pictures and classifier in pictures:
+            parts.append(f"![Critical differences with {classifier}, {shown} labels a class]({pictures[classifier]})")
+        parts.append(to_markdown(_leads(result, classifier, shown)))
+    parts += ["## By graph", to_markdown(_graphs(result, shown))]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _shown(result: BenchmarkResult) -> int:
+    return _USUAL if _USUAL in result.labels else result.labels[-1]
+
+
+def _first(result: BenchmarkResult, classifier: str, shown: int) -> str:
+    """Who is first, and where the default is not."""
+    said = []
+    for labels in result.labels:
+        ranking = result.ranking(classifier, labels)
+        if ranking is None:
+            continue
+        best = next(iter(ranking.ranks))
+        if "gain" in ranking.ranks and best != "gain":
+            place = list(ranking.ranks).index("gain") + 1
+            said.append(f"With {count(labels, 'label')} a class `gain` is number {place}, and `{best}` is first.")
+    ranking = result.ranking(classifier, shown)
+    if ranking is None:
+        return "With fewer than two domains or strategies there are no ranks."
+    if "gain" in ranking.ranks and not said:
+        said.append("`gain` has the best average rank at every number of labels.")
+    return " ".join(said)
+
+
+def _ranks(result: BenchmarkResult, classifier: str) -> ResultTable:
+    rankings = {labels: result.ranking(classifier, labels) for labels in result.labels}
+    names = [name for name in result.strategies if any(r is not None and name in r.ranks for r in rankings.values())]
+    mean = {
+        name: float(np.mean([r.ranks[name] for r in rankings.values() if r is not None and name in r.ranks]))
+        for name in names
+    }
+    rows = tuple(
+        (
+            name,
+            *(f"{r.ranks[name]:.2f}" if r is not None and name in r.ranks else "–" for r in rankings.values()),
+            f"{mean[name]:.2f}",
+        )
+        for name in sorted(names, key=lambda one: mean[one])
+    )
+    gaps = "; ".join(
+        f"{labels}: {r.critical_difference:.2f} over {count(r.graphs, 'domain')}"
+        for labels, r in rankings.items()
+        if r is not None
+    )
+    note = f"Average ranks, each domain counting once, 1 is the best. Critical difference (Nemenyi, 5 %): {gaps}."
+    columns = ("strategy", *(f"{labels} a class" for labels in rankings), "mean")
+    return ResultTable(f"Average ranks with {classifier}", columns, rows, (note,))
+
+
+def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
+    rows = []
+    chosen = result.select(classifier, shown)
+    for name in result.strategies:
+        own = [row for row in chosen if row.strategy == name]
+        if not own:
+            continue
+        tested = [row for row in own if row.lead is not None]
+        better, worse = (
+            sum(row.p is not None and row.p < 0.05 and sign * _lead(row) > 0 for row in tested) for sign in (1, -1)
+        )
+        lead = f"{np.mean([_lead(row) for row in tested]):+.1f}" if tested else "–"
+        domains = result.domain_means(classifier, shown)[name]
+        score = f"{np.mean(domains):.1f}" if domains else "–"
+        times = f"{1000 * np.median([row.seconds for row in own]):.1f} ms"
+        rows.append((name, score, lead, f"{better} / {worse} of {len(tested)}" if tested else "–", times))
+    note = (
+        "Micro-F1 in percent, the mean over domains; the lead over random choice in points, the mean over graphs; on"
+        " how many graphs it is significantly better / worse (paired t-test on the same splits, Holm-corrected over"
+        " strategies, 5 %; none is tested below six runs); seconds of one query of one run, learning included, the"
+        " median over graphs."
+    )
+    columns = ("strategy", "Micro-F1", "lead", "better / worse", "a query")
+    return ResultTable(f"With {classifier}, {count(shown, 'label')} a class", columns, tuple(rows), (note,))
+
+
+def _lead(row: Row) -> float:
+    return 0.0 if row.lead is None else row.lead
+
+
+def _graphs(result: BenchmarkResult, shown: int) -> ResultTable:
+    rows = []
+    for name, graph in result.graphs.items():
+        best = []
+        for classifier in result.classifiers:
+            means: dict[str, list[float]] = {}
+            for row in result.select(classifier, shown):
+                if row.graph == name:
+                    means.setdefault(row.strategy, []).append(row.micro_f1)
+            top = max(means, key=lambda one: float(np.mean(means[one])), default=None)
+            best.append("–" if top is None else f"{top} {np.mean(means[top]):.1f}")
+        rows.append((name, graph.domain, f"{graph.nodes:,}", str(graph.classes), *best))
+    columns = ("graph", "domain", "nodes", "classes", *(f"best with {one}" for one in result.classifiers))
+    return ResultTable("", columns, tuple(rows), (f"{count(shown, 'label')} a class.",), text_columns=2)

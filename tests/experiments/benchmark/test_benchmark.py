@@ -1,0 +1,150 @@
+"""The benchmark: what is played, what it costs, its small result file, and the page made of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nodewise as nw
+from nodewise.cli import main
+from nodewise.evaluation.engine import LocalEngine
+from nodewise.experiments.benchmark import (
+    BenchmarkResult,
+    BenchmarkSettings,
+    foresee,
+    graphs_at_hand,
+    join,
+    play,
+    read_result,
+    write_page,
+)
+from nodewise.experiments.benchmark.page import benchmark_page
+from nodewise.experiments.benchmark.plan import budgets_of
+from nodewise.experiments.benchmark.results import PlayedGraph, Row
+from nodewise.graph import write_graph
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import Event, Silent
+from tests.small_graphs import block_graph
+
+
+def settings(**given: object) -> BenchmarkSettings:
+    usual: dict[str, object] = {"strategies": ("random", "centrality"), "classifiers": ("views",), "labels": (1, 2)}
+    return BenchmarkSettings(**{"graphs": ("wine",), "runs": 6, **usual, **given})  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BenchmarkResult]:
+    out = tmp_path_factory.mktemp("benchmark")
+    return out, play(settings(), out, LocalEngine(), Silent())
+
+
+def test_budgets_are_labels_a_class_up_to_half_the_pool() -> None:
+    wine = nw.load_graph("wine")  # 178 nodes, of which 90 are the pool
+    assert budgets_of(wine, (1, 5, 20, 5)) == {1: 3, 5: 15} and budgets_of(wine, (15,)) == {15: 45}
+
+
+def test_rows_are_those_of_a_comparison(played: tuple[Path, BenchmarkResult]) -> None:
+    out, result = played
+    table = nw.compare("wine", ["random", "centrality"], classifiers=["views"], budgets=[3, 6], runs=6)
+    for setting in table.settings:
+        row = next(row for row in result.rows if row.budget == setting.budget and row.strategy == "centrality")
+        scores = setting.scores()
+        assert row.micro_f1 == pytest.approx(scores["centrality"].mean(), abs=1e-3)
+        assert row.lead == pytest.approx((scores["centrality"] - scores["random"]).mean(), abs=1e-3)
+        assert row.p is not None and row.seconds > 0 and row.runs == 6
+    assert read_result(out / "benchmark.json") == result
+    assert (out / "benchmark.json").stat().st_size < 4000
+
+
+def test_a_second_call_plays_nothing_again(played: tuple[Path, BenchmarkResult]) -> None:
+    out, result = played
+    written = {path: path.stat().st_mtime_ns for path in (out / "chunks").rglob("*.json")}
+    again = play(settings(), out, LocalEngine(), Silent())
+    assert written == {path: path.stat().st_mtime_ns for path in (out / "chunks").rglob("*.json")}
+    assert again.rows == result.rows
+
+
+def test_the_cost_is_told_before(tmp_path: Path) -> None:
+    cost = foresee(settings(strategies=("random", "featprop")))
+    assert cost.episodes == 6 + 12 and cost.queries == 6 * 6 + 6 * 9  # one reads its budget, one does not
+    assert cost.seconds > 0 and "18 episodes with 90 queries, about" in str(cost)
+
+
+def test_copies_are_played_in_place_of_a_graph(tmp_path: Path) -> None:
+    result = play(settings(copies=2, labels=(1,), runs=2), tmp_path, LocalEngine(), Silent())
+    assert [(row.graph, row.copy) for row in result.rows] == [("wine", 0)] * 2 + [("wine", 1)] * 2
+    assert set(result.graphs) == {"wine"}
+
+
+def test_a_graph_that_is_too_small_is_left_out_with_a_note(tmp_path: Path) -> None:
+    write_graph(replace(block_graph(24), name="tiny"), tmp_path / "tiny.npz")
+    told: list[Event] = []
+    with pytest.raises(InputError, match="no graph has a pool"):
+        play(settings(graphs=(str(tmp_path / "tiny.npz"),), labels=(5,)), tmp_path, LocalEngine(), told.append)
+    assert "left out" in str(told)
+    with pytest.raises(InputError, match="needs a graph"):
+        settings(graphs=())
+
+
+def test_graphs_at_hand_need_no_network(tmp_path: Path) -> None:
+    write_graph(block_graph(40), tmp_path / "mine.npz")
+    names = graphs_at_hand(tmp_path)
+    assert {"wine", "digits", "mine"} <= set(names) and "cora" not in names
+
+
+GRAPH = PlayedGraph("f", 10, 10, 2, "one")
+
+
+def made(scores: dict[str, list[float]], domains: list[str]) -> BenchmarkResult:
+    """A result with a graph for each number, and the domain of each."""
+    graphs = {f"g{i}": replace(GRAPH, domain=domain) for i, domain in enumerate(domains)}
+    rows = [
+        Row(f"g{i}", -1, "views", name, 5, 10, 6, value, 1.0, value, 0.01, None if name == "random" else 1.0, 0.5, 0.01)
+        for name, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+    return BenchmarkResult(0, graphs, tuple(rows))
+
+
+def test_each_domain_has_one_rank_and_the_page_says_where_the_default_is_not_first(tmp_path: Path) -> None:
+    result = made({"random": [50, 50, 60, 40], "gain": [70, 70, 55, 41], "age": [60, 60, 70, 45]}, ["a", "a", "b", "c"])
+    ranking = result.ranking("views", 5)
+    assert ranking is not None and ranking.graphs == 3
+    assert ranking.ranks == pytest.approx({"age": 4 / 3, "gain": 2.0, "random": 8 / 3})
+    page = benchmark_page(result)
+    assert "With 5 labels a class `gain` is number 2, and `age` is first." in page
+    assert "3 / 0 of 4" not in page and "4 / 0 of 4" in page
+    files = write_page(result, tmp_path)
+    assert [path.name for path in files] == ["benchmark.md", "benchmark-views.png"]
+    assert "](benchmark-views.png)" in files[0].read_text()
+
+
+def test_results_are_joined_and_contradictions_refused() -> None:
+    mine, theirs = (made({name: [50.0, 60.0]}, ["a", "b"]) for name in ("random", "new"))
+    both = join([mine, theirs, mine])
+    assert both.strategies == ["random", "new"] and len(both.rows) == 4
+    other = made({"random": [51.0, 60.0]}, ["a", "b"])
+    with pytest.raises(InputError, match="differently: 50.0 over 6 runs and 51.0 over 6"):
+        join([mine, other])
+    with pytest.raises(InputError, match="different graphs of the name 'g0'"):
+        join([mine, replace(theirs, graphs={"g0": replace(GRAPH, fingerprint="x")})])
+    with pytest.raises(InputError, match="use one seed"):
+        join([mine, replace(theirs, seed=1)])
+
+
+def test_the_command_tells_the_cost_plays_and_joins(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    theirs = play(settings(strategies=("kcenter",)), tmp_path / "theirs", LocalEngine(), Silent())
+    assert theirs.rows
+    command = ["benchmark", "--graphs", "wine", "--classifiers", "views", "--labels", "1,2", "--runs", "6"]
+    assert main([*command, "--strategies", "random", "--dry-run"]) == 0
+    assert "1 graphs: 6 episodes with 36 queries" in capfd.readouterr().out and not (tmp_path / "out").exists()
+    other = ["--join", str(tmp_path / "theirs" / "benchmark.json"), "--out", str(tmp_path / "out")]
+    assert main([*command, "--strategies", "random", *other]) == 0
+    page = (tmp_path / "out" / "benchmark.md").read_text()
+    assert "2 strategies with views on 1 graph" in page and "kcenter" in page
+    (tmp_path / "odd.json").write_text("{}")
+    assert main([*command, "--join", str(tmp_path / "odd.json")]) == 2
+    assert np.isfinite([row.micro_f1 for row in theirs.rows]).all()
