@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from nodewise.graph import read_graph
+from nodewise.graph.tables.excel import excel_rows
 from nodewise.session import Session
 from tests.studio.jobs import EVIL, job, named_graph
 from tests.studio.serving import API, Client, running
@@ -31,7 +32,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 def test_a_table_has_a_row_for_each_node(client: Client) -> None:
     answer = client.get(f"{API}/export/csv")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
-    assert answer.headers["content-disposition"] == "attachment; filename*=utf-8''a%20%22b%22%20%C3%BC.csv"
+    assert answer.headers["content-disposition"] == "attachment; filename*=utf-8''a%20%22b%22%20%C3%BC-predictions.csv"
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert len(rows) == 60 and rows[1]["name"] == "Paper 1" and rows[1]["label"] == "b" and rows[20]["label"] == ""
     assert {row["predicted"] for row in rows} == {"a", "b"}
@@ -71,7 +72,7 @@ def test_an_export_before_the_first_label_predicts_no_class(tmp_path: Path) -> N
 
 
 def test_a_form_that_there_is_not_is_refused(client: Client) -> None:
-    for form in ("xlsx", "CSV", "..%2Fcsv"):
+    for form in ("xls", "CSV", "..%2Fcsv"):
         answer = client.get(f"{API}/export/{form}")
         assert answer.status_code in (400, 404) and answer.json()["error"]
 
@@ -85,3 +86,15 @@ def test_a_backup_is_the_session(client: Client, tmp_path: Path) -> None:
         assert session.labels == {node: "ab"[node % 2] for node in range(10)}
         assert session.ask().node == client.say("/ask")["queries"][0]["node"]
     assert json.loads(client.get(f"{API}/status").text)["told"] == 10
+
+
+def test_exports_have_names_that_differ_and_one_is_for_excel(client: Client, tmp_path: Path) -> None:
+    names = [
+        client.get(f"{API}/export/{form}").headers["content-disposition"]
+        for form in ("csv", "full", "xlsx", "json", "npz", "pt")
+    ]
+    assert len(set(names)) == 6
+    (tmp_path / "out.xlsx").write_bytes(client.get(f"{API}/export/xlsx").content)
+    rows = [cells for _, cells in excel_rows(tmp_path / "out.xlsx")]
+    assert rows[0][:4] == ["node", "name", "label", "from"] and len(rows) == 61
+    assert rows[1][1:4] == ["Paper 0", "a", "told"]

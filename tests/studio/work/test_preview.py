@@ -93,3 +93,14 @@ def test_what_is_no_table_is_told(tmp_path: Path, content: bytes, said: str) -> 
     path.write_bytes(content)
     with pytest.raises(GraphError, match=said):
         preview_table(path)
+
+
+def test_a_column_that_differs_on_every_row_is_proposed_as_the_name(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = [f"T-{number},{number * 1.5},A sentence of several words about number {number}" for number in range(1200)]
+    path.write_text("\n".join(["ticket,price,body", *rows]) + "\n", encoding="utf-8")
+    assert preview_table(path)["guess"]["id"] == "ticket", "neither the prices nor the texts"
+    path.write_text("\n".join(["ticket,price,body", *rows, rows[3]]) + "\n", encoding="utf-8")
+    assert preview_table(path)["guess"]["id"] is None, "the last row is called like the fourth"
+    path.write_text("Order No,body\n" + "".join(f"{n},Some words {n}\n" for n in (17, 4, 9)), encoding="utf-8")
+    assert preview_table(path)["guess"]["id"] == "Order No"

@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 
+from nodewise.graph.tables.excel import write_excel
+from nodewise.graph.tables.table import read_table
+from nodewise.ground.errors import GraphError
+from nodewise.studio.work import table_files
+from nodewise.studio.work.table_files import normalise_table
 from tests.studio.serving import API, Client, running
 
 ROWS = [
@@ -193,3 +198,58 @@ def test_labels_of_a_table_can_be_an_answer_key(tmp_path: Path) -> None:
         client.say("/tell", labels=[{"node": node, "label": ROWS[node]["kind"]} for node in range(6)])
         key = client.look("/report")["key"]
         assert key["of"] == 14 and key["right"] >= 12
+
+
+def test_an_excel_file_is_a_table(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    write_excel(tmp_path / "nodes", ["id", "text"], [["one", "a text"], ["two", "another"]])
+    made = normalise_table(tmp_path / "nodes", "mine.XLSX", tmp_path / "table.csv")
+    assert made.encoding == "excel" and made.header
+    assert read_table(made.path).columns == {"id": ["one", "two"], "text": ["a text", "another"]}
+    with pytest.raises(GraphError, match=r"old Excel: open it there and save it as .xlsx"):
+        normalise_table(tmp_path / "nodes", "mine.xls", tmp_path / "table.csv")
+
+
+def test_messages_name_the_line_of_the_file_that_was_given(tmp_path: Path) -> None:
+    source = tmp_path / "nodes"
+    source.write_text('id,text\n\n\na,"one\ntwo"\nb,too,many\n', encoding="utf-8")
+    with pytest.raises(GraphError, match="line 6: 3 cells where the first row has 2"):
+        normalise_table(source, "t.csv", tmp_path / "table.csv")
+    source.write_text('id,text\n\n\na,"one\ntwo"\n\nb,three\n', encoding="utf-8")
+    assert read_table(normalise_table(source, "t.csv", tmp_path / "table.csv").path).lines == [5, 7]
+    source.write_text('id,text\na,one\nb,"two" and more\nc,three\n', encoding="utf-8")
+    with pytest.raises(GraphError, match="line 3 cannot be read as CSV"):
+        normalise_table(source, "t.csv", tmp_path / "table.csv")
+    source.write_text('{"a": "x"}\n{"a": }\n', encoding="utf-8")
+    with pytest.raises(GraphError, match="line 2 cannot be read as JSON lines"):
+        normalise_table(source, "t.jsonl", tmp_path / "table.csv")
+
+
+def test_only_a_line_feed_ends_a_json_line(tmp_path: Path) -> None:
+    source = tmp_path / "nodes"
+    source.write_text('{"a": "x\u2028y"}\r\n\n{"a": "\x85z"}\n', encoding="utf-8")
+    assert read_table(normalise_table(source, "t.jsonl", tmp_path / "table.csv").path).columns == {
+        "a": ["x\u2028y", "\x85z"]
+    }
+
+
+def test_json_lines_with_a_key_each_are_refused_before_a_table_is_made(tmp_path: Path) -> None:
+    source = tmp_path / "nodes"
+    source.write_text("".join(f'{{"k{number}": 1}}\n' for number in range(4000)), encoding="utf-8")
+    with pytest.raises(GraphError, match="4,000 objects with 4,000 different keys"):
+        normalise_table(source, "t.jsonl", tmp_path / "table.csv")
+    assert not (tmp_path / "table.csv").exists() or (tmp_path / "table.csv").stat().st_size == 0
+
+
+def test_parquet_that_grows_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    source = tmp_path / "bomb.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT repeat('x', 20000) AS t FROM range(3000)) TO '{source}' (FORMAT parquet)")
+    assert source.stat().st_size < 2**20
+    monkeypatch.setattr(table_files, "_WRITTEN", 2**24)
+    with pytest.raises(GraphError, match="MB when it is unpacked"):
+        normalise_table(source, "bomb.parquet", tmp_path / "table.csv")
+    monkeypatch.setattr(table_files, "CELLS", 2999)
+    with pytest.raises(GraphError, match="3,000 cells of"):
+        normalise_table(source, "bomb.parquet", tmp_path / "table.csv")

@@ -160,6 +160,7 @@ def read_rows(
     Empty lines and, outside quotes, lines that start with a letter of `comments` are passed over.
     """
     existing_file(path)
+    reader = None
     try:
         with path.open(
             encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline=""
@@ -190,8 +191,10 @@ def read_rows(
             f"{encoding!r} is no known encoding: use 'utf-8', 'latin-1' or another that Python knows"
         ) from error
     except csv.Error as error:
+        where = "" if reader is None else f", line {reader.line_num}"
         raise GraphError(
-            f"{path} cannot be read as CSV ({error}): it may be cut off within quotes, or hold a stray quotation mark"
+            f"{path}{where} cannot be read as CSV ({error}): it may be cut off within quotes, or hold a stray quotation"
+            " mark"
         ) from error
     except OSError as error:
         raise GraphError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error

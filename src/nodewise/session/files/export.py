@@ -131,14 +131,14 @@ def find_writer(path: Path, format: ExportFormat | None = None, *, keep_formulas
     dictionary of plain tensors, which ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))``
     makes a `Data` of; sparse features, such as those of texts, stay a sparse tensor, which the first layer of most
     networks takes as it is, and ``data.x.to_dense()`` makes a plain one of.
-    ``format="full"``: a ``.csv`` of the whole job, see `full_rows`.
+    ``.xlsx``: the whole job as an Excel sheet, see `full_rows`. ``format="full"``: the same as a ``.csv``.
     ``format="label-studio"``: a ``.json`` of tasks for Label Studio, with votes as annotations and predictions.
 
     Raises:
         InputError: the ending is not one of these, or there is no such folder.
     """
     table = partial(_csv, prediction_rows, keep_formulas=keep_formulas)
-    writers: dict[str, Writer] = {".csv": table, ".json": _json, ".npz": _npz, ".pt": _pt}
+    writers: dict[str, Writer] = {".csv": table, ".json": _json, ".npz": _npz, ".pt": _pt, ".xlsx": _excel}
     named: dict[str, tuple[str, Writer]] = {
         "full": (".csv", partial(_csv, full_rows, keep_formulas=keep_formulas)),
         "label-studio": (".json", _label_studio),
@@ -223,6 +223,12 @@ def _csv(
     text = csv_text(*table(moment, prediction), keep_formulas=keep_formulas)
     with atomic_file(path) as handle:
         handle.write(text.encode("utf-8", "replace"))
+
+
+def _excel(moment: Moment, prediction: Prediction | None, path: Path) -> None:
+    from nodewise.graph.tables.excel import write_excel
+
+    write_excel(path, *full_rows(moment, prediction))
 
 
 def _json(moment: Moment, prediction: Prediction | None, path: Path) -> None:

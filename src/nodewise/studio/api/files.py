@@ -24,13 +24,18 @@ __all__ = ["router"]
 
 router = make_router("files")
 
+_SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _KINDS = {
     "csv": "text/csv; charset=utf-8",
     "full": "text/csv; charset=utf-8",
+    "xlsx": _SHEET,
     "json": "application/json",
     "npz": "application/octet-stream",
     "pt": "application/octet-stream",
 }
+
+_ADDED = {"csv": "-predictions", "full": "-all-columns", "xlsx": "-all-columns"}
+"""What is added to the session's name, so that no two exports are called the same."""
 
 
 def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
@@ -44,26 +49,29 @@ def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
 @router.get(
     "/export/{form}",
     response_class=FileResponse,
-    responses={**_file(["text/csv", "application/json", "application/octet-stream"]), **refusals(404, 409, 507)},
+    responses={
+        **_file(["text/csv", _SHEET, "application/json", "application/octet-stream"]),
+        **refusals(404, 409, 507),
+    },
 )
 @permit("owner")
 async def export(
-    form: Annotated[Literal["csv", "full", "json", "npz", "pt"], InPath()],
+    form: Annotated[Literal["csv", "full", "xlsx", "json", "npz", "pt"], InPath()],
     studio: CurrentStudio,
     session: SessionName = None,
     ticket: Ticket = None,
 ) -> FileResponse:
-    """Labels and predictions in one of five forms.
+    """Labels and predictions in one of six forms.
 
-    A table, the same with the original columns, texts, every vote and note (``full``), JSON with votes and settings,
-    the graph as npz, or tensors for PyTorch Geometric.
+    A table, the same with the original columns, texts, every vote and note (``full``; ``xlsx`` for Excel), JSON with
+    votes and settings, the graph as npz, or tensors for PyTorch Geometric.
     """
 
     def write(opened: OpenSession, path: Path) -> None:
         opened.page.predict(lambda: studio.tickets.check(ticket, "the export"))
         opened.session.export(path, format="full" if form == "full" else None)
 
-    return await _send(studio, session, "csv" if form == "full" else form, _KINDS[form], write)
+    return await _send(studio, session, "csv" if form == "full" else form, _KINDS[form], write, _ADDED.get(form, ""))
 
 
 @router.get(
@@ -78,7 +86,12 @@ async def backup(studio: CurrentStudio, session: SessionName = None) -> FileResp
 
 
 async def _send(
-    studio: Studio, session: str | None, ending: str, kind: str, write: Callable[[OpenSession, Path], Any]
+    studio: Studio,
+    session: str | None,
+    ending: str,
+    kind: str,
+    write: Callable[[OpenSession, Path], Any],
+    added: str = "",
 ) -> FileResponse:
     """Has a file written where nobody else sees it, sends it, and removes it."""
 
@@ -94,4 +107,4 @@ async def _send(
 
     path, name = await studio.worker.run(Priority.PREDICT, job)
     gone = BackgroundTask(shutil.rmtree, path.parent, ignore_errors=True)
-    return FileResponse(path, media_type=kind, filename=f"{name}.{ending}", background=gone)
+    return FileResponse(path, media_type=kind, filename=f"{name}{added}.{ending}", background=gone)

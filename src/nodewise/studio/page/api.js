@@ -107,7 +107,9 @@ export async function download(path, signal = undefined) {
     throw new ApiError(0, signal?.aborted ? "it was cancelled" : "the studio does not answer");
   }
   if (!answer.ok) throw await failure(answer);
-  const named = /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") ?? "");
+  const said = answer.headers.get("Content-Disposition") ?? "";
+  const encoded = /filename\*=utf-8''([^;]+)/i.exec(said); // what a name with blanks or other letters is sent as
+  const named = encoded ? [said, decodeURIComponent(encoded[1])] : /filename="?([^";]+)"?/.exec(said);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await answer.blob());
   link.download = named ? named[1] : path.split("?")[0].split("/").pop();

@@ -323,7 +323,7 @@ export function dropZone({ id, title, hint, chosen, small = false }) {
     type: "file",
     id,
     accept:
-      ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.graphml,.edges,.edgelist,.npz," +
+      ".csv,.tsv,.txt,.xlsx,.xlsm,.jsonl,.ndjson,.json,.parquet,.graphml,.edges,.edgelist,.npz," +
       "text/csv,text/tab-separated-values,text/plain",
     class: "file-field",
   });

@@ -5,9 +5,10 @@ import { announce, h, icon, show } from "./dom.js";
 import { set } from "./store.js";
 
 const FORMS = [
-  ["/export/csv", "CSV", "one row a node: label, prediction, probabilities"],
+  ["/export/csv", "CSV", "one line a row: label, prediction, probabilities"],
   ["/export/full", "Full CSV", "the original columns and texts, labels, every vote, notes"],
-  ["/export/json", "JSON", "the same, for programs"],
+  ["/export/xlsx", "Excel", "the same as a sheet for Excel"],
+  ["/export/json", "JSON", "labels, votes and predictions, for programs"],
   ["/export/npz", "npz", "the graph with labels and predictions, for numpy"],
   ["/export/pt", "PyTorch", "tensors, for PyTorch Geometric"],
   ["/backup", "Backup", "the whole session in one file, to go on with elsewhere"],

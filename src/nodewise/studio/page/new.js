@@ -52,7 +52,7 @@ async function start() {
 function maker() {
   const zone = dropZone({
     id: "nodes-file",
-    title: "Choose a CSV, or drop it here",
+    title: "Choose a CSV or Excel file, or drop it here",
     hint: "One row for each thing to label. JSON lines, parquet, GraphML and edge lists are fine as well.",
     chosen: preview,
   });
@@ -146,7 +146,8 @@ function howRead(file, table, reading) {
     "div",
     { class: "how-read" },
     h("label", { class: "choice", for: "header" }, header, "The first line names the columns"),
-    table.encoding !== "parquet" && h("label", { class: "choice", for: "encoding" }, "Encoding", encoding),
+    !["parquet", "excel"].includes(table.encoding) &&
+      h("label", { class: "choice", for: "encoding" }, "Encoding", encoding),
     !table.header && h("span", { class: "quiet" }, "It looks like a row, so the columns are numbered."),
   );
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,8 @@ __all__ = ["preview_graph", "preview_table"]
 _LOOKED_AT = 1000
 _COLUMNS = 500
 _SHOWN = 120
+_NUMBERS = re.compile(r"(?<![a-z])(id|no|nr|key|code|number|isbn|doi)(?![a-z])", re.IGNORECASE)
+"""In the name of a column whose numbers tell rows apart."""
 
 
 def preview_table(path: Path) -> dict[str, Any]:
@@ -40,7 +43,16 @@ def preview_table(path: Path) -> dict[str, Any]:
     first = [row for _, row in islice(rows, _LOOKED_AT)]
     if not first:
         raise GraphError(f"{path} names columns but holds no rows: check that the table is complete")
-    count = len(first) + sum(1 for _ in rows)
+    unique = _unique(header, first)
+    count = len(first)
+    for _, row in rows:
+        count += 1
+        for column, seen in list(unique.items()):
+            cell = row[column].strip() if column < len(row) else ""
+            if not cell or cell in seen:
+                del unique[column]
+            else:
+                seen.add(cell)
     if count == 1:
         raise GraphError(
             f"{path} holds one row, and what is to be labelled is told by its neighbours: give at least two, better a"
@@ -62,7 +74,8 @@ def preview_table(path: Path) -> dict[str, Any]:
         "guess": {
             "text": _guess_text(cells, kinds),
             "label": _named(cells, LABEL, [name for name, kind in kinds.items() if kind in ("label", "number")]),
-            "id": _named(cells, ID, [name for name, kind in kinds.items() if kind == "id"]),
+            "id": _named(cells, ID, [name for name, kind in kinds.items() if kind == "id"])
+            or next((header[column] for column in unique if kinds[header[column]] != "text"), None),
         },
     }
 
@@ -112,6 +125,20 @@ def _kind(name: str, cells: Sequence[str]) -> str:
     if words >= 3 or sum(map(len, filled)) / len(filled) > 40:
         return "other" if all(cell.lower().startswith(("http://", "https://", "data:")) for cell in filled) else "text"
     return "other"
+
+
+def _unique(header: Sequence[str], first: Sequence[Sequence[str]]) -> dict[int, set[str]]:
+    """The columns that may name a row, each with what it holds: short texts, all different.
+
+    Numbers only where the column's name says that they tell rows apart.
+    """
+    found = {}
+    for column, name in enumerate(header):
+        cells = [row[column].strip() for row in first if column < len(row)]
+        short = len(cells) == len(first) and all(cells) and max(map(len, cells)) <= 60
+        if short and len(set(cells)) == len(cells) and (numbers(cells) is None or _NUMBERS.search(name)):
+            found[column] = set(cells)
+    return found
 
 
 def _guess_text(cells: dict[str, list[str]], kinds: dict[str, str]) -> str | None:
