@@ -176,12 +176,21 @@ def prepare_reddit() -> None:
     write_graph(replace(random_graph(nodes=160), name="reddit1"), Path("data/reddit1.npz"))
 
 
+def prepare_suggestions() -> None:
+    """The job and the answers that the commands of the guide speak of."""
+    import nodewise as nw
+
+    with nw.Session.create("job.nodewise", "wine", budget=9, use_labels=False):
+        Path("answers.csv").write_text("node,label\n0,class_0\n70,class_1\n150,class_2\n")
+
+
 PREPARED = {
     "start.md": prepare_data,
     "guides/data.md": prepare_data,
     "guides/policies.md": lambda: None,
     "guides/statistics.md": lambda: None,
     "protocol.md": lambda: None,
+    "guides/suggestions.md": prepare_suggestions,
     "closed-form.md": lambda: None,
     "session.md": prepare_texts,
     "team.md": prepare_team,

@@ -33,6 +33,13 @@ GOOD: dict[str, dict[str, Any]] = {
     "note": {"node": 3, "text": "blurred"},
     "budget": {"budget": 10},
     "redundancy": {"redundancy": 100},
+    "suggest": {
+        "name": "assistant",
+        "labels": ["a"],
+        "classes": [1],
+        "answers": 3,
+        "attached": {"suggestions": "0" * 64},
+    },
     "release": {"annotator": "ada"},
     "undo": {"event": 6},
 }

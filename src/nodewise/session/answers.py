@@ -18,6 +18,8 @@ What may stand in the log:
     note       node, text
     budget     budget
     redundancy redundancy                           how many are to label each node from now on
+    suggest    name, labels, classes, answers, unnamed   what a model says: the classes that it names, how many of its
+                                                    answers name one and how many none; the answers are attached
     release    annotator                            what they have not answered is free for others
     undo       event
 
@@ -61,10 +63,24 @@ __all__ = [
 
 FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
 """The kinds of the file's first form."""
-THIRD_FORM: frozenset[str] = frozenset()
+THIRD_FORM: frozenset[str] = frozenset({"suggest"})
 """The kinds that only a file of the third form may hold, attached parts or not."""
 CHANGES = frozenset(
-    {"tell", "bulk", "skip", "settle", "class", "rename", "merge", "describe", "order", "note", "budget", "redundancy"}
+    {
+        "tell",
+        "bulk",
+        "skip",
+        "settle",
+        "class",
+        "rename",
+        "merge",
+        "describe",
+        "order",
+        "note",
+        "budget",
+        "redundancy",
+        "suggest",
+    }
 )
 """The kinds that an undo can take back."""
 KINDS = CHANGES | {"ask", "undo", "release"}
@@ -290,6 +306,13 @@ def check_event(event: Event, nodes: int) -> str:
         "note": {"node": is_node, "text": _is_text},
         "budget": {"budget": lambda value: _is_int(value, 1, nodes)},
         "redundancy": {"redundancy": lambda value: _is_int(value, 1, MOST_OPINIONS)},
+        "suggest": {
+            "name": _is_name,
+            "labels": lambda value: _is_list(value, _is_name),
+            "classes": lambda value: _is_list(value, _is_class),
+            "answers": lambda value: _is_int(value, 1, nodes),
+            "attached": lambda value: _is_attached(value) and "suggestions" in value,
+        },
         "release": {"annotator": _is_name},
         "undo": {"event": lambda value: _is_int(value, 1, event.id - 1)},
     }
@@ -301,6 +324,8 @@ def check_event(event: Event, nodes: int) -> str:
     ]
     if event.kind == "bulk" and not wrong and len({len(event.body[key]) for key in ("nodes", "labels", "classes")}) > 1:
         wrong.append("nodes")
+    if event.kind == "suggest" and not wrong and len(event.body["labels"]) != len(event.body["classes"]):
+        wrong.append("labels")
     return f"its {wrong[0]} is {str(event.body.get(wrong[0]))[:40]!r}" if wrong else ""
 
 
@@ -405,6 +430,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "why": lambda value: _is_list(value, _is_text),
     "rank": lambda value: _is_int(value, 0, 2**53),
     "candidates": lambda value: _is_int(value, 0, 2**53),
+    "unnamed": lambda value: _is_int(value, 0, 2**53),
     "score": lambda value: value is None or _is_number(value),
     "features": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
     "predicted": _is_predicted,

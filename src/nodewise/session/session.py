@@ -38,14 +38,16 @@ from nodewise.session.meaning import changes
 from nodewise.session.meaning.changes import Answers
 from nodewise.session.meaning.history import History, Note, Query, TrainingLabels, extend_history, read_history
 from nodewise.session.meaning.rules import Moment, Rules, plan_queries
+from nodewise.session.meaning.suggestions import Suggestions, draft_suggestions, read_given, read_suggestions
 from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from nodewise.contracts import Classifier, Strategy
-    from nodewise.session.learning.learner import Learners, SessionLearner
+    from nodewise.session.learning.learner import Learners, Said, SessionLearner
     from nodewise.session.learning.stopping import StopReport
+    from nodewise.session.learning.suggested import Disagreement, ModelReport
 
 __all__ = ["ANNOTATOR", "Session"]
 
@@ -93,6 +95,8 @@ class Session:
         self._own, self._made = (classifier, strategy, reporter), made
         self._training: tuple[Mapping[int, int], ClassList, TrainingLabels] | None = None
         self._prediction: tuple[object, Prediction] | None = None
+        self._read: tuple[tuple[int, ...], tuple[Suggestions, ...]] | None = None
+        self._said: tuple[object, Said] | None = None
 
     @classmethod
     @takes_settings
@@ -293,6 +297,33 @@ class Session:
         """
         answers = Answers.check(self._contents, list(nodes), label, annotator, new_class, overrule, self._alone)
         return self._change(answers.as_bulk)[0].id
+
+    def suggest(self, name: str, answers: Any, confidence: Any = None, annotator: str = ANNOTATOR) -> int:
+        """Take what a model says of the nodes: a language model, rules, last year's classifier.
+
+        Suggestions are no labels: they spend no budget and no vote counts them. The learner begins with them, and
+        believes each model as far as people's labels bear it out. An answer that names no class of the job is left out
+        and counted; where there are no classes yet, the model's become the job's. Said again, a node's latest answer
+        counts; `undo` takes an event back.
+
+        Args:
+            name: what the model is called.
+            answers: node -> label in a dictionary or a Series; one label a node in a list or an array, None where the
+                model says nothing; a function that is given each node's columns; a column of the graph; a CSV file.
+            confidence: how sure it is, from 0 to 1: a number, or in the form of `answers`.
+            annotator: who has brought it.
+
+        Returns:
+            The number of the event in the log.
+
+        Raises:
+            InputError: something given is wrong, or the classifier cannot begin with what models say.
+        """
+        who = valid_person(annotator)
+        if not can(self._learners.classifier, "own-centre"):
+            raise refusal(self._learners.classifier, "own-centre", f"{name!r} has suggestions")
+        given = read_given(self._contents, answers, confidence)
+        return self._change(partial(draft_suggestions, who, name, given))[0].id
 
     def skip(self, node: int | str, annotator: str = ANNOTATOR) -> int:
         """Say that a node cannot be labelled; the annotator is not asked again, and it spends no budget.
@@ -547,6 +578,32 @@ class Session:
             return tuple(self._log.events)
 
     @property
+    def suggestions(self) -> tuple[Suggestions, ...]:
+        """What models say, each by itself; empty where none has said anything."""
+        with self._lock:
+            return self._suggested(self.refresh())
+
+    def models(self) -> list[ModelReport]:
+        """How right each model is, by people's labels and, fairly, by the audit, with 95 % intervals."""
+        from nodewise.session.learning.suggested import report_models
+
+        with self._lock:
+            moment = self.moment()
+            return report_models(moment, self._suggested(moment.history))
+
+    def model_disagreements(self, most: int = 50) -> list[Disagreement]:
+        """Nodes without a label where a model says something else than the learner, the surest learner first."""
+        from nodewise.session.learning.suggested import find_disagreements
+
+        with self._lock:
+            moment = self.moment()
+            said = self._suggested(moment.history)
+            if not said:
+                return []
+            prediction = self._predict(moment.history)
+            return find_disagreements(moment, said, prediction.names, prediction.confidence.tolist(), most)
+
+    @property
     def audit_labels(self) -> dict[int, str]:
         """The audit's labels so far: node -> label."""
         with self._lock:
@@ -582,6 +639,7 @@ class Session:
         """The classifier brought to the labels that count."""
         told, given = self.training(history)
         learner = self._learners.get("ask", given)
+        self._hear(learner, history)
         learner.follow(told, given)
         return learner
 
@@ -590,7 +648,29 @@ class Session:
 
         For long work that gives its reporter the chance to use the session.
         """
-        return self._learners.get(purpose, self.training(history).given)
+        learner = self._learners.get(purpose, self.training(history).given)
+        self._hear(learner, history)
+        return learner
+
+    def _hear(self, learner: SessionLearner, history: History) -> None:
+        """Let a learner know what models say."""
+        if not history.suggested:
+            learner.hear(None)
+            return
+        said = self._suggested(history)
+        key = (said, history.classes)
+        if self._said is None or self._said[0] != key:
+            from nodewise.session.learning.suggested import as_said
+
+            self._said = (key, as_said(said, history.classes))
+        learner.hear(self._said[1])
+
+    def _suggested(self, history: History) -> tuple[Suggestions, ...]:
+        """What models say, read once for each state of it."""
+        events = tuple(event.id for event in history.suggested)
+        if self._read is None or self._read[0] != events:
+            self._read = (events, read_suggestions(self._log, history, self.graph.num_nodes))
+        return self._read[1]
 
     @cached_property
     def _learners(self) -> Learners:
@@ -647,7 +727,8 @@ class Session:
             return drafts
         for draft in drafts:
             body = draft.body
-            named = {"tell": [body.get("class")], "class": [body.get("class")], "bulk": body.get("classes", [])}
+            several = body.get("classes", [])
+            named = {"tell": [body.get("class")], "class": [body.get("class")], "bulk": several, "suggest": several}
             if not set(named.get(draft.kind, [])) <= set(self._history.classes.names):
                 raise refusal(classifier, "grow-classes", "the job has begun with others")
         return drafts
@@ -659,19 +740,24 @@ class Session:
 
     def _predicts(self, history: History) -> bool:
         """Whether there is anything to say of all nodes, if only that nothing is known."""
-        return any(self.training(history)) or (bool(len(history.classes)) and not self._learners.classifier.trained)
+        return (
+            any(self.training(history))
+            or bool(history.suggested)
+            or (bool(len(history.classes)) and not self._learners.classifier.trained)
+        )
 
     def _predict(self, history: History, reporter: Reporter | None = None) -> Prediction:
         training, given = self.training(history)
         if not self._predicts(history):
             raise SessionError("nothing can be predicted before the first label: tell at least one")
-        if not training and not given:
+        if not training and not given and not history.suggested:
             return uniform_prediction(history.classes, self.graph.num_nodes)
-        key = (training, given, history.classes)
+        key = (training, given, history.classes, tuple(event.id for event in history.suggested))
         if self._prediction is None or self._prediction[0] != key:
             learner = self.follow(history) if reporter is None else self.separate_learner(history, "predict")
             learner.follow(training, given, reporter)
-            prediction = make_prediction(learner, history.classes, reporter)
+            said = {each.name: each.labels(history.classes) for each in self._suggested(history)}
+            prediction = make_prediction(learner, history.classes, reporter, said)
             self._prediction = (key, prediction)
             return prediction
         return self._prediction[1]

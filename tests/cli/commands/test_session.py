@@ -261,3 +261,19 @@ def test_a_closed_list_of_classes_and_words_for_nothing(tmp_path: Path, capfd: p
         in run(capfd, "tell", path, "3", "none", code=2)[1]
     )
     assert "closed" in run(capfd, "class", path, "3", code=2)[1]
+
+
+def test_a_model_s_answers_by_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    job, rows = tmp_path / "job.nodewise", tmp_path / "rows.csv"
+    run(capfd, "new", job, "karate", "--budget", "6", "--classes", "Mr. Hi,Officer", "--hide-labels")
+    assert "no model has said anything yet" in run(capfd, "models", job)[0]
+    rows.write_text("node,label,confidence\n0,Mr. Hi,0.9\n33,Officer,0.8\n5,nobody,1\n")
+    out, _ = run(capfd, "suggest", job, rows, "--as", "assistant")
+    assert "assistant says something of 2 of 34 nodes" in out and "1 answers name no class" in out
+    run(capfd, "tell", job, "0", "Mr. Hi")
+    found = json.loads(run(capfd, "models", job, "--differing", "3", "--json", "-")[0])["models"][0]
+    assert (found["name"], found["answers"], found["unnamed"]) == ("assistant", 2, 1)
+    assert found["by_labels"]["mean"] == 1 and found["by_audit"] is None
+    assert "right by the audit" in run(capfd, "models", job)[0]
+    rows.write_text("row,said\n0,Mr. Hi\n")
+    assert "suggestions need one that names the node" in run(capfd, "suggest", job, rows, "--as", "x", code=2)[1]

@@ -132,6 +132,8 @@ class ViewsLearner(Learner):
         self._known = self._first
         self._widen_views()
         self.posterior.reset(self._known)
+        if self._own is not None:
+            self.posterior.set_centres(self._own)
         self.forget()
 
     def _views_for(self, classes: int) -> GraphViews:
@@ -175,6 +177,8 @@ class ViewsLearner(Learner):
             self.add(nodes, labels)
         else:
             self.posterior.widen(self._known)
+            if self._own is not None:
+                self.posterior.set_centres(self._own)
         self.forget()
 
     def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:

@@ -112,7 +112,7 @@ class Explainer:
 
     def _predicted(self, row: npt.NDArray[np.float32]) -> list[list[Any]]:
         learner = self._learner
-        if not learner.count or not learner.classes:
+        if not learner.predicts or not learner.classes:
             return []
         if self._classes.merged:
             numbers, row = learner.by_class(row, self._classes)
@@ -134,7 +134,7 @@ class Explainer:
             said.append(
                 f"so far only {self._classes.name(self._known[0])} has labels, so nothing else can be predicted"
             )
-        elif self._learner.count:
+        elif self._learner.predicts:
             said.append(
                 f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, state, entropy > 0.3, "than about")
             )
@@ -250,7 +250,7 @@ class States:
         features[0] = negative / -math.log(max(learner.learner.num_classes, 2))
         features[1] = np.minimum(learner.tensors.degree.numpy()[nodes] / StateSettings.degree_alpha, 1)
         features[2], features[3], features[4] = reverse, forward, learner.environment.labelled[0].numpy()[nodes]
-        if not learner.count:  # every prediction is the same: what differs is rounding
+        if not learner.predicts:  # every prediction is the same: what differs is rounding
             features[0], features[2:4] = 1, 0
         return features
 

@@ -6,8 +6,8 @@ CSV, JSON, npz, PyTorch, Label Studio's JSON, and the whole job as one CSV.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -60,11 +60,13 @@ class Prediction:
             another has one.
         probabilities: float32 [node, class]; every row sums to 1.
         labels: how many labels it was learned from.
+        suggestions: model -> what it says of each node, empty where it says nothing.
     """
 
     classes: tuple[str, ...]
     probabilities: npt.NDArray[np.float32]
     labels: int
+    suggestions: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """One line: of how many nodes, and from how many labels."""
@@ -79,8 +81,8 @@ class Prediction:
 
     @property
     def unknown(self) -> bool:
-        """Whether there was no label to learn from, so that nobody's class is known."""
-        return self.labels == 0
+        """Whether there was no label to learn from, nor a model's answer, so that nobody's class is known."""
+        return self.labels == 0 and not self.suggestions
 
     @property
     def best(self) -> npt.NDArray[np.int64]:
@@ -102,14 +104,19 @@ class Prediction:
         return highest
 
 
-def make_prediction(learner: SessionLearner, classes: ClassList, reporter: Reporter | None = None) -> Prediction:
+def make_prediction(
+    learner: SessionLearner,
+    classes: ClassList,
+    reporter: Reporter | None = None,
+    suggestions: Mapping[str, Sequence[str]] | None = None,
+) -> Prediction:
     """The predictions of a learner after its closing epochs, with a column for every class, also those that it does not
     know yet.
     """
     closed = learner.closed(reporter=reporter).numpy()
     numbers, table = learner.by_class(closed, classes)
     table.flags.writeable = False
-    return Prediction(tuple(map(classes.name, numbers)), table, learner.count)
+    return Prediction(tuple(map(classes.name, numbers)), table, learner.count, suggestions or {})
 
 
 def uniform_prediction(classes: ClassList, nodes: int) -> Prediction:
@@ -176,13 +183,29 @@ def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list
     if prediction is not None:
         head += ["predicted", "probability", *(f"p_{name}" for name in prediction.classes)]
         best, sure = prediction.names, prediction.confidence
+        if prediction.suggestions:
+            head += ["stands behind", *(f"{name} says" for name in prediction.suggestions)]
     rows = []
     for node in range(moment.contents.graph.num_nodes):
         row: list[Any] = [node, moment.contents.name_of(node), labels.get(node, ""), sources.get(node, "")]
         if prediction is not None:
             row += [best[node], f"{sure[node]:.6g}", *(f"{chance:.6g}" for chance in prediction.probabilities[node])]
+            if prediction.suggestions:
+                said = [answers[node] for answers in prediction.suggestions.values()]
+                row += [_behind(prediction, node, best[node], node in labels), *said]
         rows.append(row)
     return head, rows
+
+
+def _behind(prediction: Prediction, node: int, predicted: str, is_labelled: bool) -> str:
+    """Who stands behind what a row says: a person, the learner, or the models that say the same as it does."""
+    if is_labelled:
+        return "person"
+    alike = [name for name, answers in prediction.suggestions.items() if answers[node] == predicted]
+    said = " and ".join(f"model {name}" for name in alike)
+    if not prediction.labels:
+        return said or "models, by the neighbours"
+    return f"learner and {said}" if said else "learner"
 
 
 def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:

@@ -26,6 +26,7 @@ from nodewise.contracts import (
     LooksAtPart,
     Queried,
     Strategy,
+    TakesSuggestions,
     can,
     refusal,
 )
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
     from nodewise.session.log.contents import Contents
 
-__all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLearner"]
+__all__ = ["MANY_NODES", "Learners", "Purpose", "Said", "SessionEnvironment", "SessionLearner"]
 
 MANY_NODES = 200_000
 """Nodes from which predictions are computed where they are looked at, and shares of all nodes are those of a sample.
@@ -64,6 +65,18 @@ _GIVEN_EPOCHS = 35
 Purpose = Literal["ask", "predict", "report"]
 _SNAPSHOT_BYTES: dict[Purpose, int] = {"ask": 256 * 2**20, "predict": 64 * 2**20, "report": 64 * 2**20}
 """Memory for the snapshots of each classifier."""
+
+
+class Said(NamedTuple):
+    """What models say, as a learner takes it.
+
+    Attributes:
+        classes: the keys of the classes that they name.
+        table: how sure each is of each of these, float32 [model, node, class].
+    """
+
+    classes: tuple[str, ...]
+    table: npt.NDArray[np.float32]
 
 
 class SessionLearner:
@@ -99,6 +112,8 @@ class SessionLearner:
         self._seen: EnvironmentObservation | None = None
         self._all: torch.Tensor | None = None
         self._snapshots: dict[int, _Remembered] = {}
+        self._said: Said | None = None
+        self._said_for: tuple[Said, tuple[str, ...]] | None = None
         with one_thread():
             if self._in_order:
                 self._start(tuple(given))
@@ -127,6 +142,41 @@ class SessionLearner:
     def count(self) -> int:
         """How many labels it has learned from, given ones included."""
         return self.environment.step
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it has anything to predict from: labels, or what models say."""
+        return bool(self.count) or self._said is not None
+
+    def hear(self, said: Said | None) -> None:
+        """Take what models say, and go on with the labels that it has; None where they say nothing.
+
+        Raises:
+            InputError: the classifier cannot begin with what models say.
+        """
+        if said is self._said:
+            return
+        if not can(self.classifier, "own-centre"):
+            raise refusal(self.classifier, "own-centre", "the job has suggestions of models")
+        self._said, history = said, self._history
+        with one_thread():
+            if not self._in_order:
+                self._learn_together(history, self._given)
+                return
+            self._start(self._given)
+        self.follow(history)
+
+    def _hand_on(self) -> None:
+        """Give the learner what models say, by its own columns; nothing where it has that already."""
+        before, now = self._said_for, None if self._said is None else (self._said, self._classes)
+        if before is now or (before is not None and now is not None and before[0] is now[0] and before[1] == now[1]):
+            return
+        self._said_for, table = now, None
+        if self._said is not None:
+            table = np.zeros((*self._said.table.shape[:2], len(self._classes)), np.float32)
+            for column, key in enumerate(self._said.classes):
+                table[..., self._classes.index(key)] += self._said.table[..., column]
+        cast(TakesSuggestions, self.learner).set_suggestions(table)
 
     def follow(
         self, history: Sequence[Label], given: Sequence[Label] | None = None, reporter: Reporter | None = None
@@ -324,7 +374,8 @@ class SessionLearner:
         self._snapshots.clear()
         self.environment.clear(self._settings.seed)
         reset_learner(self.learner, self._settings.seed, "classifier")
-        self._know(self._settings.classes)
+        self._know([*self._settings.classes, *(() if self._said is None else self._said.classes)])
+        self._hand_on()
         for label in given:
             self.environment.take(label.node, self._number(label.label))
         for _ in range(min(len(given), _GIVEN_EPOCHS if self.classifier.trained else 1)):
@@ -349,7 +400,9 @@ class SessionLearner:
         self._classes = ()
         self.environment.clear(self._settings.seed)
         reset_learner(self.learner, self._settings.seed, "classifier")
-        self._know([*self._settings.classes, *(label.label for label in (*given, *history))])
+        heard = () if self._said is None else self._said.classes
+        self._know([*self._settings.classes, *(label.label for label in (*given, *history)), *heard])
+        self._hand_on()
         known: tuple[str, ...] = self._classes
         number_of = {name: number for number, name in enumerate(known)}
         self.environment.take_all(sorted((label.node, number_of[label.label]) for label in (*given, *history)))

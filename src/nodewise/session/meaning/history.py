@@ -208,6 +208,7 @@ class History:
         budget: the budget as it was last set, or None if it never was.
         redundancy: how many are to label each node, as it was last set, or None if it never was.
         changes: the events that an undo can take back, in order.
+        suggested: the events in which models have said something, in order.
     """
 
     last: int = 0
@@ -224,6 +225,7 @@ class History:
     budget: int | None = None
     redundancy: int | None = None
     changes: Sequence[Event] = ()
+    suggested: tuple[Event, ...] = ()
 
     @cached_property
     def votes(self) -> Mapping[int, Mapping[str, str]]:
@@ -356,6 +358,7 @@ class _Builder:
         self._released = dict(before.released)
         self._notes = dict(before.notes)
         self._changes = list(before.changes)
+        self._suggested = before.suggested
         self._guideline, self._budget, self._redundancy = before.guideline, before.budget, before.redundancy
         known = before.classes
         self._first_names, self._names, self._merged = dict(known.first_names), dict(known.names), dict(known.merged)
@@ -369,7 +372,7 @@ class _Builder:
         given twice.
         """
         for event in events:
-            if event.kind in ("tell", "class", "bulk", "settle"):
+            if event.kind in ("tell", "class", "bulk", "settle", "suggest"):
                 for number, name in self._classes_of(event):
                     if number not in self._first_names:
                         self._first_names[number] = name
@@ -404,6 +407,10 @@ class _Builder:
             self._notes[int(body["node"])] = (*self._notes.get(int(body["node"]), ()), note)
         elif event.kind == "ask":
             self._asked.append(OpenQuery(event.id, event.at, who, int(body["node"]), body))
+        elif event.kind == "suggest":
+            for number, name in self._classes_of(event):
+                self._declare(number, name)
+            self._suggested = (*self._suggested, event)
         elif event.kind == "release":
             self._released[str(body["annotator"])] = event.id
         elif event.kind in ("rename", "merge", "describe", "order"):
@@ -437,6 +444,7 @@ class _Builder:
             budget=self._budget,
             redundancy=self._redundancy,
             changes=self._changes,
+            suggested=self._suggested,
         )
 
     def _classes_of(self, event: Event) -> list[tuple[int, str]]:
@@ -445,7 +453,7 @@ class _Builder:
         One from before there were numbers has the number of its name.
         """
         body = event.body
-        if event.kind == "bulk":
+        if event.kind in ("bulk", "suggest"):
             return [(int(number), str(name)) for number, name in zip(body["classes"], body["labels"], strict=True)]
         name = str(body["name"] if event.kind == "class" else body["label"])
         number = body.get("class") or self._by_first_name.get(name) or max(self._first_names, default=0) + 1

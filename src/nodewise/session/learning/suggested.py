@@ -1,0 +1,125 @@
+"""What models say: as the learner takes it, how right each is, and where they and the learner differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nodewise.session.learning.estimates import Accuracy, wilson
+from nodewise.session.learning.learner import Said
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nodewise.session.answers import ClassList
+    from nodewise.session.meaning.rules import Moment
+    from nodewise.session.meaning.suggestions import Suggestions
+
+__all__ = ["Disagreement", "ModelReport", "as_said", "find_disagreements", "report_models"]
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """How right a model is.
+
+    Attributes:
+        name: the model's.
+        answers: nodes of which it has said something. unnamed: answers that named no class and were left out.
+        by_labels: share of people's labels that it says, too, without the audit's; biased, since the nodes were chosen.
+            None without any.
+        by_audit: the same of the audit's labels, which were drawn at random: unbiased. None without any.
+        classes: class -> the share of people's labels of that class, the audit's among them, that it says, too.
+    """
+
+    name: str
+    answers: int
+    unnamed: int
+    by_labels: Accuracy | None
+    by_audit: Accuracy | None
+    classes: Mapping[str, Accuracy]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A node without a label of which a model says something else than the learner.
+
+    Attributes:
+        node: its index. name: what it is called.
+        model: who says so. says: what. confidence: how sure the model is.
+        predicted: what the learner says. probability: how likely it takes that to be.
+    """
+
+    node: int
+    name: str
+    model: str
+    says: str
+    confidence: float
+    predicted: str
+    probability: float
+
+
+def as_said(suggestions: Sequence[Suggestions], classes: ClassList) -> Said:
+    """What models say as a learner takes it: by the keys of its classes."""
+    resolved = [each.resolved(classes) for each in suggestions]
+    numbers = sorted({number for each in resolved for number in np.unique(each).tolist() if number})
+    table = np.zeros((len(suggestions), len(resolved[0]), len(numbers)), np.float32)
+    for row, (each, found) in enumerate(zip(suggestions, resolved, strict=True)):
+        for column, number in enumerate(numbers):
+            table[row, :, column] = np.where(found == number, each.confidence, 0)
+    return Said(tuple(classes.key(number) for number in numbers), table)
+
+
+def report_models(moment: Moment, suggestions: Sequence[Suggestions]) -> list[ModelReport]:
+    """How right each model is. A label of a node of which a model says nothing is not counted for it."""
+    history, classes = moment.history, moment.history.classes
+    told, audited = moment.rules.told(history), moment.rules.audited(history)
+    found = []
+    for each in suggestions:
+        said = each.resolved(classes)
+        by_class = {
+            classes.name(number): _share(said, {n: c for n, c in {**told, **audited}.items() if c == number})
+            for number in classes.numbers
+        }
+        found.append(
+            ModelReport(
+                each.name,
+                int((said > 0).sum()),
+                each.unnamed,
+                _share(said, told),
+                _share(said, audited),
+                {name: share for name, share in by_class.items() if share is not None},
+            )
+        )
+    return found
+
+
+def _share(said: npt.NDArray[np.int64], labels: Mapping[int, int]) -> Accuracy | None:
+    judged = {node: number for node, number in labels.items() if said[node]}
+    if not judged:
+        return None
+    return wilson(sum(int(said[node]) == number for node, number in judged.items()), len(judged))
+
+
+def find_disagreements(
+    moment: Moment, suggestions: Sequence[Suggestions], best: Sequence[str], sure: Sequence[float], most: int
+) -> list[Disagreement]:
+    """Nodes without a label of which a model says something else than the learner, the surest learner first.
+
+    Args:
+        best: the class that the learner predicts for each node. sure: how likely it takes that to be.
+    """
+    labelled = moment.labels
+    found = [
+        Disagreement(node, moment.contents.name_of(node), each.name, says, float(each.confidence[node]), best[node], p)
+        for each in suggestions
+        for node, (says, p) in enumerate(zip(each.labels(moment.history.classes), sure, strict=True))
+        if says and says != best[node] and node not in labelled
+    ]
+    return sorted(found, key=lambda one: (-one.probability, one.node, one.model))[:most]

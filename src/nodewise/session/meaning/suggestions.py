@@ -1,0 +1,235 @@
+"""What models say of the nodes: suggestions, told apart from what people say.
+
+A model is somebody else's: a language model, rules, last year's classifier. What it says comes as an event, the answers
+themselves attached to it. Of several events of one model the latest answer on a node counts. Suggestions are nobody's
+votes: they spend no budget, and no majority or agreement counts them.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.graph.checks import class_labels
+from nodewise.graph.tables.table import ID, LABEL, read_table
+from nodewise.ground.errors import InputError, WrongTypeError
+from nodewise.ground.events import count
+from nodewise.session.answers import ClassList, Draft, Event, valid_person
+from nodewise.session.log.contents import Contents
+from nodewise.session.log.database import damaged
+from nodewise.session.log.log import Log
+from nodewise.session.meaning.history import History
+
+__all__ = ["Given", "Suggestions", "draft_suggestions", "read_given", "read_suggestions"]
+
+ATTACHED = "suggestions"
+"""What the answers are attached to their event as."""
+_CONFIDENCE = ("confidence", "probability", "score", "certainty")
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestions:
+    """What one model says.
+
+    Attributes:
+        name: the model's.
+        numbers: the number of the class that it names for each node, 0 where it says nothing: int64 [node].
+        confidence: how sure it is, from 0 to 1: float32 [node].
+        unnamed: answers that named none of the job's classes and were left out.
+    """
+
+    name: str
+    numbers: npt.NDArray[np.int64]
+    confidence: npt.NDArray[np.float32]
+    unnamed: int = 0
+
+    def labels(self, classes: ClassList) -> list[str]:
+        """What it says of each node, by the names that classes have now, empty where it says nothing."""
+        return [classes.name(number) if number else "" for number in self.numbers.tolist()]
+
+    def resolved(self, classes: ClassList) -> npt.NDArray[np.int64]:
+        """The numbers with merged classes as those that they count as: int64 [node]."""
+        table = {number: classes.resolve(number) for number in np.unique(self.numbers).tolist() if number}
+        return np.array([table.get(number, 0) for number in self.numbers.tolist()], np.int64)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Answers as they were given: which nodes, what is said of each, and how sure the model is."""
+
+    nodes: Sequence[int]
+    labels: Sequence[object]
+    confidence: Sequence[float] = field(default_factory=tuple)
+
+
+def read_given(contents: Contents, answers: Any, confidence: Any = None) -> Given:
+    """A model's answers from whatever holds them.
+
+    Args:
+        contents: the graph, for its nodes and columns.
+        answers: a dictionary or a Series, node -> label; one label a node in an array or a list, None where it says
+            nothing; a function that is given each node's columns as a dictionary and gives a label, a pair of label
+            and confidence, or None; the name of a column of the graph; or a CSV file with a column that names the
+            node, one with the label and perhaps one with the confidence.
+        confidence: how sure the model is, from 0 to 1: one number for all, or in the form of `answers`.
+
+    Raises:
+        InputError: says what is wrong.
+    """
+    columns, nodes = contents.graph.attributes, range(contents.graph.num_nodes)
+    if callable(answers):
+        return _asked(contents, answers)
+    if isinstance(answers, str) and answers in columns:
+        listed = columns[answers]
+        return Given(list(nodes), [str(cell) for cell in listed], _sure(confidence, contents, list(nodes)))
+    if isinstance(answers, (str, Path)):
+        return _from_file(contents, Path(answers))
+    if isinstance(answers, Mapping) or hasattr(answers, "items"):
+        pairs = dict(answers.items())
+        indices = [contents.find(node) for node in pairs]
+        return Given(indices, list(pairs.values()), _sure(confidence, contents, indices))
+    if isinstance(answers, (bytes, int, float)) or not hasattr(answers, "__len__"):
+        raise WrongTypeError(
+            f"a model's answers must be a dictionary, one label a node, a function, a column's name or a file, got"
+            f" {type(answers).__name__}"
+        )
+    if len(answers) != len(nodes):
+        raise InputError(
+            f"{count(len(answers), 'answer')} for {count(len(nodes), 'node')}: give one for each node, None where the"
+            " model says nothing, or a dictionary node -> label"
+        )
+    return Given(list(nodes), list(answers), _sure(confidence, contents, list(nodes)))
+
+
+def _asked(contents: Contents, ask: Callable[[Mapping[str, str]], Any]) -> Given:
+    labels: list[object] = []
+    sure: list[float] = []
+    for node in range(contents.graph.num_nodes):
+        row = {name: str(cells[node]) for name, cells in contents.graph.attributes.items()}
+        said = ask({"node": contents.name_of(node), **row})
+        label, certainty = said if isinstance(said, tuple) and len(said) == 2 else (said, 1.0)
+        labels.append(label)
+        sure.append(float(certainty))
+    return Given(list(range(contents.graph.num_nodes)), labels, sure)
+
+
+def _from_file(contents: Contents, path: Path) -> Given:
+    table = read_table(path)
+    node, label, sure = table.find(ID), table.find(LABEL), table.find(_CONFIDENCE)
+    if node is None or label is None:
+        raise InputError(
+            f"{str(path)!r} has the columns {', '.join(table.columns)}: suggestions need one that names the node"
+            f" ({', '.join(ID)}) and one with what the model says ({', '.join(LABEL)})"
+        )
+    nodes = [contents.find(cell) for cell in table.column(node)]
+    if sure is None:
+        return Given(nodes, table.column(label))
+    try:
+        numbers = [float(cell) if cell.strip() else 1.0 for cell in table.column(sure)]
+    except ValueError as error:
+        raise InputError(f"the column {sure!r} of {str(path)!r} must hold numbers from 0 to 1: {error}") from None
+    return Given(nodes, table.column(label), numbers)
+
+
+def _sure(confidence: Any, contents: Contents, nodes: Sequence[int]) -> list[float]:
+    if confidence is None:
+        return []
+    if isinstance(confidence, str) and confidence in contents.graph.attributes:
+        confidence = [float(cell) for cell in contents.graph.attributes[confidence]]
+    if isinstance(confidence, (int, float)):
+        return [float(confidence)] * len(nodes)
+    if hasattr(confidence, "items"):
+        by_node = {contents.find(node): float(value) for node, value in confidence.items()}
+        return [by_node.get(node, 1.0) for node in nodes]
+    if len(confidence) != len(nodes):
+        raise InputError(f"{count(len(confidence), 'confidence')} for {count(len(nodes), 'answer')}: give one for each")
+    return [float(value) for value in confidence]
+
+
+def draft_suggestions(who: str, name: str, given: Given, history: History) -> list[Draft]:
+    """What a model says, as an event.
+
+    An answer that names no class of the job is left out and counted; where the job has no class yet, the model's are
+    taken as its classes.
+
+    Args:
+        who: who has brought it. name: the model's.
+        given: what it says.
+        history: what the log means.
+
+    Raises:
+        InputError: a confidence is no number from 0 to 1, or no answer names a class.
+    """
+    named, known = valid_person(name), [each.name for each in history.classes]
+    spelled, _ = class_labels([None if label == -1 else label for label in given.labels], known)
+    sure = np.asarray(given.confidence or np.ones(len(spelled)), np.float32)
+    if not np.isfinite(sure).all() or (sure < 0).any() or (sure > 1).any():
+        wrong = float(sure[~(np.isfinite(sure) & (sure >= 0) & (sure <= 1))][0])
+        raise InputError(f"a confidence must be a number from 0 to 1, got {wrong:g}")
+    numbers = {label: history.classes.find(label) for label in dict.fromkeys(spelled) if label}
+    if not known:
+        numbers = {label: number for number, label in enumerate(numbers, history.classes.next_number)}
+    used = {label: number for label, number in numbers.items() if number is not None}
+    kept = [index for index, label in enumerate(spelled) if label in used]
+    if not kept:
+        raise InputError(
+            f"no answer of {named!r} names a class of the job ({', '.join(known) or 'there are none'}): check the"
+            " spelling, or add the classes first"
+        )
+    order = {label: position for position, label in enumerate(used)}
+    packed = io.BytesIO()
+    np.savez_compressed(
+        packed,
+        nodes=np.array([given.nodes[index] for index in kept], np.int32),
+        answers=np.array([order[spelled[index]] for index in kept], np.int32),
+        confidence=sure[kept],
+    )
+    body = {
+        "name": named,
+        "labels": list(used),
+        "classes": list(used.values()),
+        "answers": len(kept),
+        "unnamed": sum(bool(label) for label in spelled) - len(kept),
+    }
+    return [Draft("suggest", who, body, {ATTACHED: packed.getvalue()})]
+
+
+def read_suggestions(log: Log, history: History, nodes: int) -> tuple[Suggestions, ...]:
+    """What every model says, in the order of their first events.
+
+    Raises:
+        SessionFileError: what is attached is not what nodewise writes.
+    """
+    by_name: dict[str, list[Event]] = {}
+    for event in history.suggested:
+        by_name.setdefault(str(event.body["name"]), []).append(event)
+    found = []
+    for name, events in by_name.items():
+        numbers, sure = np.zeros(nodes, np.int64), np.zeros(nodes, np.float32)
+        for event in events:
+            where, which, confidence = _unpacked(log, event, nodes)
+            numbers[where], sure[where] = np.asarray(event.body["classes"], np.int64)[which], confidence
+        unnamed = sum(int(event.body.get("unnamed", 0)) for event in events)
+        found.append(Suggestions(name, numbers, sure, unnamed))
+    return tuple(found)
+
+
+def _unpacked(log: Log, event: Event, nodes: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    try:
+        with np.load(io.BytesIO(log.attachment(event, ATTACHED)), allow_pickle=False) as file:
+            where, which, sure = file["nodes"], file["answers"], file["confidence"]
+        whole = where.dtype == which.dtype == np.int32 and sure.dtype == np.float32
+        whole = whole and where.ndim == 1 and where.shape == which.shape == sure.shape
+        whole = whole and (not len(where) or (where.min() >= 0 and where.max() < nodes and which.min() >= 0))
+        whole = whole and (not len(which) or which.max() < len(event.body["classes"]))
+        if not whole or not np.isfinite(sure).all() or (sure < 0).any() or (sure > 1).any():
+            raise ValueError("numbers are out of their range")
+    except (ValueError, KeyError, OSError, EOFError) as error:
+        raise damaged(log.path, f"the suggestions of event {event.id} cannot be read: {error}") from error
+    return where, which, sure

@@ -1,0 +1,170 @@
+"""What models say: from every form, in the log, in the learner, in reports and in exports."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nodewise.ground.errors import InputError, SessionFileError
+from nodewise.session import Session
+from nodewise.testing.promises import small_graph
+
+GRAPH = small_graph(nodes=60)
+NAMES = ("red", "green", "blue")
+assert GRAPH.y is not None
+TRUTH = [NAMES[number] for number in GRAPH.y]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    with make(tmp_path) as made:
+        yield made
+
+
+def make(folder: Path, name: str = "job.nodewise", **settings: Any) -> Session:
+    settings = {"budget": 12, "classes": list(NAMES), **settings}
+    return Session.create(folder / name, GRAPH, use_labels=False, **settings)
+
+
+def said(session: Session, number: int = 0) -> list[str]:
+    return session.suggestions[number].labels(session.class_list)
+
+
+def test_answers_come_in_every_form(session: Session, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("node,label,confidence\n" + "".join(f"{n},{c},0.5\n" for n, c in enumerate(TRUTH)))
+    forms: list[Any] = [
+        dict(enumerate(TRUTH)),
+        TRUTH,
+        np.array(TRUTH),
+        pandas.Series(TRUTH),
+        lambda row: TRUTH[int(row["node"])],
+        rows,
+        str(rows),
+    ]
+    for number, form in enumerate(forms):
+        session.suggest(f"form {number}", form)
+    for number in range(len(forms)):
+        assert said(session, number) == TRUTH
+    assert set(session.suggestions[-1].confidence.tolist()) == {0.5}
+
+
+def test_a_job_predicts_before_any_label_and_exports_who_stands_behind(session: Session, tmp_path: Path) -> None:
+    assert session.predict().unknown
+    session.suggest("assistant", TRUTH)
+    prediction = session.predict()
+    assert not prediction.unknown and np.mean(np.array(prediction.names) == TRUTH) > 0.8
+    query = session.ask()
+    assert query.predicted
+    session.tell(query.node, TRUTH[query.node])
+    session.export(tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert rows[query.node]["stands behind"] == "person"
+    behind = {row["stands behind"] for row in rows}
+    assert behind <= {"person", "learner and model assistant", "learner"} and len(behind) > 1
+    assert [row["assistant says"] for row in rows] == TRUTH
+
+
+def test_suggestions_are_no_labels(session: Session) -> None:
+    session.suggest("assistant", TRUTH)
+    status = session.status()
+    assert (status.told, status.annotators, session.labels) == (0, {}, {})
+
+
+def test_they_stay_when_the_file_is_opened_again_and_go_with_an_undo(tmp_path: Path) -> None:
+    with make(tmp_path) as session:
+        event = session.suggest("assistant", TRUTH)
+        first = session.predict().probabilities
+    with Session.open(tmp_path / "job.nodewise") as session:
+        np.testing.assert_array_equal(session.predict().probabilities, first)
+        session.tell(3, TRUTH[3])
+        with_both = session.predict().probabilities
+        session.undo(event)
+        assert not session.suggestions
+        without = session.predict().probabilities
+    with make(tmp_path, "other.nodewise") as plain:
+        plain.tell(3, TRUTH[3])
+        np.testing.assert_array_equal(plain.predict().probabilities, without)
+        plain.suggest("assistant", TRUTH)
+        np.testing.assert_allclose(plain.predict().probabilities, with_both, atol=1e-6)
+
+
+def test_of_two_events_of_one_model_the_later_answer_counts(session: Session) -> None:
+    session.suggest("assistant", {0: "red", 1: "red"})
+    session.suggest("assistant", {1: "blue"})
+    assert said(session)[:3] == ["red", "blue", ""]
+
+
+def test_answers_that_name_no_class_are_counted_and_not_guessed(session: Session) -> None:
+    session.suggest("assistant", {0: "red", 1: "I cannot say", 2: None, 3: "gren"})
+    assert said(session)[:4] == ["red", "", "", ""]
+    assert session.suggestions[0].unnamed == 2
+    assert session.classes == NAMES
+    with pytest.raises(InputError, match="no answer of 'other' names a class of the job"):
+        session.suggest("other", {0: "violet"})
+
+
+def test_where_there_are_no_classes_yet_the_model_s_become_the_job_s(tmp_path: Path) -> None:
+    with make(tmp_path, classes=[]) as session:
+        session.suggest("assistant", TRUTH)
+        assert set(session.classes) == set(NAMES)
+        assert np.mean(np.array(session.predict().names) == TRUTH) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("answers", "confidence", "wrong"),
+    [
+        (["red"], None, "1 answer for 60 nodes"),
+        ({0: "red"}, 1.5, "a confidence must be a number from 0 to 1, got 1.5"),
+        ({0: "red"}, float("nan"), "from 0 to 1, got nan"),
+        ({99: "red"}, None, "99"),
+        (7, None, "must be a dictionary, one label a node"),
+    ],
+)
+def test_what_is_wrong_is_told(session: Session, answers: Any, confidence: Any, wrong: str) -> None:
+    with pytest.raises((InputError, TypeError), match=wrong):
+        session.suggest("assistant", answers, confidence)
+    assert not session.suggestions
+
+
+def test_a_classifier_that_cannot_begin_with_them_refuses(tmp_path: Path) -> None:
+    with (
+        make(tmp_path, classifier="gcn", strategy="random") as session,
+        pytest.raises(InputError, match="cannot begin with what models say of each node"),
+    ):
+        session.suggest("assistant", TRUTH)
+
+
+def test_how_right_a_model_is_and_where_it_differs(tmp_path: Path) -> None:
+    wrong = ["green" if label == "red" else label for label in TRUTH]
+    with make(tmp_path, audit=6, budget=9) as session:
+        session.suggest("assistant", wrong)
+        while not session.done:
+            query = session.ask()
+            session.tell(query.node, TRUTH[query.node])
+        (report,) = session.models()
+        assert report.answers == 60 and report.by_labels is not None and report.by_audit is not None
+        assert (report.by_labels.nodes, report.by_audit.nodes) == (9, 6)
+        assert report.by_audit.low <= report.by_audit.mean <= report.by_audit.high
+        assert report.classes["red"].mean == 0 and report.classes["blue"].mean == 1
+        listed = session.model_disagreements()
+        assert listed and all(one.says != one.predicted and one.node not in session.labels for one in listed)
+        assert [one.probability for one in listed] == sorted((one.probability for one in listed), reverse=True)
+
+
+def test_what_is_attached_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nodewise.session.meaning import suggestions as module
+
+    with make(tmp_path) as session:
+        session.suggest("assistant", TRUTH)
+    with Session.open(tmp_path / "job.nodewise") as session:
+        monkeypatch.setattr(type(session._log), "attachment", lambda log, event, kind: b"no archive")
+        with pytest.raises(SessionFileError, match="the suggestions of event 1 cannot be read"):
+            module.read_suggestions(session._log, session.refresh(), 60)
