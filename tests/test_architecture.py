@@ -347,7 +347,7 @@ def test_no_file_is_a_drawer_for_odds_and_ends() -> None:
 
 def test_files_are_short_enough_to_read() -> None:
     """One theme in at most 600 lines. A class is never cut in two: of a longer file what lies around its longest class
-    counts, and the class up to 650.
+    counts, and the class up to 800: a face has a method for everything that can be done.
     """
     long = []
     for path, tree in SOURCES.items():
@@ -358,7 +358,7 @@ def test_files_are_short_enough_to_read() -> None:
             (node.end_lineno - node.lineno for node in tree.body if isinstance(node, ast.ClassDef) and node.end_lineno),
             default=0,
         )
-        long += [place(path)] if lines > 600 and (lines - longest > 100 or longest > 650) else []
+        long += [place(path)] if lines > 600 and (lines - longest > 100 or longest > 800) else []
     assert not long
 
 

@@ -38,14 +38,14 @@ from nodewise.session.meaning import changes
 from nodewise.session.meaning.changes import Answers
 from nodewise.session.meaning.history import History, Note, Query, TrainingLabels, extend_history, read_history
 from nodewise.session.meaning.rules import Moment, Rules, plan_queries
-from nodewise.session.meaning.suggestions import Suggestions, draft_suggestions, read_given, read_suggestions
+from nodewise.session.meaning.suggestions import SuggestionReader, Suggestions, draft_suggestions, read_given
 from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from nodewise.contracts import Classifier, Strategy
-    from nodewise.session.learning.learner import Learners, Said, SessionLearner
+    from nodewise.session.learning.learner import Learners, SessionLearner
     from nodewise.session.learning.stopping import StopReport
     from nodewise.session.learning.suggested import Disagreement, ModelReport
 
@@ -95,8 +95,7 @@ class Session:
         self._own, self._made = (classifier, strategy, reporter), made
         self._training: tuple[Mapping[int, int], ClassList, TrainingLabels] | None = None
         self._prediction: tuple[object, Prediction] | None = None
-        self._read: tuple[tuple[int, ...], tuple[Suggestions, ...]] | None = None
-        self._said: tuple[object, Said] | None = None
+        self._models = SuggestionReader(log, contents.graph.num_nodes)
 
     @classmethod
     @takes_settings
@@ -581,7 +580,7 @@ class Session:
     def suggestions(self) -> tuple[Suggestions, ...]:
         """What models say, each by itself; empty where none has said anything."""
         with self._lock:
-            return self._suggested(self.refresh())
+            return self._models.all(self.refresh())
 
     def models(self) -> list[ModelReport]:
         """How right each model is, by people's labels and, fairly, by the audit, with 95 % intervals."""
@@ -589,7 +588,7 @@ class Session:
 
         with self._lock:
             moment = self.moment()
-            return report_models(moment, self._suggested(moment.history))
+            return report_models(moment, self._models.all(moment.history))
 
     def model_disagreements(self, most: int = 50) -> list[Disagreement]:
         """Nodes without a label where a model says something else than the learner, the surest learner first."""
@@ -597,7 +596,7 @@ class Session:
 
         with self._lock:
             moment = self.moment()
-            said = self._suggested(moment.history)
+            said = self._models.all(moment.history)
             if not said:
                 return []
             prediction = self._predict(moment.history)
@@ -639,7 +638,7 @@ class Session:
         """The classifier brought to the labels that count."""
         told, given = self.training(history)
         learner = self._learners.get("ask", given)
-        self._hear(learner, history)
+        learner.hear(self._models.for_learner(history))
         learner.follow(told, given)
         return learner
 
@@ -649,28 +648,8 @@ class Session:
         For long work that gives its reporter the chance to use the session.
         """
         learner = self._learners.get(purpose, self.training(history).given)
-        self._hear(learner, history)
+        learner.hear(self._models.for_learner(history))
         return learner
-
-    def _hear(self, learner: SessionLearner, history: History) -> None:
-        """Let a learner know what models say."""
-        if not history.suggested:
-            learner.hear(None)
-            return
-        said = self._suggested(history)
-        key = (said, history.classes)
-        if self._said is None or self._said[0] != key:
-            from nodewise.session.learning.suggested import as_said
-
-            self._said = (key, as_said(said, history.classes))
-        learner.hear(self._said[1])
-
-    def _suggested(self, history: History) -> tuple[Suggestions, ...]:
-        """What models say, read once for each state of it."""
-        events = tuple(event.id for event in history.suggested)
-        if self._read is None or self._read[0] != events:
-            self._read = (events, read_suggestions(self._log, history, self.graph.num_nodes))
-        return self._read[1]
 
     @cached_property
     def _learners(self) -> Learners:
@@ -756,8 +735,7 @@ class Session:
         if self._prediction is None or self._prediction[0] != key:
             learner = self.follow(history) if reporter is None else self.separate_learner(history, "predict")
             learner.follow(training, given, reporter)
-            said = {each.name: each.labels(history.classes) for each in self._suggested(history)}
-            prediction = make_prediction(learner, history.classes, reporter, said)
+            prediction = make_prediction(learner, history.classes, reporter, self._models.labels(history))
             self._prediction = (key, prediction)
             return prediction
         return self._prediction[1]

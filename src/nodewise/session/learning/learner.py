@@ -46,6 +46,7 @@ from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.answers import ClassList
 from nodewise.session.meaning.history import Label
+from nodewise.session.meaning.suggestions import Said
 from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
     from nodewise.session.log.contents import Contents
 
-__all__ = ["MANY_NODES", "Learners", "Purpose", "Said", "SessionEnvironment", "SessionLearner"]
+__all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLearner"]
 
 MANY_NODES = 200_000
 """Nodes from which predictions are computed where they are looked at, and shares of all nodes are those of a sample.
@@ -65,18 +66,6 @@ _GIVEN_EPOCHS = 35
 Purpose = Literal["ask", "predict", "report"]
 _SNAPSHOT_BYTES: dict[Purpose, int] = {"ask": 256 * 2**20, "predict": 64 * 2**20, "report": 64 * 2**20}
 """Memory for the snapshots of each classifier."""
-
-
-class Said(NamedTuple):
-    """What models say, as a learner takes it.
-
-    Attributes:
-        classes: the keys of the classes that they name.
-        table: how sure each is of each of these, float32 [model, node, class].
-    """
-
-    classes: tuple[str, ...]
-    table: npt.NDArray[np.float32]
 
 
 class SessionLearner:

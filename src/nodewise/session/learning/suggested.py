@@ -1,4 +1,4 @@
-"""What models say: as the learner takes it, how right each is, and where they and the learner differ."""
+"""How right models are, and where they and the learner differ."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from nodewise.session.learning.estimates import Accuracy, wilson
-from nodewise.session.learning.learner import Said
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
-    from nodewise.session.answers import ClassList
     from nodewise.session.meaning.rules import Moment
     from nodewise.session.meaning.suggestions import Suggestions
 
-__all__ = ["Disagreement", "ModelReport", "as_said", "find_disagreements", "report_models"]
+__all__ = ["Disagreement", "ModelReport", "find_disagreements", "report_models"]
 
 
 @dataclass(frozen=True)
@@ -63,17 +60,6 @@ class Disagreement:
     confidence: float
     predicted: str
     probability: float
-
-
-def as_said(suggestions: Sequence[Suggestions], classes: ClassList) -> Said:
-    """What models say as a learner takes it: by the keys of its classes."""
-    resolved = [each.resolved(classes) for each in suggestions]
-    numbers = sorted({number for each in resolved for number in np.unique(each).tolist() if number})
-    table = np.zeros((len(suggestions), len(resolved[0]), len(numbers)), np.float32)
-    for row, (each, found) in enumerate(zip(suggestions, resolved, strict=True)):
-        for column, number in enumerate(numbers):
-            table[row, :, column] = np.where(found == number, each.confidence, 0)
-    return Said(tuple(classes.key(number) for number in numbers), table)
 
 
 def report_models(moment: Moment, suggestions: Sequence[Suggestions]) -> list[ModelReport]:

@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log
 from nodewise.session.meaning.history import History
 
-__all__ = ["Given", "Suggestions", "draft_suggestions", "read_given", "read_suggestions"]
+__all__ = ["Given", "Said", "SuggestionReader", "Suggestions", "draft_suggestions", "read_given", "read_suggestions"]
 
 ATTACHED = "suggestions"
 """What the answers are attached to their event as."""
@@ -57,6 +57,18 @@ class Suggestions:
         """The numbers with merged classes as those that they count as: int64 [node]."""
         table = {number: classes.resolve(number) for number in np.unique(self.numbers).tolist() if number}
         return np.array([table.get(number, 0) for number in self.numbers.tolist()], np.int64)
+
+
+class Said(NamedTuple):
+    """What models say, as a learner takes it.
+
+    Attributes:
+        classes: the keys of the classes that they name.
+        table: how sure each is of each of these, float32 [model, node, class].
+    """
+
+    classes: tuple[str, ...]
+    table: npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -198,6 +210,45 @@ def draft_suggestions(who: str, name: str, given: Given, history: History) -> li
         "unnamed": sum(bool(label) for label in spelled) - len(kept),
     }
     return [Draft("suggest", who, body, {ATTACHED: packed.getvalue()})]
+
+
+class SuggestionReader:
+    """What models say in a log, read once for each state of it.
+
+    Args:
+        log: the session's. nodes: how many the graph has.
+    """
+
+    def __init__(self, log: Log, nodes: int) -> None:
+        self._log, self._nodes = log, nodes
+        self._read: tuple[tuple[int, ...], tuple[Suggestions, ...]] = ((), ())
+        self._said: tuple[object, ClassList, Said] | None = None
+
+    def all(self, history: History) -> tuple[Suggestions, ...]:
+        """What every model says, in the order of their first events."""
+        events = tuple(event.id for event in history.suggested)
+        if self._read[0] != events:
+            self._read = (events, read_suggestions(self._log, history, self._nodes))
+        return self._read[1]
+
+    def for_learner(self, history: History) -> Said | None:
+        """The same as a learner takes it, by the keys of its classes; None where models say nothing."""
+        suggestions, classes = self.all(history), history.classes
+        if not suggestions:
+            return None
+        if self._said is None or self._said[0] is not suggestions or self._said[1] is not classes:
+            resolved = [each.resolved(classes) for each in suggestions]
+            numbers = sorted({number for each in resolved for number in np.unique(each).tolist() if number})
+            table = np.zeros((len(suggestions), self._nodes, len(numbers)), np.float32)
+            for row, (each, found) in enumerate(zip(suggestions, resolved, strict=True)):
+                for column, number in enumerate(numbers):
+                    table[row, :, column] = np.where(found == number, each.confidence, 0)
+            self._said = (suggestions, classes, Said(tuple(map(classes.key, numbers)), table))
+        return self._said[2]
+
+    def labels(self, history: History) -> dict[str, list[str]]:
+        """Model -> what it says of each node, by the names that classes have now."""
+        return {each.name: each.labels(history.classes) for each in self.all(history)}
 
 
 def read_suggestions(log: Log, history: History, nodes: int) -> tuple[Suggestions, ...]:
