@@ -582,7 +582,7 @@ class Session:
         with self._lock:
             return self._models.all(self.refresh())
 
-    def models(self) -> list[ModelReport]:
+    def model_reports(self) -> list[ModelReport]:
         """How right each model is, by people's labels and, fairly, by the audit, with 95 % intervals."""
         from nodewise.session.learning.suggested import report_models
 

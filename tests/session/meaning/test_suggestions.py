@@ -149,7 +149,7 @@ def test_how_right_a_model_is_and_where_it_differs(tmp_path: Path) -> None:
         while not session.done:
             query = session.ask()
             session.tell(query.node, TRUTH[query.node])
-        (report,) = session.models()
+        (report,) = session.model_reports()
         assert report.answers == 60 and report.by_labels is not None and report.by_audit is not None
         assert (report.by_labels.nodes, report.by_audit.nodes) == (9, 6)
         assert report.by_audit.low <= report.by_audit.mean <= report.by_audit.high

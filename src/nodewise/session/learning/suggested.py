@@ -49,13 +49,13 @@ class Disagreement:
 
     Attributes:
         node: its index. name: what it is called.
-        model: who says so. says: what. confidence: how sure the model is.
+        said_by: the model that says so. says: what. confidence: how sure the model is.
         predicted: what the learner says. probability: how likely it takes that to be.
     """
 
     node: int
     name: str
-    model: str
+    said_by: str
     says: str
     confidence: float
     predicted: str
@@ -108,4 +108,4 @@ def find_disagreements(
         for node, (says, p) in enumerate(zip(each.labels(moment.history.classes), sure, strict=True))
         if says and says != best[node] and node not in labelled
     ]
-    return sorted(found, key=lambda one: (-one.probability, one.node, one.model))[:most]
+    return sorted(found, key=lambda one: (-one.probability, one.node, one.said_by))[:most]

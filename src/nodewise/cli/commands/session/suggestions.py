@@ -55,7 +55,7 @@ def list_models(
     from nodewise.session import Session
 
     with Session.open(file) as session:
-        reports = session.models()
+        reports = session.model_reports()
         listed = session.model_disagreements(differing) if differing else []
     if json:
         from dataclasses import asdict
@@ -79,7 +79,7 @@ def list_models(
     if listed:
         screen.table(
             ("node", "model", "says", "predicted", "probability"),
-            [(one.name, one.model, one.says, one.predicted, f"{one.probability:.2f}") for one in listed],
+            [(one.name, one.said_by, one.says, one.predicted, f"{one.probability:.2f}") for one in listed],
         )
 
 
