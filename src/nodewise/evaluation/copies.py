@@ -53,10 +53,12 @@ def _copy(graph: Graph, seed: int, left_out: float) -> Graph:
     stays[gone] = False
     nodes = np.flatnonzero(stays)
     index = np.cumsum(stays) - 1
-    edges = graph.edge_index[:, stays[graph.edge_index].all(0)]
+    kept = stays[graph.edge_index].all(0)
+    edges = graph.edge_index[:, kept]
     return replace(
         graph,
         edge_index=index[edges],
+        edge_weight=None if graph.edge_weight is None else graph.edge_weight[kept],
         num_nodes=len(nodes),
         x=None if graph.x is None else graph.x[nodes],
         y=None if graph.y is None else graph.y[nodes],
@@ -65,4 +67,5 @@ def _copy(graph: Graph, seed: int, left_out: float) -> Graph:
         name=f"{graph.name} copy {seed}",
         extra={},
         notes=(),
+        relations=None if graph.relations is None else graph.relations.part(nodes),
     )

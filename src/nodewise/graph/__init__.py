@@ -13,14 +13,29 @@ if TYPE_CHECKING:
     from nodewise.graph.features import preprocess
     from nodewise.graph.io.files import read_graph, write_graph
     from nodewise.graph.knn.knn import knn_graph
+    from nodewise.graph.relational import RelationalGraph
+    from nodewise.graph.relations import NodeType, Relation
     from nodewise.graph.structural import structural_features
 
-__all__ = ["Graph", "knn_graph", "preprocess", "read_graph", "structural_features", "write_graph"]
+__all__ = [
+    "Graph",
+    "NodeType",
+    "Relation",
+    "RelationalGraph",
+    "knn_graph",
+    "preprocess",
+    "read_graph",
+    "structural_features",
+    "write_graph",
+]
 
 # a start that needs none of them stays light
 __getattr__ = lazy_names(
     __name__,
     {
+        "NodeType": "relations",
+        "Relation": "relations",
+        "RelationalGraph": "relational",
         "knn_graph": "knn.knn",
         "preprocess": "features",
         "read_graph": "io.files",

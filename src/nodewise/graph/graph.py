@@ -29,6 +29,7 @@ from nodewise.graph.checks import (
     unscaled,
     valid_class_names,
 )
+from nodewise.graph.relations import Relations
 from nodewise.graph.weights import added_weights, check_weights, relative_weights
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 
@@ -111,6 +112,8 @@ class Graph:
             equal, which says the same. Only their ratios count: they are used divided by their mean.
         preparation: how rows (texts, tables, pictures, vectors) became the features, so that new rows can; None where
             nobody knows.
+        relations: the node types and relations that the edges were made of, or their direction; None for a plain graph.
+            See `nodewise.graph.relational`.
     """
 
     edge_index: npt.NDArray[np.int64]
@@ -127,6 +130,7 @@ class Graph:
     features: str = "raw"
     edge_weight: npt.NDArray[np.float32] | None = None
     preparation: Preparation | None = None
+    relations: Relations | None = None
 
     def __post_init__(self) -> None:
         size = self.num_nodes
@@ -151,6 +155,11 @@ class Graph:
         given["edge_weight"] = None if weights is None else frozen(weights)
         given["x"], given["x_offset"] = check_features(self.x, self.x_offset, int(size))
         given["features"] = canonical_features(self.features, str(self.name)) if given["x"] is not None else "raw"
+        if self.relations is not None and self.relations.labelled_type.count != int(size):
+            raise GraphError(
+                f"the relations are of {self.relations.labelled_type.count} nodes of the type"
+                f" {self.relations.labelled!r}, the graph has {int(size)}: give those of the same nodes"
+            )
         for key, value in given.items():
             object.__setattr__(self, key, value)
 
@@ -172,6 +181,7 @@ class Graph:
         features: str = "raw",
         edge_weight: Any = None,
         preparation: Preparation | None = None,
+        relations: Relations | None = None,
     ) -> Graph:
         """Builds a graph from whatever form the parts have.
 
@@ -194,6 +204,7 @@ class Graph:
             edge_weight: [edge], a positive, finite number for each edge of `edge_index`, or None. Those of an edge that
                 is given twice, or in both directions, add up; all equal are the same as none.
             preparation: how rows became the features, where they did.
+            relations: what the edges were made of; see `nodewise.graph.relational`.
 
         Raises:
             GraphError: if the parts do not fit together; the message says which and what to do.
@@ -232,6 +243,7 @@ class Graph:
             features=features,
             edge_weight=None if weights is None else added_weights(weights, given, edges, size),
             preparation=preparation,
+            relations=relations,
         )
         scales = unscaled(graph.x, graph.x_offset, graph.features)
         return graph if scales is None else replace(graph, notes=(*graph.notes, scales))
@@ -330,7 +342,7 @@ class Graph:
             dict(self.attributes),
         )
         more = (self.name, dict(self.extra), self.notes, self.x_offset, self.features, self.edge_weight)
-        return Graph, (*parts, *more, self.preparation)
+        return Graph, (*parts, *more, self.preparation, self.relations)
 
     def __repr__(self) -> str:
         from nodewise.graph.show import as_line
@@ -470,6 +482,8 @@ def differences(one: Graph, other: Graph) -> list[str]:
     ]
     differing += ["x"] if not _same_features(one.x, other.x) else []
     differing += ["preparation"] if not _same_preparation(one.preparation, other.preparation) else []
+    if one.relations is not other.relations and (one.relations is None or not one.relations.equals(other.relations)):
+        differing.append("relations")
     for part in ("attributes", "extra"):
         mine, its = getattr(one, part), getattr(other, part)
         names = [*mine, *(name for name in its if name not in mine)]
@@ -487,6 +501,8 @@ def fingerprint(graph: Graph) -> str:
     for array in _arrays(graph):
         digest.update(f"{array.dtype}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array).data)
+    if graph.relations is not None:
+        digest.update(graph.relations.fingerprint.encode())
     return digest.hexdigest()
 
 

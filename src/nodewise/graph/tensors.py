@@ -133,6 +133,7 @@ class GraphTensors:
         adjacency: A, symmetric, 0 or 1.
         degree: [node]. sparse_x, offset, dense_x: the features are ``sparse_x - offset`` or ``dense_x``; the one not
         used is None.
+        relations: `Graph.relations`.
         y: [node], int64, -1 where unlabelled (all -1 without labels); `unlabelled` has none.
     """
 
@@ -148,6 +149,7 @@ class GraphTensors:
         self.degree = torch.tensor(graph.degree, device=self.device, dtype=dtype)
         self._prepared: dict[tuple[type, str], Any] = {}
         self.has_features = graph.has_features
+        self.relations = graph.relations
         self.max_degree = int(graph.degree.max(initial=0))
         self.y = torch.tensor(
             np.full(graph.num_nodes, -1) if graph.y is None else graph.y, device=self.device, dtype=torch.int64
@@ -229,6 +231,8 @@ class GraphTensors:
             parts += [self.sparse_x.crow, self.sparse_x.col, self.sparse_x.values]
         for part in parts:
             digest.update(b"-" if part is None else part.cpu().contiguous().numpy().data)
+        if self.relations is not None:
+            digest.update(self.relations.fingerprint.encode())
         return digest.hexdigest()
 
     @cached_property

@@ -26,15 +26,22 @@ from nodewise.classifiers.views.products import (
     LARGE,
     Array,
     SparseProduct,
+    centred,
     diffuse,
-    gram_matrix,
-    product,
+    narrow,
     scipy_matrix,
     symmetric_propagation,
     unit,
     unit_or_zero,
 )
 from nodewise.classifiers.views.reduction import REDUCED, reduced
+from nodewise.classifiers.views.relational import (
+    direction_names,
+    direction_views,
+    relational_names,
+    relational_views,
+)
+from nodewise.graph.relations import Relations
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
 from nodewise.ground.events import Progress, Reporter, Silent
@@ -147,8 +154,12 @@ def leading_columns(classes: int) -> int:
     return min(MOST_LEADING, max(LEADING, 1 << math.ceil(math.log2(max(1.0, 1.25 * classes)))))
 
 
-def view_names(features: bool, edges: bool) -> tuple[str, ...]:
+def view_names(features: bool, edges: bool, relations: Relations | None = None) -> tuple[str, ...]:
     """The views that a graph with or without features and edges has, in the order in which they stand side by side."""
+    if relations is not None and not relations.one_type:
+        return relational_names(relations, features)
+    if relations is not None:
+        return (*view_names(features, edges), *direction_names(relations, features))
     if not features and not edges:
         return ("nothing",)
     return (
@@ -172,17 +183,18 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: i
       both ways); ``kin near``: over the given edges and the 10 nearest nodes in ``near`` together;
     - ``role``: cosines of the ranks of the node's degree, of its neighbours' mean degree and of theirs.
 
-    A graph without features has ``spectrum`` and ``role``; one without edges ``own`` and ``kin``.
+    A graph without features has ``spectrum`` and ``role``; one without edges ``own`` and ``kin``. One whose edges have
+    a direction has those of `relational.direction_views` beside them, one of several node types those of
+    `relational.relational_views` in their place.
     """
     report = reporter or Silent()
     adjacency = scipy_matrix(graph.adjacency)
-    total = len(view_names(graph.has_features, adjacency.nnz > 0))
+    names = view_names(graph.has_features, adjacency.nnz > 0, graph.relations)
     found: dict[str, Array] = {}
     with _threads(graph.num_nodes):
         for name, view in _all_views(graph, adjacency, leading):
             found[name] = view.astype(np.float32, copy=False)
-            report(Progress("views", len(found), total))
-    names = view_names(graph.has_features, adjacency.nnz > 0)
+            report(Progress("views", len(found), len(names)))
     columns = np.zeros((graph.num_nodes, len(names), max(block.shape[1] for block in found.values())), np.float32)
     for number, name in enumerate(names):
         block = found.pop(name)
@@ -205,9 +217,15 @@ def _threads(nodes: int) -> Iterator[None]:
 
 def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> Iterator[tuple[str, Array]]:
     """The views as they are made: what needs most memory first, when few are there yet."""
+    record = graph.relations
+    if record is not None and not record.one_type:
+        yield from relational_views(record, _features(graph) if graph.has_features else None, leading, _features)
+        return
+    if record is not None:
+        yield from direction_views(record, _features(graph) if graph.has_features else None, leading)
     if graph.has_features:
         x, near, width = _features(graph), None, max(WIDTH, leading)
-        own = _narrow(_centred(x.copy()), width)
+        own = narrow(centred(x.copy()), width)
         yield "own", own
         if adjacency.nnz:
             for name, view in _feature_views(x, adjacency, width):
@@ -240,11 +258,11 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int) -> Iterator
     layers[:, width : 2 * width] = one = mean(x)
     layers[:, 2 * width :] = two = mean(one)
     del mean, one
-    yield "two hops", _narrow(_centred(two), columns)
+    yield "two hops", narrow(centred(two), columns)
     del two
     for first in range(0, 3 * width, width):
-        _centred(layers[:, first : first + width])
-    yield "layers", _narrow(_centred(layers), columns)
+        centred(layers[:, first : first + width])
+    yield "layers", narrow(centred(layers), columns)
     del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
     walk = SparseProduct(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
@@ -263,14 +281,14 @@ def _kin_views(
 
     Both sets of edges have the same total weight.
     """
-    x = _narrow(x - x.mean(0, dtype=np.float64).astype(x.dtype), columns)
+    x = narrow(x - x.mean(0, dtype=np.float64).astype(x.dtype), columns)
     kin = {"kin": joined_to_nearest(own)}
     if near is not None:
         nearest = joined_to_nearest(near)
         kin["kin near"] = (nearest + adjacency.astype(np.float32) * (nearest.sum() / adjacency.sum())).tocsr()
     for name, joined in kin.items():
         for _, total in diffuse(symmetric_propagation(joined), x, {name: (0.02, 40)}):
-            yield name, _narrow(_centred(unit(total)), columns)
+            yield name, narrow(centred(unit(total)), columns)
 
 
 def _apart(adjacency: sp.csr_matrix) -> Array:
@@ -292,23 +310,7 @@ def _diffused(
     else:
         sums = diffuse_large(matrix, x, wanted, apart, dict(diffuse(matrix.part(apart), x[apart], wanted)))
     for name, total in sums:
-        yield name, _narrow(_centred(unit(total)) if name in _CENTRED_BEFORE else _centred(total), columns)
-
-
-def _centred(z: Array) -> Array:
-    """Rows of unit length after the columns' means are taken off, in place."""
-    z -= z.mean(0, dtype=np.float64).astype(z.dtype)
-    return unit(z)
-
-
-def _narrow(z: Array, width: int) -> Array:
-    """The leading columns in the basis of the columns' Gram matrix, in which the inner products of rows are kept best.
-
-    Few columns are turned, too: which of them lead, and are looked at where a label is chosen, does not depend on the
-    features' order.
-    """
-    vectors = np.linalg.eigh(gram_matrix(z))[1][:, ::-1][:, :width]
-    return product(z, np.ascontiguousarray(vectors, z.dtype))
+        yield name, narrow(centred(unit(total)) if name in _CENTRED_BEFORE else centred(total), columns)
 
 
 def _spectrum(adjacency: sp.csr_matrix, wanted: int) -> Array:

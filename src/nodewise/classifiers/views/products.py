@@ -19,8 +19,10 @@ __all__ = [
     "Array",
     "Product",
     "SparseProduct",
+    "centred",
     "diffuse",
     "gram_matrix",
+    "narrow",
     "product",
     "row_blocks",
     "scipy_matrix",
@@ -129,6 +131,22 @@ def unit(z: Array) -> Array:
         length = np.sqrt(np.einsum("nd,nd->n", block, block, dtype=np.float64))
         block /= np.maximum(length, 1e-9)[:, None].astype(z.dtype)
     return z
+
+
+def centred(z: Array) -> Array:
+    """Rows of unit length after the columns' means are taken off, in place."""
+    z -= z.mean(0, dtype=np.float64).astype(z.dtype)
+    return unit(z)
+
+
+def narrow(z: Array, width: int) -> Array:
+    """The leading columns in the basis of the columns' Gram matrix, in which the inner products of rows are kept best.
+
+    Few columns are turned, too: which of them lead, and are looked at where a label is chosen, does not depend on the
+    features' order.
+    """
+    vectors = np.linalg.eigh(gram_matrix(z))[1][:, ::-1][:, :width]
+    return product(z, np.ascontiguousarray(vectors, z.dtype))
 
 
 def row_blocks(z: Array) -> Iterator[Array]:

@@ -47,6 +47,9 @@ _LEAST_NODES = 2000
 _MOST_BYTES = 4 * 2**30
 """What the cache may take; the files that were not used for longest go first."""
 
+_TRIED = 12
+"""Views that the kernels of a GPU were tried with, at most: with more the posterior is computed by torch."""
+
 _NEVER = -1e4
 """The logit of a class that is not predicted: a probability of 0."""
 
@@ -82,7 +85,7 @@ class Views(Classifier):
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """The inverse for each member, the labelled rows, and predictions of all nodes."""
-        classes, views = max(1, graph.num_classes), len(view_names(graph.has_features, True))
+        classes, views = max(1, graph.num_classes), len(view_names(graph.has_features, True, graph.relations))
         leading = leading_columns(classes)
         members = views * len(RIDGES) * (min(budget, DUAL_LIMIT) ** 2 + 4 * budget * classes + leading**2)
         rows = budget * views * max(WIDTH, leading)
@@ -330,6 +333,7 @@ def _on(graph: GraphTensors, views: GraphViews) -> GraphViews:
 
 def _posterior(views: GraphViews, runs: int, classes: int, budget: int, own: torch.Tensor | None) -> Posterior:
     few = budget <= DUAL_LIMIT and views.leading_columns == LEADING  # what the kernels hold in registers
+    few = few and len(views.names) <= _TRIED
     if views.columns.device.type == "cuda" and views.columns.dtype == torch.float32 and few and own is None:
         from nodewise.classifiers.views.cuda import CudaPosterior
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.graph.graph import Graph
+from nodewise.graph.relational import RelationalGraph
 from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.files import existing_file
 
@@ -78,13 +79,17 @@ def write_graph(graph: Graph, path: str | Path) -> list[str]:
 
 
 def from_foreign(thing: Any) -> Graph:
-    """The graph of a PyTorch Geometric `Data` or a networkx graph; a `Graph` is passed as it is.
+    """The graph of a PyTorch Geometric `Data` or `HeteroData`, a networkx graph or a `RelationalGraph`.
+
+    A `Graph` is passed as it is.
 
     Raises:
         InputError: if it is none of these; says what to do with what it is.
     """
     if isinstance(thing, Graph):
         return thing
+    if isinstance(thing, RelationalGraph):
+        return thing.to_graph()
     kinds = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(thing).__mro__}
     rooms = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
     if "networkx.classes.graph.Graph" in kinds:

@@ -4,11 +4,11 @@ Fields: `edge_index` [2, edge] · `edge_weight` [edge] · `num_nodes` · `y` [no
 [node, feature] or as CSR in `x_data`, `x_indices`, `x_indptr`, `x_shape`, with `x_offset` [feature] where they are
 centred, and `feature_preprocessing` where anything was done to them, such as "row+center" · `name` · `class_names` ·
 `node_names` · `attribute_names` and one field `attribute_0`, `attribute_1`, … of strings for each ·
-`preparation`, how rows became features, as JSON (uint8), and its arrays `preparation_0`, …. All but `edge_index`
-may be missing. Any other field is kept as it is. Strings are unicode arrays; where those would waste memory or lose a
-trailing NUL, a JSON list as UTF-8 bytes (uint8). Nothing is ever pickled, and a file with pickled objects is refused;
-so is one whose fields would expand beyond 16 MiB and 24 times its size, or dense features, which may be mostly zeros,
-beyond 16 MiB and 128 times.
+`preparation`, how rows became features, as JSON (uint8), and its arrays `preparation_0`, …. All but `edge_index` may be
+missing. Node types and relations have fields of their own (`relational_fields`). Any other field is kept as it is.
+Strings are unicode arrays; where those would waste memory or lose a trailing NUL, a JSON list as UTF-8 bytes (uint8).
+Nothing is ever pickled, and a file with pickled objects is refused; so is one whose fields would expand beyond 16 MiB
+and 24 times its size, or dense features, which may be mostly zeros, beyond 16 MiB and 128 times.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any
@@ -27,7 +28,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.relational_fields import CSR, record_fields, relational_record
 from nodewise.graph.preparation import Preparation
+from nodewise.graph.relational import RelationalGraph, plain_edges
+from nodewise.graph.relations import Relations
 from nodewise.ground.compute import free_memory
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
@@ -51,7 +55,7 @@ _KNOWN = {
     "attribute_names",
     "preparation",
 }
-_TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_preprocessing"}
+_TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_preprocessing", "node_types", "relations"}
 _MAPPED_BYTES = 2**28
 """Features smaller than this are read as a whole, however little memory is free."""
 
@@ -70,12 +74,19 @@ def read_npz(path: str | Path) -> Graph:
     """
     path = existing_file(Path(path))
     fields = _load(path)
-    if "edge_index" not in fields:
+    if "edge_index" not in fields and "relation_types" not in fields:
         raise GraphError(f"{path} has no field 'edge_index', only {listed(fields) or 'nothing'}: a graph holds {_FORM}")
     try:
         check_claim(path, int(fields["num_nodes"]) if "num_nodes" in fields else 0, "nodes")
         check_claim(path, int(fields["x_shape"][-1]) if "x_shape" in fields else 0, "columns of features")
-        return _graph(fields, path.stem)
+        if "relation_types" not in fields:
+            return _graph(fields, path.stem)
+        own, record = relational_record(fields, _texts, _stored_features)
+        check_claim(path, sum(kind.count for kind in record.types), "nodes")
+        if "edge_index" in own:
+            return _graph(own, path.stem, record)
+        none = {"edge_index": np.zeros((2, 0), np.int64)}
+        return RelationalGraph.of(replace(_graph(own | none, path.stem, record), notes=())).to_graph()
     except GraphError as error:
         raise GraphError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, OverflowError, IndexError, RecursionError) as error:
@@ -112,6 +123,8 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
     if graph.preparation is not None:
         fields["preparation"] = np.frombuffer(graph.preparation.to_json().encode(), dtype=np.uint8)
         fields |= {f"preparation_{i}": array for i, array in enumerate(graph.preparation.arrays.values())}
+    if graph.relations is not None:
+        fields = record_fields(graph, fields, _strings)
     for key, value in graph.extra.items():
         if key in _KNOWN or key in fields or "\0" in key or not key:
             raise GraphError(
@@ -272,7 +285,7 @@ class _Extent:
         self.features = self.content = self.texts = 0
 
     def add(self, key: str, dtype: np.dtype[Any], number: int) -> None:
-        if key == "x":
+        if key == "x" or (key.startswith("x_") and key.rpartition("_")[2] not in (*CSR, "offset")):
             self.features += max(4, dtype.itemsize) * number
         else:
             self.content += dtype.itemsize * number
@@ -281,7 +294,7 @@ class _Extent:
     def add_array(self, key: str, array: npt.NDArray[Any]) -> None:
         self.add(key, array.dtype, array.size)
         if array.dtype == np.uint8 and (
-            key in _TEXTS or key.startswith("attribute_")
+            key in _TEXTS or key.startswith(("attribute_", "names_"))
         ):  # a JSON list: its strings are in quotes
             self.texts += int(np.count_nonzero(array == ord('"'))) // 2
 
@@ -330,7 +343,7 @@ def _check_array(stream: IO[bytes], size: int) -> tuple[np.dtype[Any], int]:
     return dtype, number
 
 
-def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
+def _graph(fields: dict[str, npt.NDArray[Any]], stem: str, relations: Relations | None = None) -> Graph:
     for array in fields.values():
         array.flags.writeable = False  # fresh from the file and held by nobody else: the graph need not copy them
     attributes = {}
@@ -352,7 +365,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
     return Graph.build(
         fields["edge_index"],
         int(fields["num_nodes"]) if "num_nodes" in fields else None,
-        x=_stored_features(fields),
+        x=_stored_features(fields, "x"),
         y=fields.get("y"),
         class_names=_texts(fields, "class_names"),
         node_names=names,
@@ -363,22 +376,29 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str) -> Graph:
         features=done[0] if done else "raw",
         edge_weight=fields.get("edge_weight"),
         preparation=preparation,
+        relations=relations,
+        notes=() if relations is None else (plain_edges(relations),),
     )
 
 
-def _stored_features(fields: dict[str, npt.NDArray[Any]]) -> Any:
-    given = [key for key in _CSR if key in fields]
-    if "x" in fields:
+def _stored_features(fields: dict[str, npt.NDArray[Any]], name: str) -> Any:
+    """The features that fields of that name hold, dense or sparse; None where there are none.
+
+    Raises:
+        GraphError: both are there, or a part is missing.
+    """
+    keys = [f"{name}_{part}" for part in CSR]
+    given = [key for key in keys if key in fields]
+    if name in fields:
         if given:
-            raise GraphError("both x and x_data are there: keep the dense features or the sparse ones")
-        return fields["x"]
+            raise GraphError(f"both {name} and {name}_data are there: keep the dense features or the sparse ones")
+        return fields[name]
     if not given:
         return None
-    if len(given) < len(_CSR):
-        raise GraphError(
-            f"sparse features need {', '.join(_CSR)}; {listed(key for key in _CSR if key not in fields)} missing"
-        )
-    data, indices, indptr, shape = (fields[key] for key in _CSR)
+    if len(given) < len(keys):
+        missing = ", ".join(key for key in keys if key not in fields)
+        raise GraphError(f"sparse features need {', '.join(keys)}; {missing} missing")
+    data, indices, indptr, shape = (fields[key] for key in keys)
     matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape.tolist()))
     matrix.check_format(full_check=True)
     return matrix

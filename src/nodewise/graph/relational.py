@@ -1,0 +1,228 @@
+"""A graph of several node types and named relations, one type carrying the labels: checked, immutable, printable.
+
+Everything else works on a `Graph`. `RelationalGraph.to_graph` gives the one of the labelled type: its edges are the
+union of the paths that lead from it to other types and back, and `Graph.relations` keeps the relations themselves, from
+which the classifier `views` makes its views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from nodewise.graph.checks import frozen, label_ids, valid_class_names
+from nodewise.graph.graph import Graph
+from nodewise.graph.relations import LEADING, Incidence, NodeType, Relation, Relations
+from nodewise.ground.errors import GraphError
+from nodewise.ground.events import count, listed
+
+__all__ = ["RelationalGraph", "plain_edges"]
+
+_NEAREST = 16
+"""Nodes of the labelled type that each is joined to for each relation or path: those it has most in common with."""
+
+_TOGETHER = 64
+"""Nodes that are compared with each other because they share one node of another type.
+
+Those of a larger circle, such as all papers of one subject, are drawn into circles of this size, from a fixed seed.
+"""
+
+_PAIRS = 2**25
+"""Pairs that a path of two may have at most to be part of the union."""
+
+_ROWS = 2048
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelationalGraph:
+    """A graph of several node types and named relations.
+
+    Example:
+        >>> from nodewise.graph import NodeType, Relation, RelationalGraph
+        >>> papers, authors = NodeType("paper", 3), NodeType("author", 2)
+        >>> written = Relation("written by", "paper", "author", [[0, 1, 1, 2], [0, 0, 1, 1]])
+        >>> RelationalGraph((papers, authors), (written,), "paper", y=["a", None, "b"])
+        RelationalGraph('graph': 3 papers (labelled: 2 classes), 2 authors; written by: 4 edges)
+
+    Attributes:
+        types: the node types, with features, names and attributes where there are any.
+        relations: the relations, each between two of the types.
+        labelled: the name of the type that carries the labels.
+        y: int64 [node of the labelled type], -1 for an unlabelled one; None without any labels. Given as integers or
+            as texts, as for `Graph.build`.
+        class_names: the names of the classes.
+        name: what the graph is called.
+        extra: fields of a file that are not known here.
+        notes: what a reader dropped or changed, in words.
+    """
+
+    types: tuple[NodeType, ...]
+    relations: tuple[Relation, ...]
+    labelled: str
+    y: Any = None
+    class_names: Sequence[str] = ()
+    name: str = "graph"
+    extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        record = Relations(tuple(self.types), tuple(self.relations), self.labelled)
+        ids, names = None, valid_class_names(self.class_names)
+        if self.y is not None:
+            ids, names, changed = label_ids(self.y, self.class_names or None, record.labelled_type.count)
+            object.__setattr__(self, "notes", (*self.notes, *changed))
+            ids = frozen(ids)
+        given: dict[str, Any] = {"types": record.types, "relations": record.relations, "y": ids, "class_names": names}
+        given |= {"extra": MappingProxyType({str(k): frozen(np.asarray(v)) for k, v in self.extra.items()})}
+        given |= {"name": str(self.name), "notes": tuple(map(str, self.notes))}
+        for key, value in given.items():
+            object.__setattr__(self, key, value)
+
+    @classmethod
+    def of(cls, graph: Graph) -> RelationalGraph:
+        """The whole of a graph that has relations, its own parts as those of the labelled type.
+
+        Raises:
+            GraphError: it has none.
+        """
+        record = graph.relations
+        if record is None:
+            raise GraphError(f"the graph {graph.name!r} has one type of nodes and no relations: use it as it is")
+        x = graph.x if graph.x_offset is None else graph.dense_features()
+        own = NodeType(record.labelled, graph.num_nodes, x, graph.node_names, graph.attributes)
+        types = tuple(own if kind.name == record.labelled else kind for kind in record.types)
+        return cls(
+            types,
+            record.relations,
+            record.labelled,
+            graph.y,
+            graph.class_names,
+            graph.name,
+            graph.extra,
+            tuple(note for note in graph.notes if note != plain_edges(record)),
+        )
+
+    @property
+    def record(self) -> Relations:
+        """What `Graph.relations` holds: the labelled type by its name and number alone."""
+        types = tuple(NodeType(kind.name, kind.count) if kind.name == self.labelled else kind for kind in self.types)
+        return Relations(types, self.relations, self.labelled)
+
+    def to_graph(self) -> Graph:
+        """The plain graph of the labelled type, with the relations beside it.
+
+        Its edges are those of relations within the type, and pairs of nodes that share a node of another type, by one
+        relation or by a path of two: for each of these the 16 that a node has most in common with, where what a node
+        shares with few counts more. All have the same total weight, and weights of a pair add up.
+        """
+        own, record = next(kind for kind in self.types if kind.name == self.labelled), self.record
+        edges, weights = _union(record)
+        return Graph(
+            edges,
+            own.count,
+            own.x,
+            self.y,
+            tuple(self.class_names),
+            own.names,
+            own.attributes,
+            self.name,
+            self.extra,
+            (*self.notes, plain_edges(record)),
+            edge_weight=weights,
+            relations=record,
+        )
+
+    def equals(self, other: RelationalGraph) -> bool:
+        """Whether both hold the same, `notes` left out."""
+        return self.to_graph().equals(other.to_graph())
+
+    def __reduce__(self) -> tuple[type[RelationalGraph], tuple[Any, ...]]:
+        parts = (self.types, self.relations, self.labelled, self.y, self.class_names, self.name)
+        return RelationalGraph, (*parts, dict(self.extra), self.notes)
+
+    def __repr__(self) -> str:
+        types = []
+        for kind in self.types:
+            labelled = f" (labelled: {count(len(self.class_names), 'class', 'classes')})"
+            types.append(count(kind.count, kind.name) + (labelled if kind.name == self.labelled else ""))
+        relations = [f"{relation.name}: {count(relation.edge_index.shape[1], 'edge')}" for relation in self.relations]
+        return f"RelationalGraph({self.name!r}: {', '.join(types)}; {', '.join(relations) or 'no relations'})"
+
+
+def plain_edges(record: Relations) -> str:
+    """What the edges of the plain graph are, in a note's words."""
+    if record.directed:
+        return "the edges lead both ways for every method; views reads their direction, too, along and against"
+    names = listed([incidence.name for incidence in record.incidences[:LEADING]]) or "no relation"
+    return (
+        f"the edges are the union of the paths from {record.labelled} to {record.labelled} by {names}, weighted;"
+        " methods other than views see these alone"
+    )
+
+
+def _union(record: Relations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """The edges among the labelled nodes that all relations together give, and their weights: [2, edge], [edge]."""
+    size = record.labelled_type.count
+    total: sp.csr_matrix[np.float64] = sp.csr_matrix((size, size))
+    within = [relation for relation in record.relations if relation.source == relation.target == record.labelled]
+    for relation in within:
+        matrix = relation.matrix(size, size).astype(np.float64)
+        total = total + _of_one_weight(matrix + matrix.T)
+    for incidence in record.incidences[:LEADING]:
+        if incidence.reaches != record.labelled and incidence.spread() <= _PAIRS:
+            total = total + _of_one_weight(_in_common(incidence))
+    upper = sp.triu(total, 1).tocsr()
+    upper.sort_indices()
+    whole = upper.tocoo()
+    return np.stack([whole.row, whole.col]).astype(np.int64), whole.data.astype(np.float32)
+
+
+def _of_one_weight(matrix: sp.csr_matrix[np.float64]) -> sp.csr_matrix[np.float64]:
+    total = matrix.sum()
+    return matrix * (matrix.shape[0] / total) if total else matrix
+
+
+def _in_common(incidence: Incidence) -> sp.csr_matrix[np.float64]:
+    """What each node has in common with those it shares most with: symmetric, float64 CSR [node, node].
+
+    Σ_j b_ij b_kj / n_j over the nodes j at the end, n_j how many reach j.
+    """
+    draws = np.random.default_rng(0)
+    shared = _small_circles(incidence.matrix, draws).astype(np.float64)
+    circle = np.maximum(np.asarray(shared.sum(0)).ravel(), 1e-12)
+    across = (sp.diags(1 / circle) @ shared.T).tocsr()
+    rows, columns, values = [], [], []
+    for first in range(0, shared.shape[0], _ROWS):
+        block = (shared[first : first + _ROWS] @ across).tocoo()
+        keep = block.row + first != block.col
+        row, column, value = block.row[keep] + first, block.col[keep], block.data[keep]
+        falling = np.lexsort((-value * (1 + 1e-3 * draws.random(len(value))), row))  # equals are drawn
+        row, column, value = row[falling], column[falling], value[falling]
+        starts = np.searchsorted(row, row)
+        most = np.arange(len(row)) - starts < _NEAREST
+        rows.append(row[most])
+        columns.append(column[most])
+        values.append(value[most])
+    ends = (np.concatenate(rows), np.concatenate(columns))
+    matrix = sp.csr_matrix((np.concatenate(values), ends), shape=(shared.shape[0],) * 2)
+    return matrix.maximum(matrix.T).tocsr()
+
+
+def _small_circles(matrix: sp.csr_matrix[np.float32], draws: np.random.Generator) -> sp.csr_matrix[np.float32]:
+    """The incidence with every column of more than 64 nodes drawn apart into several."""
+    columns = matrix.tocsc()
+    sizes = np.diff(columns.indptr)
+    order = np.lexsort((draws.random(columns.nnz), np.repeat(np.arange(len(sizes)), sizes)))
+    within = np.arange(columns.nnz) - np.repeat(columns.indptr[:-1], sizes)
+    parts = np.maximum(1, -(-sizes // _TOGETHER))
+    first = np.cumsum(parts) - parts
+    circle = np.repeat(first, sizes) + within // _TOGETHER
+    return sp.csr_matrix(
+        (columns.data[order], (columns.indices[order], circle)), shape=(matrix.shape[0], int(parts.sum()))
+    )

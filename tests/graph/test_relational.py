@@ -1,0 +1,105 @@
+"""A graph of several node types: its plain form, and the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nodewise as nw
+from nodewise.graph import NodeType, Relation, RelationalGraph, read_graph, write_graph
+from nodewise.graph.relational import plain_edges
+from nodewise.ground.errors import GraphError
+
+
+def small(**parts: object) -> RelationalGraph:
+    """Six papers by two circles of authors, at three venues."""
+    papers = NodeType("paper", 6, np.eye(6, 2, dtype=np.float32), tuple("abcdef"), {"title": np.array(list("ABCDEF"))})
+    authors = NodeType(
+        "author", 4, np.eye(4, dtype=np.float32), ("Ann", "Bo", "Cy", "Di"), {"town": np.array(list("wxyz"))}
+    )
+    venues = NodeType("venue", 3)
+    written = Relation("written by", "paper", "author", np.array([[0, 0, 1, 2, 3, 4, 5], [0, 1, 0, 1, 2, 3, 2]]))
+    held = Relation("held", "venue", "author", np.array([[0, 1, 2, 2], [0, 1, 2, 3]]), np.array([1, 2, 3, 4]))
+    given = {"y": ["x", "x", None, "y", None, "y"], "name": "small", "extra": {"split": np.arange(3)}} | parts
+    return RelationalGraph((authors, papers, venues), (written, held), "paper", **given)  # type: ignore[arg-type]
+
+
+def test_its_plain_graph_is_that_of_the_labelled_type() -> None:
+    graph = small().to_graph()
+    assert graph.num_nodes == 6
+    assert graph.node_names == tuple("abcdef")
+    assert graph.class_names == ("x", "y")
+    joined = set(zip(*graph.edge_index.tolist(), strict=True))
+    assert (0, 1) in joined  # both by Ann
+    assert (3, 5) in joined  # both by Cy
+    assert not any(one < 3 <= other for one, other in joined)  # the two circles have nobody in common
+    assert graph.edge_weight is not None
+    assert graph.relations is not None
+    assert graph.notes[-1] == plain_edges(graph.relations)
+    assert "written by" in graph.notes[-1]
+
+
+def test_there_and_back_is_the_same() -> None:
+    whole = small()
+    again = RelationalGraph.of(whole.to_graph())
+    assert again.equals(whole)
+    assert [kind.name for kind in again.types] == ["author", "paper", "venue"]
+    assert again.notes == whole.notes
+    assert repr(whole) == (
+        "RelationalGraph('small': 4 authors, 6 papers (labelled: 2 classes), 3 venues; written by: 7 edges, held: 4"
+        " edges)"
+    )
+
+
+def test_a_plain_graph_has_no_relations_to_give() -> None:
+    with pytest.raises(GraphError, match="has one type of nodes"):
+        RelationalGraph.of(nw.Graph.build([[0], [1]]))
+
+
+def test_npz_keeps_everything_to_the_bit(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    graph = small().to_graph()
+    for target in (tmp_path / "one.npz", tmp_path / "two.npz"):
+        write_graph(graph, target)
+        graph = read_graph(target)
+    assert graph.equals(small().to_graph())
+    assert graph.notes == small().to_graph().notes
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    with np.load(tmp_path / "one.npz") as held:
+        assert held["node_types"].tolist() == ["author", "paper", "venue"]
+        assert held["labelled_type"].tolist() == ["paper"]
+        assert held["names_author"].tolist() == ["Ann", "Bo", "Cy", "Di"]
+
+
+def test_npz_without_the_plain_edges_gets_them(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    write_graph(small().to_graph(), tmp_path / "whole.npz")
+    with np.load(tmp_path / "whole.npz") as held:
+        fields = {key: held[key] for key in held.files if key not in ("edge_index", "edge_weight")}
+    np.savez(tmp_path / "bare.npz", **fields)
+    assert read_graph(tmp_path / "bare.npz").equals(small().to_graph())
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("relation_types", np.array([["paper", "editor"], ["venue", "author"]]), "names the type 'editor'"),
+        ("relation_0", np.array([[0], [9]]), "leads to node 9 of the type 'author', which has 4"),
+        ("node_types", np.array(["author", "paper", "paper"]), "two node types are called 'paper'"),
+        ("labelled_type", np.array(["reader"]), "no node type carries the labels"),
+        ("counts", np.array([4, 6]), "one number in counts for each of the 3 node types"),
+    ],
+)
+def test_bad_npz_is_refused_with_a_sentence(tmp_path, field, value, said) -> None:  # type: ignore[no-untyped-def]
+    write_graph(small().to_graph(), tmp_path / "whole.npz")
+    with np.load(tmp_path / "whole.npz") as held:
+        np.savez(tmp_path / "bad.npz", **({key: held[key] for key in held.files} | {field: value}))
+    with pytest.raises(GraphError) as refused:
+        read_graph(tmp_path / "bad.npz")
+    assert said in str(refused.value)
+
+
+def test_large_circles_are_drawn_into_small_ones() -> None:
+    papers, subjects = NodeType("paper", 500), NodeType("subject", 1)
+    about = Relation("is about", "paper", "subject", np.stack([np.arange(500), np.zeros(500, int)]))
+    graph = RelationalGraph((papers, subjects), (about,), "paper").to_graph()
+    assert graph.degree.min() >= 16
+    assert graph.num_edges <= 500 * 16
