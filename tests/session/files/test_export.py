@@ -191,7 +191,7 @@ def test_before_the_first_label_there_may_be_no_predictions(options: dict[str, A
 
 def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job")
-    for wrong in ("out.xlsx", "none/out.csv"):
+    for wrong in ("out.xls", "none/out.csv"):
         with pytest.raises(InputError):
             session.export(tmp_path / wrong)
     named = small_job(tmp_path / "job.csv")
