@@ -61,7 +61,7 @@ def test_a_query_says_why_and_what_is_predicted(tmp_path: Path) -> None:
     session.tell(first.node, "a")
     query = session.ask()
     assert query.rank == 1 and query.candidates == 59 and query.node != first.node
-    assert query.why[0] == "uncertainty gives it the highest score of 59 candidates"
+    assert query.why[0] == "of the 59 nodes that could be asked, uncertainty puts it first"
     degree = int(session.graph.degree[query.node])
     assert f"it has {degree} neighbour" in query.why[1]
     assert set(query.features) == {"entropy", "degree", "kl_from_neighbours", "kl_to_neighbours", "labelled"}

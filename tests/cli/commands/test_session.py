@@ -200,7 +200,7 @@ def test_the_full_export_has_votes_and_notes(job: Path, tmp_path: Path, capfd: p
         (["new", "OTHER", "karate", "--classes", "a,,b"], "--classes"),
         (["new", "no-folder/OTHER", "karate"], "no folder"),
         (["ask", "OTHER"], "there is no session"),
-        (["export", "JOB", "out.xlsx"], ".csv, .json, .npz, .pt"),
+        (["export", "JOB", "out.xls"], ".csv, .json, .npz, .pt"),
         (["backup", "JOB", "JOB"], "already"),
         (["ask", "TEXT"], "not a session"),
     ],
@@ -213,7 +213,7 @@ def test_bad_input_is_one_line_and_2(
         "JOB": str(job),
         "OTHER": str(tmp_path / "other"),
         "TEXT": str(tmp_path / "text"),
-        "out.xlsx": str(tmp_path / "out.xlsx"),
+        "out.xls": str(tmp_path / "out.xls"),
     }
     before = job.read_bytes()
     out, err = run(capfd, *(places.get(part, part) for part in arguments), "--quiet", code=2)

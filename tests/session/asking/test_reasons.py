@@ -39,7 +39,7 @@ def test_labels_that_speak_for_the_class_are_named_and_are_of_the_class(tmp_path
     for _ in range(18):
         query = session.ask()
         for line in query.why:
-            if (said := re.match(r"for (\S+) speaks? (.*)", line)) is None:
+            if (said := re.match(r"(\S+) is predicted because of (.*)", line)) is None:
                 continue
             assert said[1] == query.guess
             for kind, listed in re.findall(
@@ -67,7 +67,7 @@ def test_no_figure_needs_a_textbook(classifier: str, tmp_path: Path) -> None:
     session = answered(tmp_path / "job", 5, classifier=classifier)
     words = " ".join(session.ask().why)
     assert "entropy" not in words and "divergence" not in words
-    assert "the classifier is" in words and "its prediction is" in words
+    assert "the classifier is" in words and "its neighbours are predicted" in words
     assert ("its label would decide" in words) == (classifier == "views")
 
 
@@ -118,7 +118,7 @@ def test_nothing_of_all_nodes_is_computed_for_a_query(tmp_path: Path, monkeypatc
     query = session.ask()
     own = session.follow(session.refresh())
     assert own.learner._mean is None and "leading" not in own.learner.views.__dict__  # type: ignore[attr-defined]
-    assert query.candidates <= 20 and f"of {query.candidates} candidates" in query.why[0]
+    assert query.candidates <= 20 and f"of the {query.candidates} nodes that could be asked" in query.why[0]
     everything = session.predict()
     assert own.learner._mean is not None  # type: ignore[attr-defined]
     assert everything.probabilities[query.node].max() == pytest.approx(query.sure, abs=1e-4)
@@ -156,7 +156,7 @@ def test_a_question_that_was_chosen_is_not_called_random(tmp_path: Path) -> None
     )
     session.tell(list(range(24)), [truth.class_names[number] for number in truth.y[:24]])
     query = session.ask()
-    assert not query.random and query.rank == 1 and query.score is not None and "gives it the highest" in query.why[0]
+    assert not query.random and query.rank == 1 and query.score is not None and "gain puts it first" in query.why[0]
     assert session.status().random == {} and session.stop_report().why_random is None
 
 

@@ -27,6 +27,8 @@ _LONGEST_NAME = 200
 """Characters of a node's name in a reason."""
 
 _SHOWN_CLASSES = 5
+_WORTH_SAYING = 0.5
+"""A share of the nodes that a node is above, from which on it is said."""
 _COMPARED = 2048
 """Nodes that a node is compared with on a large graph: shares of all nodes are right to about two percent."""
 _SHOWN_LABELS, _LEAST_PART = 3, 0.1
@@ -128,21 +130,24 @@ class Explainer:
         labelled = int(self._learner.environment.labelled[0].numpy()[near].sum())
         said = [self._first_word(rank)]
         many = "neighbour" if degree == 1 else "neighbours"
-        fewer = _percent(float((degrees < degrees[node]).mean()))  # the state's is clipped
-        said.append(f"it has {degree} {many}, more than {fewer} of the nodes; {labelled} of them labelled")
+        fewer = float((degrees < degrees[node]).mean())  # the state's is clipped
+        more = f", more than {_percent(fewer)} of the nodes" if fewer >= _WORTH_SAYING else ""
+        of_them = "" if degree == 0 else f"; {labelled or 'none'} of them labelled"
+        said.append(f"it has {degree or 'no'} {many}{more}{of_them}")
         if self._learner.count and self._is_without_choice(row):
             said.append(
                 f"so far only {self._classes.name(self._known[0])} has labels, so nothing else can be predicted"
             )
         elif self._learner.predicts:
             said.append(
-                f"the classifier is {_how_unsure(entropy)} about it" + self._more(0, state, entropy > 0.3, "than about")
+                f"the classifier is {_how_unsure(entropy)} about it"
+                + self._more(0, state, entropy > 0.6, "so than about")
             )
             distance = max(from_neighbours, to_neighbours)
             column = 2 if from_neighbours >= to_neighbours else 3
             said.append(
-                f"its prediction is {_how_far(distance)} its neighbours'"
-                + self._more(column, state, distance > 0.1, "than at")
+                f"its neighbours are predicted {_how_far(distance)}"
+                + self._more(column, state, distance > 0.1, "so than at")
             )
         else:
             said.append("nothing is labelled yet, so its place in the graph decides")
@@ -155,8 +160,10 @@ class Explainer:
         """Why this node and no other."""
         if self._why_random is not None:
             return f"{self._why_random}, so this question is a random one: it keeps the shares honest"
-        position = "the highest score" if rank == 1 else f"score number {rank}"
-        return f"{self._strategy} gives it {position} of {self._candidates} candidates"
+        could = (
+            f"of the {self._candidates:,} nodes that could be asked" if self._candidates > 1 else "the last one left"
+        )
+        return f"{could}, {self._strategy} puts it {'first' if rank == 1 else f'at number {rank}'}"
 
     def _is_without_choice(self, row: npt.NDArray[np.float32]) -> bool:
         """Whether one class of several has all labels, and a node's prediction, which then says nothing of the node."""
@@ -166,7 +173,8 @@ class Explainer:
         return bool(np.delete(chances[0], numbers.index(self._known[0])).max() == 0)
 
     def _more(self, column: int, state: npt.NDArray[np.float32], worth: bool, than: str) -> str:
-        return f", more {than} {_percent(self._states.share_below(column, state))} of the nodes" if worth else ""
+        share = self._states.share_below(column, state)
+        return f", more {than} {_percent(share)} of the nodes" if worth and share >= _WORTH_SAYING else ""
 
     def _reasons(self, reasoning: Explains, node: int, neighbours: set[int], best: int) -> list[str]:
         """Which labels speak for the predicted class, and how many nodes the label would decide."""
@@ -193,7 +201,7 @@ class Explainer:
         predicted = self._classes.name(self._classes.number_of_key(self._learner.classes[best]) or 0)
         if not parts:
             return [f"no label speaks clearly for {predicted}, which is predicted"]
-        return [f"for {predicted} {'speaks' if len(named) == 1 else 'speak'} {' and '.join(parts)}"]
+        return [f"{predicted} is predicted because of {' and '.join(parts)}"]
 
     def _called(self, nodes: Sequence[int], kind: str) -> str:
         # a name may be a whole text, and several of them more than the log takes
@@ -322,4 +330,4 @@ def _how_unsure(entropy: float) -> str:
 
 
 def _how_far(distance: float) -> str:
-    return "far from" if distance > 0.5 else "somewhat apart from" if distance > 0.1 else "close to"
+    return "otherwise" if distance > 0.5 else "somewhat otherwise" if distance > 0.1 else "much the same"

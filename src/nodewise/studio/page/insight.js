@@ -117,11 +117,16 @@ function why(asked) {
   return box;
 }
 
-/** A reason without the figures that only who wrote the classifier can read. */
+/** A reason in the page's words: rows without a name are counted from 1, and figures are left out that only who wrote
+ * the classifier can read. */
 const plain = (reason) =>
   reason
     .replace(/ \((?:entropy|divergence)[^)]*\)/g, "")
-    .replace("its prediction is far from its neighbours'", "its neighbours are predicted otherwise");
+    .replace(/((?:similar node|labelled neighbour)s?) ([\d, and]+)$/, (whole, kind, numbers) =>
+      state.status?.named
+        ? whole
+        : `${kind.replace("node", "row")} ${numbers.replace(/\d+/g, (number) => String(Number(number) + 1))}`,
+    );
 
 function gone() {
   const said = Object.entries(state.gone)
