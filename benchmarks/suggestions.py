@@ -10,7 +10,7 @@ of a setting are one batch, on the same splits. Goes on where it was stopped.
 
 The constants `MODEL_LEAD`, `MODEL_LABELS`, `MODEL_PROOF` and `MODEL_DOUBT` were chosen on Citeseer and fb100-reed98 with
 made answers (right for two of three nodes, with mistakes of each class's own; shuffled; two classes taken for each
-other), ten runs each; the table of these had rows of cora-texts beside it.
+other), ten runs each, and `MODEL_LABELS` again on Citeseer with 30; the tables of these had rows of cora-texts beside them.
 """
 
 from __future__ import annotations

@@ -129,6 +129,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "asking": {"answers", "learning", "meaning"},
         "files": {"answers", "learning", "log", "meaning", "settings"},
         "learning": {"answers", "log", "meaning", "settings"},
+        "live": {"meaning"},
         "log": {"answers", "settings"},
         "meaning": {"answers", "log"},
         "session": {"answers", "asking", "files", "learning", "log", "meaning", "settings"},

@@ -92,7 +92,7 @@ def _belief(own: np.ndarray, targets: np.ndarray, labels: np.ndarray) -> float:
     shares = np.stack([_centre(np.delete(targets, i, 0), True) for i in range(count)])
     better = -_loss((2.5 + np.log(max(1, classes - 1))) * own, labels) - np.log(shares[np.arange(count), labels])
     lead = better.sum() / np.sqrt(((better - better.mean()) ** 2).sum() + 1)
-    return float(3 / (1 + count / 10) + 3 * min(0, lead - 1))
+    return float(3 / (1 + (count / 5) ** 2) + 3 * min(0, lead - 1))
 
 
 def _ridge(x: np.ndarray, nodes: np.ndarray, wanted: np.ndarray, ridge: float, at: np.ndarray) -> np.ndarray:

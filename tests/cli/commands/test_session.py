@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from nodewise.cli import main
+from nodewise.graph import Graph, write_graph
+from tests.session.endpoint import serving
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -277,3 +279,25 @@ def test_a_model_s_answers_by_the_command_line(tmp_path: Path, capfd: pytest.Cap
     assert "right by the audit" in run(capfd, "models", job)[0]
     rows.write_text("row,said\n0,Mr. Hi\n")
     assert "suggestions need one that names the node" in run(capfd, "suggest", job, rows, "--as", "x", code=2)[1]
+
+
+def test_a_model_is_asked_only_what_was_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    graph, job = tmp_path / "mails.npz", tmp_path / "job.nodewise"
+    texts = [f"mail number {number}, naïve" for number in range(12)]
+    write_graph(Graph.build([range(11), range(1, 12)], attributes={"text": texts}), graph)
+    run(capfd, "new", job, graph, "--budget", "4", "--classes", "spam,ham")
+    with serving() as endpoint:
+        asked = ("suggest", job, "--from", endpoint.url, "--as", "assistant")
+        assert "use --show first" in run(capfd, *asked, "--yes", code=2)[1]
+        assert "nothing was sent" in run(capfd, *asked, code=2)[1]
+        assert "give one of them" in run(capfd, "suggest", job, "--as", "assistant", code=2)[1]
+        shown, _ = run(capfd, *asked, "--show", "--calls", "5")
+        assert not endpoint.bodies
+        out, _ = run(capfd, *asked, "--yes", "--calls", "5", "--price", "2")
+        assert [body.decode() for body in endpoint.bodies] == shown.splitlines()
+        assert "5 requests: 5 name a class" in out and "7 nodes are left" in out and "50 tokens cost 0.1" in out
+        assert "assistant says something of 5 of 12 nodes" in out
+        endpoint.script = ["ham", "what?"]
+        out, _ = run(capfd, *asked, "--yes")
+        assert "7 requests: 6 name a class, 1 name none" in out and "something of 11 of 12 nodes" in out
+        assert "no node waits" in run(capfd, *asked, "--yes")[0] and len(endpoint.bodies) == 12

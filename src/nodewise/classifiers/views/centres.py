@@ -16,9 +16,9 @@ _BELIEF = 0.9
 _DIFFUSION = (0.05, 20)
 """α and the number of steps with which answers are diffused along the edges, those of the view `far`."""
 
-MODEL_LEAD, MODEL_LABELS = 3.0, 10.0
+MODEL_LEAD, MODEL_LABELS = 3.0, 5.0
 """The logarithm by which the weight of a member with a model's centre is raised before the first label, and the labels
-with which half of that is left: at first nothing else is known, later the labels decide.
+with which half of that is left, a fifth with twice as many: at first nothing else is known, later the labels decide.
 """
 
 MODEL_PROOF, MODEL_DOUBT = 1.0, 3.0
@@ -68,6 +68,6 @@ def believed(own: torch.Tensor, shares: torch.Tensor, targets: torch.Tensor, sca
     better = ((torch.log_softmax(scale * own, -2) - shares.log()) * targets).sum(-2)  # [own, run, label]
     mean = better.sum(-1, keepdim=True) / count.clamp_min(1)[:, None]
     lead = better.sum(-1) / (((better - mean).square() * there).sum(-1) + 1).sqrt()  # [own, run]
-    first = MODEL_LEAD / (1 + count / MODEL_LABELS)
+    first = MODEL_LEAD / (1 + (count / MODEL_LABELS).square())
     of_own = first + MODEL_DOUBT * (lead - MODEL_PROOF).clamp_max(0) * (count > 0)
     return torch.cat([of_own.new_zeros(2, len(count)), of_own])[:, None, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,9 @@ from nodewise.cli.options import JsonOption, SessionArgument
 from nodewise.cli.screen import Screen
 
 if TYPE_CHECKING:
+    from nodewise.session import Session
     from nodewise.session.learning.estimates import Accuracy
+    from nodewise.session.live import Fetched
 
 __all__ = ["list_models", "register", "suggest"]
 
@@ -20,27 +23,116 @@ __all__ = ["list_models", "register", "suggest"]
 def suggest(
     screen: Screen,
     file: SessionArgument,
+    name: Annotated[str, typer.Option("--as", metavar="NAME", help="What the model is called.", show_default=False)],
     rows: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="ROWS",
+            metavar="[ROWS]",
             help="A CSV file with a column that names the node, one with what the model says of it, and perhaps one"
             " with its confidence from 0 to 1; or the name of a column of the graph.",
             show_default=False,
         ),
-    ],
-    name: Annotated[str, typer.Option("--as", metavar="NAME", help="What the model is called.", show_default=False)],
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="URL",
+            help="Ask an endpoint that speaks the chat-completions protocol, with the key in NODEWISE_SUGGEST_KEY. The"
+            " rows' columns leave this machine; see them with --show first.",
+            show_default=False,
+        ),
+    ] = None,
+    asks_for: Annotated[
+        str, typer.Option("--model", metavar="ID", help="The model's name at the endpoint; NAME by default.")
+    ] = "",
+    show: Annotated[bool, typer.Option("--show", help="Print what would be sent, to the byte; send nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Send what --show has shown.")] = False,
+    calls: Annotated[
+        int, typer.Option("--calls", metavar="N", help="Requests at most, repeated ones too.", min=1)
+    ] = 100,
+    rate: Annotated[
+        float | None, typer.Option("--rate", metavar="N", help="Requests a minute at most.", min=0.01)
+    ] = None,
+    price: Annotated[
+        float | None, typer.Option("--price", metavar="X", help="Of a thousand tokens, to tell what it cost.", min=0)
+    ] = None,
 ) -> None:
     """Take what a model says of the nodes: the learner begins with it, and people's labels decide how far it counts."""
+    from nodewise.ground.errors import InputError
     from nodewise.session import Session
 
+    if (rows is None) == (url is None):
+        raise InputError("suggestions come from a file of ROWS or --from a URL: give one of them")
     with Session.open(file) as session:
-        session.suggest(name, rows if rows in session.graph.attributes else Path(rows))
-        (said,) = (each for each in session.suggestions if each.name == name.strip())
-        answers = int((said.numbers > 0).sum())
-        screen.line(f"{said.name} says something of {answers} of {session.graph.num_nodes} nodes")
-        if said.unnamed:
-            screen.line(f"{said.unnamed} answers name no class of the job and were left out")
+        if url is not None:
+            _fetch(screen, session, url, name.strip(), asks_for, show, yes, calls, rate, price)
+            return
+        session.suggest(name, rows if rows in session.graph.attributes else Path(str(rows)))
+        _tell(screen, session, name.strip())
+
+
+def _tell(screen: Screen, session: Session, name: str) -> None:
+    said = next(each for each in session.suggestions if each.name == name)
+    answers = int((said.numbers > 0).sum())
+    screen.line(f"{said.name} says something of {answers} of {session.graph.num_nodes} nodes")
+    if said.unnamed:
+        screen.line(f"{said.unnamed} answers name no class of the job and were left out")
+
+
+def _fetch(
+    screen: Screen,
+    session: Session,
+    url: str,
+    name: str,
+    asks_for: str,
+    show: bool,
+    yes: bool,
+    calls: int,
+    rate: float | None,
+    price: float | None,
+) -> None:
+    """Show what an endpoint would be sent, or send it and keep what it says."""
+    from nodewise.ground.errors import InputError
+    from nodewise.session.live import LiveSuggestions
+
+    if show == yes:
+        raise InputError("nothing was sent: look at what would be sent with --show, then send it with --yes")
+    if yes and not LiveSuggestions.was_prepared(session.path, name):
+        raise InputError(f"nothing was sent: what {name!r} would be sent has not been looked at: use --show first")
+    live = LiveSuggestions.prepare(session.moment(), session.path, url, name, asks_for)
+    waiting = live.waiting()
+    if show:
+        for node in waiting[:calls]:
+            screen.text(live.body(node).decode() + "\n")
+        screen.note(f"{len(waiting)} nodes wait; --yes sends the {min(calls, len(waiting))} lines above to {url}")
+        return
+    done: Fetched | None = None
+    try:
+        done = deque(live.fetch(calls, rate=rate), 1)[-1] if waiting else None
+    finally:
+        known = next((each.numbers for each in session.suggestions if each.name == name), None)
+        answers = {
+            reply.node: reply.label
+            for reply in live.replies()
+            if reply.label and (known is None or not known[reply.node])
+        }
+        if answers:
+            session.suggest(name, answers)
+    if done is None:
+        screen.line("no node waits for an answer")
+        return
+    screen.line(
+        f"{done.calls} requests: {done.answered} name a class, {done.unnamed} name none, {done.refused} refused"
+    )
+    if done.failed:
+        screen.line(f"{done.failed} nodes got no reply; the same command asks them again")
+    if done.left:
+        screen.line(f"{done.left} nodes are left, since the budget of {calls} requests is spent")
+    if price is not None:
+        screen.line(f"{done.tokens} tokens cost {done.tokens / 1000 * price:.4g}")
+    if known is not None or answers:
+        _tell(screen, session, name)
 
 
 def list_models(
@@ -91,5 +183,11 @@ def _share(found: Accuracy | None) -> str:
 
 def register(group: typer.Typer) -> None:
     """Adds the commands."""
-    add_command(group, "suggest", suggest, examples="nodewise session suggest job.nodewise answers.csv --as assistant")
+    add_command(
+        group,
+        "suggest",
+        suggest,
+        examples="nodewise session suggest job.nodewise answers.csv --as assistant\n"
+        "nodewise session suggest job.nodewise --from https://host/v1/chat/completions --as assistant --show",
+    )
     add_command(group, "models", list_models, examples="nodewise session models job.nodewise --differing 20")

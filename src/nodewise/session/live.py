@@ -1,0 +1,304 @@
+"""Suggestions fetched from an endpoint that speaks the chat-completions protocol.
+
+Nothing is sent before the owner has seen what is sent: `LiveSuggestions.prepare` fixes the prompt in a file beside the
+session, and only what is fixed there is sent, to the byte. Each reply is in that file before the next question goes
+out, so that a fetch that was killed goes on where it was. The key is read when a request is made; it is stored nowhere.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nodewise.ground.errors import InputError, SessionError
+from nodewise.session.meaning.rules import Moment
+
+__all__ = ["KEY", "Fetched", "LiveSuggestions", "Reply"]
+
+KEY = "NODEWISE_SUGGEST_KEY"
+"""The environment variable that holds the endpoint's key."""
+_EXAMPLES, _LONGEST_TEXT, _LONGEST_REPLY = 8, 4000, 2**20
+"""Labelled rows that a prompt shows at most, characters of a row that are sent, and bytes of a reply that are read."""
+_TRIES, _FIRST_PAUSE, _LONGEST_PAUSE, _PATIENCE = 5, 1.0, 60.0, 60.0
+"""Attempts at a question, seconds before the second one, doubled each time, and seconds that a reply may take."""
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Codes after which a question is sent again; any other failure ends the fetch."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for a node.
+
+    Attributes:
+        node: its index. text: what the model said, empty where it refused.
+        label: the class that this names; None where it names none.
+        tokens: what the endpoint counted.
+    """
+
+    node: int
+    text: str
+    label: str | None
+    tokens: int
+
+
+@dataclass
+class Fetched:
+    """How a fetch went.
+
+    Attributes:
+        calls: requests that were sent, repeated ones included. answered: replies that name a class.
+        refused: replies without a text. unnamed: replies that name no class. failed: nodes for which no reply came.
+        tokens: what the endpoint counted. left: nodes not asked, since the budget of calls was spent.
+    """
+
+    calls: int = 0
+    answered: int = 0
+    refused: int = 0
+    unnamed: int = 0
+    failed: int = 0
+    tokens: int = 0
+    left: int = 0
+
+
+class LiveSuggestions:
+    """A model behind an endpoint, asked about the nodes of one job.
+
+    Attributes:
+        name: what the model is called in the job. url: the endpoint.
+        classes: the names that a reply may have.
+    """
+
+    def __init__(self, path: Path, head: Mapping[str, Any], rows: Mapping[int, str]) -> None:
+        self._path, self._head, self._rows = path, head, rows
+        self.name, self.url, self.classes = str(head["name"]), str(head["url"]), tuple(head["classes"])
+
+    @classmethod
+    def prepare(cls, moment: Moment, session: Path, url: str, name: str, asks_for: str = "") -> LiveSuggestions:
+        """Fix what will be sent, or take what was fixed before; nothing is sent.
+
+        Args:
+            moment: the job, for its guideline, classes, a labelled row of each class and the rows to ask about.
+            session: its file; what is fixed and what is answered lies beside it.
+            url: of the endpoint. name: what the model is called in the job.
+            asks_for: the model's own name at the endpoint; `name` by default.
+
+        Raises:
+            InputError: the address cannot be used, there is no class or no text, or the same name was fixed for
+                another endpoint.
+        """
+        _check_address(url)
+        classes = [each.name for each in moment.history.classes]
+        if not classes:
+            raise InputError("the job has no classes to ask for: add them first")
+        if not moment.contents.graph.attributes:
+            raise InputError("the graph has no texts or columns, so there is nothing to ask a model about")
+        path = _file(session, name)
+        audit = set(moment.contents.audit)
+        rows = {
+            node: _row(moment, node)
+            for node in range(moment.contents.graph.num_nodes)
+            if node not in moment.labels or node in audit
+        }
+        if path.is_file():
+            head = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+            if head["url"] != url or head["name"] != name:
+                raise InputError(
+                    f"{name!r} was fixed for {head['url']!r}: give another name (--as), or remove {path.name!r}"
+                )
+            if asks_for and head["model"] != asks_for:
+                raise InputError(f"{name!r} was fixed for the model {head['model']!r}: give another name (--as)")
+            return cls(path, head, rows)
+        head = {
+            "form": 1,
+            "url": url,
+            "name": name,
+            "model": asks_for or name,
+            "classes": classes,
+            "messages": _messages(moment, classes, audit),
+        }
+        with path.open("x", encoding="utf-8") as file:
+            file.write(json.dumps(head) + "\n")
+        return cls(path, head, rows)
+
+    @staticmethod
+    def was_prepared(session: Path, name: str) -> bool:
+        """Whether what a model would be sent has been fixed, and so could be looked at."""
+        return _file(session, name).is_file()
+
+    def body(self, node: int) -> bytes:
+        """The bytes that are sent for a node."""
+        question = {"role": "user", "content": self._rows[node]}
+        sent = {"model": self._head["model"], "messages": [*self._head["messages"], question], "temperature": 0}
+        return json.dumps(sent).encode()
+
+    def waiting(self) -> list[int]:
+        """The nodes that no reply has come for."""
+        have = {reply.node for reply in self.replies()}
+        return [node for node in self._rows if node not in have]
+
+    def replies(self) -> list[Reply]:
+        """What has come back, the oldest first; a line that a kill has cut off does not count."""
+        found = []
+        for line in self._path.read_text(encoding="utf-8").split("\n")[1:]:
+            try:
+                kept = json.loads(line)
+                text, tokens = str(kept["text"]), int(kept.get("tokens", 0))
+                found.append(Reply(int(kept["node"]), text, self._class_of(text), tokens))
+            except (ValueError, KeyError, TypeError):
+                continue
+        return found
+
+    def fetch(
+        self,
+        calls: int,
+        *,
+        rate: float | None = None,
+        pause: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Iterator[Fetched]:
+        """Ask about the nodes that wait; gives how it stands after each, the same record every time.
+
+        Args:
+            calls: requests at most, repeated ones included.
+            rate: requests a minute, at most.
+            pause: waits so many seconds. clock: gives seconds.
+
+        Raises:
+            SessionError: the endpoint refuses the key or the request, or cannot be reached.
+        """
+        done, waiting, last = Fetched(), self.waiting(), -1e9
+        for index, node in enumerate(waiting):
+            text: str | None = None
+            for attempt in range(_TRIES):
+                if done.calls >= calls:
+                    done.left = len(waiting) - index
+                    yield done
+                    return
+                if rate is not None:
+                    pause(max(0.0, last + 60 / rate - clock()))
+                last = clock()
+                done.calls += 1
+                try:
+                    text, tokens = self._send(self.body(node))
+                    break
+                except _AgainError as error:
+                    if attempt == _TRIES - 1:
+                        done.failed += 1
+                    else:
+                        pause(min(_LONGEST_PAUSE, max(error.after, _FIRST_PAUSE * 2**attempt)))
+            if text is not None:
+                self._keep(node, text, tokens)
+                label = self._class_of(text)
+                done.tokens += tokens
+                done.answered += label is not None
+                done.refused += not text.strip()
+                done.unnamed += bool(text.strip()) and label is None
+            yield done
+
+    def _class_of(self, text: str) -> str | None:
+        """The class that a reply names: nothing but its name, in any case, quotes and a full stop aside."""
+        said = text.strip().strip("\"'`*.").strip().casefold()
+        return next((name for name in self.classes if name.casefold() == said), None)
+
+    def _keep(self, node: int, text: str, tokens: int) -> None:
+        """A reply on the disk before the next question."""
+        with self._path.open("r+b") as file:
+            file.seek(0, os.SEEK_END)
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                torn = file.read(1) != b"\n"
+                file.write(
+                    (b"\n" if torn else b"") + json.dumps({"node": node, "text": text, "tokens": tokens}).encode()
+                )
+            file.write(b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _send(self, body: bytes) -> tuple[str, int]:
+        """One request: what the model says and how many tokens that took. Redirections are not followed."""
+        at = urllib.parse.urlsplit(self.url)
+        kind = http.client.HTTPSConnection if at.scheme == "https" else http.client.HTTPConnection
+        connection = kind(at.hostname or "", at.port, timeout=_PATIENCE)
+        heads = {"Content-Type": "application/json"}
+        if key := os.environ.get(KEY, "").strip():
+            heads["Authorization"] = f"Bearer {key}"
+        try:
+            connection.request("POST", urllib.parse.urlunsplit(("", "", at.path or "/", at.query, "")), body, heads)
+            answer = connection.getresponse()
+            content = answer.read(_LONGEST_REPLY + 1)
+            after = answer.getheader("Retry-After") or ""
+        except (OSError, http.client.HTTPException):
+            raise _AgainError(0.0) from None  # what it says may hold the key's head
+        finally:
+            connection.close()
+        if answer.status in _AGAIN:
+            raise _AgainError(float(after) if after.isdigit() else 0.0)
+        if answer.status != 200:
+            told = {401: f": check the key in {KEY}", 403: f": check the key in {KEY}", 404: ": check the address"}
+            raise SessionError(
+                f"{self.url!r} answers {answer.status}{told.get(answer.status, ': nothing more was sent')}"
+            )
+        return _said(content)
+
+
+class _AgainError(Exception):
+    """A request that may be sent again, after some seconds."""
+
+    def __init__(self, after: float) -> None:
+        super().__init__()
+        self.after = after
+
+
+def _said(content: bytes) -> tuple[str, int]:
+    """What a reply says, empty where the model refused, and the tokens it counted."""
+    try:
+        reply = json.loads(content[:_LONGEST_REPLY])
+        message = reply["choices"][0]["message"]
+        text = "" if message.get("refusal") else str(message.get("content") or "")
+        used = reply.get("usage")
+        return text, int(used.get("total_tokens", 0)) if isinstance(used, dict) else 0
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        raise _AgainError(0.0) from None  # cut off, or no reply of the protocol
+
+
+def _row(moment: Moment, node: int) -> str:
+    """What is sent of a node: its columns."""
+    cells = moment.contents.graph.attributes.items()
+    return "\n".join(f"{name}: {cell[node]}" for name, cell in cells)[:_LONGEST_TEXT]
+
+
+def _messages(moment: Moment, classes: list[str], audit: set[int]) -> list[dict[str, str]]:
+    """The prompt before the question: guideline, classes, and a labelled row of each class; none of the audit's."""
+    history = moment.history
+    lines = ["Say which class the row belongs to.", *([history.guideline] if history.guideline else []), "The classes:"]
+    lines += [f"- {each.name}" + (f": {each.description}" if each.description else "") for each in history.classes]
+    lines.append("Answer with the name of one class and nothing else.")
+    shown: dict[str, int] = {}
+    for node, label in history.labels.items():
+        if node not in audit:
+            shown.setdefault(label, node)
+    said = [{"role": "system", "content": "\n".join(lines)}]
+    for label, node in list(shown.items())[:_EXAMPLES]:
+        said += [{"role": "user", "content": _row(moment, node)}, {"role": "assistant", "content": label}]
+    return said
+
+
+def _file(session: Path, name: str) -> Path:
+    """Where what is sent and what came back lies."""
+    return session.with_name(f"{session.name}.{re.sub('[^A-Za-z0-9_-]', '-', name)}.replies.jsonl")
+
+
+def _check_address(url: str) -> None:
+    at = urllib.parse.urlsplit(url)
+    if at.scheme not in ("http", "https") or not at.hostname or at.username or at.password:
+        raise InputError(f"the endpoint must be an http or https address without a name or password, got {url!r}")
+    if at.scheme == "http" and at.hostname not in ("localhost", "127.0.0.1", "::1") and os.environ.get(KEY):
+        raise InputError(f"the key in {KEY} would be sent readable by others to {at.hostname!r}: use an https address")
