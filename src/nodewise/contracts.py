@@ -50,6 +50,7 @@ __all__ = [
     "can",
     "check_capabilities",
     "refusal",
+    "seen_by",
 ]
 
 Kind = Literal["classifier", "learner", "strategy"]
@@ -103,7 +104,9 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
     "grow-nodes": CapabilityInfo("classifier", "take in nodes while it learns", (), "begin with all nodes"),
     "several-labels": CapabilityInfo("classifier", "learn several labels of a node", (), "give each node one label"),
     "relations": CapabilityInfo("classifier", "tell the relations of a graph apart", (), "use a graph of one relation"),
-    "weights": CapabilityInfo("classifier", "tell strong edges from weak ones", (), "use a graph without weights"),
+    "weights": CapabilityInfo(
+        "classifier", "tell strong edges from weak ones", (), "it is given the graph without weights"
+    ),
     "own-centre": CapabilityInfo(
         "classifier",
         "begin with what models say of each node",
@@ -173,6 +176,11 @@ class Capable(Protocol):
 def can(thing: Capable, capability: Capability) -> bool:
     """Whether a classifier, a learner or a strategy says that it can do something beyond its contract."""
     return capability in thing.capabilities
+
+
+def seen_by(thing: Capable, graph: GraphTensors) -> GraphTensors:
+    """The graph as a classifier is given it: without weights where it does not say that it can use them."""
+    return graph if can(thing, "weights") else graph.unweighted
 
 
 def refusal(thing: Classifier | Strategy, capability: Capability, because: str = "") -> InputError:
@@ -546,7 +554,7 @@ class Observation(Protocol):
     Its tensors are those that everybody uses: a strategy changes none of them in place.
 
     Attributes:
-        graph: the graph's matrices, without labels.
+        graph: the graph's matrices, without labels; `GraphTensors.adjacency` holds weights where edges have them.
         budget: how many queries may be made in all. labelled, pool: bool [run, node].
         learner: what learns; a strategy may look, and must leave it as it is.
         memory: what the strategy has put there. It stays with the environment from episode to episode; where a step is

@@ -45,13 +45,13 @@ ANYTHING = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 
 
 @st.composite
-def graphs(draw: st.DrawFn, texts: st.SearchStrategy[str] = ORDINARY, *, weighted: bool = False) -> Graph:
-    """Any graph up to 12 nodes, without further fields; with weights at times, where they are wanted."""
+def graphs(draw: st.DrawFn, texts: st.SearchStrategy[str] = ORDINARY) -> Graph:
+    """Any graph up to 12 nodes, without further fields, with weights at times."""
     word = st.sampled_from(ODD) | texts
     size = draw(st.integers(1, 12))
     edges = draw(hnp.arrays(np.int64, (2, draw(st.integers(0, 20))), elements=st.integers(0, size - 1)))
     positive = st.floats(width=32, min_value=2.0**-60, max_value=2.0**60)
-    weights = draw(st.none() | hnp.arrays(np.float32, edges.shape[1], elements=positive)) if weighted else None
+    weights = draw(st.none() | hnp.arrays(np.float32, edges.shape[1], elements=positive))
     values = st.floats(width=32, allow_nan=False, allow_infinity=False)
     x: object = None
     offset = None

@@ -1,4 +1,4 @@
-"""What a reader drops of the edges stands in the graph's notes, in the same words whatever the reader."""
+"""What a reader drops of the edges stands in the notes, in the same words whatever the reader; weights stay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from torch_geometric.data import Data
 
 from nodewise.graph import Graph, read_graph
 
-WEIGHTS = "the weights of the edges were dropped: an edge is there or not"
+ADDED = "1 repeated edge added to the weight of the first (an edge and its reverse are one)"
+COUNTED = "1 edge without a weight counted as 1"
 DIRECTION = "the direction of the edges was dropped: an edge leads both ways"
 REPEATED = "1 repeated edge dropped (an edge and its reverse are one)"
 LOOP = "1 self loop dropped"
@@ -35,7 +36,7 @@ def directed() -> nx.MultiDiGraph:
 
 def csv(folder: Path) -> Graph:
     (folder / "nodes.csv").write_text("id\na\nb\nc\n")
-    (folder / "edges.csv").write_text("source,target,Weight,kind\na,b,2,x\nb,c,1,\nc,b,1,\nc,c,1,\n")
+    (folder / "edges.csv").write_text("source,target,Weight,kind\na,b,3,x\nb,c,1,\nc,b,1,\nc,c,1,\n")
     return Graph.from_csv(folder / "nodes.csv", folder / "edges.csv")
 
 
@@ -46,12 +47,12 @@ def csv_folder(folder: Path) -> Graph:
 
 def csv_without_heading(folder: Path) -> Graph:
     (folder / "nodes.csv").write_text("id\na\nb\nc\n")
-    (folder / "edges.csv").write_text("a,b,2\nb,c,1\nc,b,1\nc,c,1\n")
+    (folder / "edges.csv").write_text("a,b,3\nb,c,1\nc,b,1\nc,c,1\n")
     return Graph.from_csv(folder / "nodes.csv", folder / "edges.csv")
 
 
 def edge_list(folder: Path) -> Graph:
-    (folder / "a.edges").write_text("0 1 2\n1 2 1\n2 1 1\n2 2 1\n")
+    (folder / "a.edges").write_text("0 1 3\n1 2 1\n2 1 1\n2 2 1\n")
     return read_graph(folder / "a.edges")
 
 
@@ -65,7 +66,7 @@ def networkx(folder: Path) -> Graph:
 
 
 def scipy(folder: Path) -> Graph:
-    return Graph.from_scipy(sp.csr_matrix([[0, 2.0, 0], [0, 0, 1.0], [0, 1.0, 1.0]]))
+    return Graph.from_scipy(sp.csr_matrix([[0, 3.0, 0], [0, 0, 1.0], [0, 1.0, 1.0]]))
 
 
 def pyg(folder: Path) -> Graph:
@@ -74,7 +75,7 @@ def pyg(folder: Path) -> Graph:
 
 
 def pyg_matrix(folder: Path) -> Graph:
-    matrix = torch.tensor([[0, 2.0, 0], [0, 0, 1.0], [0, 1.0, 1.0]])
+    matrix = torch.tensor([[0, 3.0, 0], [0, 0, 1.0], [0, 1.0, 1.0]])
     return Graph.from_pyg(Data(adj_t=matrix.to_sparse_csr(), num_nodes=3))
 
 
@@ -82,22 +83,23 @@ def pyg_matrix(folder: Path) -> Graph:
 @pytest.mark.parametrize(
     ("reader", "dropped"),
     [
-        (csv, {WEIGHTS, kind("'kind'")}),
-        (csv_folder, {WEIGHTS, kind("'kind'")}),
-        (csv_without_heading, {kind("'column 3'")}),
-        (edge_list, {WEIGHTS}),
-        (graphml, {WEIGHTS, DIRECTION, kind("'kind'")}),
-        (networkx, {WEIGHTS, DIRECTION, kind("'kind'")}),
-        (scipy, {WEIGHTS, DIRECTION}),
-        (pyg, {WEIGHTS, DIRECTION, kind("'edge_attr'")}),
-        (pyg_matrix, {WEIGHTS, DIRECTION}),
+        (csv, {ADDED, kind("'kind'")}),
+        (csv_folder, {ADDED, kind("'kind'")}),
+        (csv_without_heading, {REPEATED, kind("'column 3'")}),
+        (edge_list, {ADDED}),
+        (graphml, {ADDED, COUNTED, DIRECTION, kind("'kind'")}),
+        (networkx, {ADDED, COUNTED, DIRECTION, kind("'kind'")}),
+        (scipy, {ADDED, DIRECTION}),
+        (pyg, {ADDED, DIRECTION, kind("'edge_attr'")}),
+        (pyg_matrix, {ADDED, DIRECTION}),
     ],
 )
 def test_every_reader_says_what_it_drops(reader: Callable[[Path], Graph], dropped: set[str], tmp_path: Path) -> None:
     graph = reader(tmp_path)
     assert graph.edge_index.tolist() == [[0, 1], [1, 2]]
     about_edges = {note for note in graph.notes if "edge" in note or "loop" in note}
-    assert about_edges == {*dropped, REPEATED, LOOP}
+    assert about_edges == {*dropped, LOOP}
+    assert (graph.edge_weight is None) == (ADDED not in dropped)
 
 
 def test_nothing_is_said_where_nothing_is_dropped(tmp_path: Path) -> None:

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from torch_geometric.data import Data
 
 from nodewise.graph import Graph
 from nodewise.graph.graph import differences, fingerprint
 from nodewise.graph.io.npz import read_npz, write_npz
+from nodewise.graph.tensors import GraphTensors, csr_tensor
 from nodewise.graph.weights import mirrored_once, relative_weights
 from nodewise.ground.errors import GraphError
+from tests.graph.generated import graphs
 
 PATH = [[0, 1, 2], [1, 2, 3]]
 EDGES = hnp.arrays(np.int64, st.tuples(st.just(2), st.integers(1, 12)), elements=st.integers(0, 5))
@@ -135,3 +139,77 @@ def test_npz_without_weights_has_no_field_for_them(tmp_path: Path) -> None:
     np.savez(tmp_path / "b.npz", edge_index=np.array(PATH), edge_weight=np.array([1.0, 2.0]))
     with pytest.raises(GraphError, match="each of the 3 edges"):
         read_npz(tmp_path / "b.npz")
+
+
+def test_tensors_hold_relative_weights_and_their_sums() -> None:
+    graph = GraphTensors(weighted([1, 2, 6]))
+    assert graph.weighted
+    np.testing.assert_allclose(graph.degree.numpy(), [1 / 3, 1, 8 / 3, 2], rtol=1e-6)
+    loops = weighted([1, 2, 6]).adjacency(weighted=True).toarray() + np.eye(4)
+    scale = np.diag(loops.sum(1) ** -0.5)
+    norm = csr_tensor(graph.norm.crow, graph.norm.col, graph.norm.values, (4, 4)).to_dense()
+    np.testing.assert_allclose(norm.numpy(), scale @ loops @ scale, rtol=1e-5)
+    np.testing.assert_allclose(float(graph.pagerank.sum()), 1, rtol=1e-5)
+
+
+def test_a_graph_of_equal_weights_has_the_tensors_of_one_without() -> None:
+    plain, same = GraphTensors(weighted(None)), GraphTensors(weighted([3, 3, 3]))
+    assert not same.weighted
+    assert plain.fingerprint == same.fingerprint
+    assert plain.unweighted is plain
+    assert torch.equal(plain.divisor, plain.degree.clamp_min(1))
+
+
+def test_whoever_cannot_use_weights_gets_the_graph_without() -> None:
+    graph, plain = GraphTensors(weighted([1, 2, 6])), GraphTensors(weighted(None))
+    assert graph.fingerprint != plain.fingerprint
+    twin = graph.unweighted
+    assert twin.fingerprint == plain.fingerprint
+    for part in ("degree", "divisor", "pagerank", "degree_rank"):
+        assert torch.equal(getattr(twin, part), getattr(plain, part))
+    assert torch.equal(twin.norm.values, plain.norm.values)
+    assert torch.equal(twin.unlabelled.adjacency.values, plain.adjacency.values)
+    assert not torch.equal(graph.norm.values, plain.norm.values)
+
+
+@given(graphs())
+def test_other_libraries_hand_weights_back_to_the_bit(graph: Graph) -> None:
+    plain = Graph.build(graph.edge_index, graph.num_nodes, edge_weight=graph.edge_weight)
+    for again in (
+        Graph.from_networkx(plain.to_networkx()),
+        Graph.from_pyg(plain.to_pyg()),
+        Graph.from_scipy(plain.to_scipy()[0]),
+    ):
+        assert differences(plain, again) == []
+
+
+def test_weights_by_their_usual_names(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id\na\nb\nc\n")
+    (tmp_path / "edges.csv").write_text("source,target,W,since\na,b,2.5,1999\nb,c,1,2001\n")
+    parts = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    kept = Graph.from_csv(*parts)
+    assert kept.edge_weight is not None
+    assert kept.edge_weight.tolist() == [2.5, 1]
+    assert kept.notes == ("what else the edges hold was dropped: 'since'",)
+    other = Graph.from_csv(*parts, weight="since")
+    assert other.edge_weight is not None
+    assert other.edge_weight.tolist() == [1999, 2001]
+    assert other.notes == ("further weights of the edges were dropped: an edge has one",)
+    assert Graph.from_csv(*parts, weight="").edge_weight is None
+    with pytest.raises(GraphError, match=r"has no column 'size' of weights, beside the ends 'W', 'since'"):
+        Graph.from_csv(*parts, weight="size")
+    (tmp_path / "edges.csv").write_text("source,target,W\na,b,2.5\nb,c,0\n")
+    with pytest.raises(GraphError, match=r"edges.csv, line 3: the edge from 'b' to 'c' has the weight '0': a"):
+        Graph.from_csv(*parts)
+
+
+def test_an_attribute_of_one_number_an_edge_is_its_weight() -> None:
+    both = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    graph = Graph.from_pyg(Data(edge_index=both, edge_attr=torch.tensor([2.0, 2, 3, 3]), num_nodes=3))
+    assert graph.edge_weight is not None
+    assert graph.edge_weight.tolist() == [2, 3]
+    signed = Graph.from_pyg(Data(edge_index=both, edge_attr=torch.tensor([1.0, 1, -1, -1]), num_nodes=3))
+    assert signed.edge_weight is None
+    assert "what else the edges hold was dropped: 'edge_attr'" in signed.notes
+    with pytest.raises(GraphError, match="is -1.0: weights must be positive"):
+        Graph.from_pyg(Data(edge_index=both, edge_weight=torch.tensor([1.0, 1, -1, -1]), num_nodes=3))

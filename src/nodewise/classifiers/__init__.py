@@ -27,7 +27,7 @@ __all__ = [
     "Views",
     "list_classifiers",
     "make_classifier",
-    "notes_on_features",
+    "notes_on_graph",
     "unusual_settings",
 ]
 
@@ -82,22 +82,25 @@ def unusual_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if key not in usual or usual[key] != value}
 
 
-def notes_on_features(classifier: Classifier, graph: Graph, asked: str | None = None) -> list[str]:
-    """What to know of a graph's features before a classifier is given them, in words.
+def notes_on_graph(classifier: Classifier, graph: Graph, asked: str | None = None) -> list[str]:
+    """What to know of a graph's features and weights before a classifier is given them, in words.
 
     Args:
         classifier: who is given them.
         graph: the graph as it was loaded.
         asked: the preprocessing that somebody asked for by name: whoever did so has looked at the scales.
     """
+    weights = []
+    if graph.edge_weight is not None and not can(classifier, "weights"):
+        weights = [f"the edges of {graph.name!r} have weights: {classifier.name} cannot use them, and is given none"]
     if graph.has_features:
         scales = unscaled(graph.x, graph.x_offset, graph.features) if asked is None else None
-        return [] if scales is None else [f"{graph.name!r}: {scales}" if graph.name else scales]
+        return weights if scales is None else [*weights, f"{graph.name!r}: {scales}" if graph.name else scales]
     if asked is not None and canonical_features(asked, graph.name) != "raw":
-        return []
+        return weights
     instead = (
         "looks at its edges alone"
         if can(classifier, "edges-alone")
         else "is given numbers made of its edges (degree, clustering, PageRank …) instead"
     )
-    return [f"{graph.name!r} has no features: {classifier.name} {instead}"]
+    return [*weights, f"{graph.name!r} has no features: {classifier.name} {instead}"]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nodewise.contracts import Classifier, Learner, Queried, Strategy
+from nodewise.contracts import Classifier, Learner, Queried, Strategy, seen_by
 from nodewise.datasets.load import held_out
 from nodewise.environment.runs import (
     Runs,
@@ -70,8 +70,9 @@ class Environment(Runs):
     @classmethod
     def of(cls, graph: GraphTensors, classifier: Classifier, runs: int, budget: int) -> Environment:
         """An environment with fresh learners of a classifier."""
-        prepared = graph.prepared_by(classifier)
-        return cls(graph, classifier.start(graph.unlabelled, prepared, runs, graph.num_classes, budget), runs, budget)
+        seen = seen_by(classifier, graph)
+        learner = classifier.start(seen.unlabelled, seen.prepared_by(classifier), runs, graph.num_classes, budget)
+        return cls(graph, learner, runs, budget)
 
     def reset(self, seed: int, splits: Splits) -> None:
         """Start an episode: new classifiers, nothing labelled, the pool as the splits say."""

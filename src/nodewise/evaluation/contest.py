@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.classifiers import make_classifier, notes_on_features
+from nodewise.classifiers import make_classifier, notes_on_graph
 from nodewise.contracts import Classifier, Strategy
 from nodewise.datasets import default_budget
 from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
@@ -230,7 +230,7 @@ class _Plan:
                 strategy = method.resolved
                 classifier = choose_classifier(contest.classifiers[number], strategy)
                 ready = prepared(graph, contest.features, classifier.default_features(graph))
-                for remark in notes_on_features(classifier, graph, contest.features):
+                for remark in notes_on_graph(classifier, graph, contest.features):
                     if remark not in told:
                         told.add(remark)
                         self._report(Note(remark))

@@ -23,7 +23,7 @@ LEFT_OUT = 0.2
 def graph_copies(graph: Graph, copies: int = COPIES, left_out: float = LEFT_OUT) -> Iterator[Graph]:
     """Copies of a graph, each with another fifth of its nodes left out, one after the other.
 
-    The nodes that stay keep their order, names, features, labels and edges among each other. Classes stay known where
+    The nodes that stay keep their order, names, features, labels, and edges among each other. Classes stay known where
     none of their nodes is left. A copy's name is the graph's and the copy's number; it follows from these alone.
 
     Args:

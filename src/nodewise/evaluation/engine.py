@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from nodewise.contracts import Strategy
+from nodewise.contracts import Strategy, seen_by
 from nodewise.environment import Environment
 from nodewise.evaluation.task import Chunk, GraphReference, Task, play_task
 from nodewise.graph import Graph
@@ -90,7 +90,7 @@ class LocalEngine:
             report: told what the classifier makes of the graph first, where that takes long.
         """
         tensors = self._tensors_of(task.graph, task.device)
-        tensors.prepared_by(task.classifier, report)
+        seen_by(task.classifier, tensors).prepared_by(task.classifier, report)
         return play_task(task, self._environment_of(task, tensors), self._same_strategy(task))
 
     def _tensors_of(self, reference: GraphReference, device: str) -> GraphTensors:

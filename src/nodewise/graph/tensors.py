@@ -130,8 +130,11 @@ class GraphTensors:
     """What a computation needs of a graph, on one device.
 
     Attributes:
-        adjacency: A, symmetric, 0 or 1.
-        degree: [node]. sparse_x, offset, dense_x: the features are ``sparse_x - offset`` or ``dense_x``; the one not
+        weighted: whether the edges have weights.
+        adjacency: A, symmetric, 0 or 1; of a weighted graph the edges' weights divided by their mean.
+        degree: the sum of a node's row of A, its number of neighbours where edges have no weights: [node].
+        divisor: the degree, 1 where it is 0: what a sum over neighbours is divided by to be their mean: [node].
+        sparse_x, offset, dense_x: the features are ``sparse_x - offset`` or ``dense_x``; the one not
         used is None.
         relations: `Graph.relations`.
         y: [node], int64, -1 where unlabelled (all -1 without labels); `unlabelled` has none.
@@ -144,9 +147,13 @@ class GraphTensors:
         self.name = graph.name
         self.num_nodes = graph.num_nodes
         self.num_classes = graph.num_classes
-        self.adjacency = Sparse(graph.adjacency(), self.device, dtype)
+        self.weighted = graph.edge_weight is not None
+        adjacency = graph.adjacency(weighted=True)
+        self.adjacency = Sparse(adjacency, self.device, dtype)
         self._norm: list[Sparse] = []
-        self.degree = torch.tensor(graph.degree, device=self.device, dtype=dtype)
+        degree = np.asarray(adjacency.sum(1, dtype=np.float64)).ravel() if self.weighted else graph.degree
+        self.degree = torch.tensor(degree, device=self.device, dtype=dtype)
+        self.divisor = self.degree.masked_fill(self.degree == 0, 1)
         self._prepared: dict[tuple[type, str], Any] = {}
         self.has_features = graph.has_features
         self.relations = graph.relations
@@ -202,6 +209,21 @@ class GraphTensors:
         return dense if self.offset is None else dense.sub_(self.offset)
 
     @cached_property
+    def unweighted(self) -> GraphTensors:
+        """The same graph without weights: what is given to whoever cannot use them. Itself where there are none."""
+        if not self.weighted:
+            return self
+        twin = copy(self)
+        for kept in ("unlabelled", "fingerprint", "degree_rank", "pagerank", "pagerank_rank"):
+            twin.__dict__.pop(kept, None)
+        twin.weighted, twin.adjacency = False, copy(self.adjacency)
+        twin.adjacency.values, twin.adjacency._blocks = torch.ones_like(self.adjacency.values), {}
+        twin.degree = self.adjacency.crow.diff().to(self.dtype)
+        twin.divisor = twin.degree.clamp_min(1)
+        twin._norm, twin._prepared = [], {}
+        return twin
+
+    @cached_property
     def unlabelled(self) -> GraphTensors:
         """The same tensors without the labels: what strategies and learners are given."""
         twin = copy(self)
@@ -224,9 +246,10 @@ class GraphTensors:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of the edges and features, without the labels: what preparations are kept by."""
+        """A digest of the edges, their weights and features, without the labels: what preparations are kept by."""
         digest = hashlib.blake2b(f"{self.num_nodes} {self.num_features} {self.dtype}".encode(), digest_size=16)
         parts = [self.adjacency.crow, self.adjacency.col, self.dense_x, self.offset]
+        parts += [self.adjacency.values] if self.weighted else []
         if self.sparse_x is not None:
             parts += [self.sparse_x.crow, self.sparse_x.col, self.sparse_x.values]
         for part in parts:

@@ -28,7 +28,10 @@ def influence_blocks(graph: GraphTensors, least: float = 0.0) -> Iterator[tuple[
     loops = sp.csr_matrix(tuple(arrays), shape=graph.adjacency.shape) + sp.eye(graph.num_nodes, format="csr")
     degrees = np.asarray(loops.sum(1)).ravel()
     walk = (sp.diags(1 / degrees) @ loops).tocsr().astype(np.float64)
-    reached = np.minimum(loops @ degrees, graph.num_nodes).cumsum()  # an upper bound of the entries in all rows so far
+    entries = np.diff(loops.indptr)
+    reached = np.minimum(
+        loops.sign() @ entries, graph.num_nodes
+    ).cumsum()  # an upper bound of the entries in all rows so far
     first = 0
     while first < graph.num_nodes:
         before = reached[first - 1] if first else 0

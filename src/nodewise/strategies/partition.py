@@ -66,7 +66,7 @@ def communities(adjacency: sp.csr_matrix, position: Floats) -> Ints:
         position: a number for each node, [node]: of equal gains the pair that lies nearer comes first.
     """
     nodes, ends = adjacency.shape[0], float(adjacency.sum())
-    coo = adjacency.tocoo()
+    coo, degree = adjacency.tocoo(), np.asarray(adjacency.sum(1)).ravel().astype(float)
     single = np.diff(adjacency.indptr) == 1
     leaf = single[coo.row]
     found = sp.csr_matrix((np.ones(int(leaf.sum())), (coo.row[leaf], coo.col[leaf])), shape=(nodes, nodes))
@@ -74,7 +74,7 @@ def communities(adjacency: sp.csr_matrix, position: Floats) -> Ints:
     while True:
         count = int(members.max(initial=-1)) + 1
         pairs = sp.csr_matrix((coo.data, (members[coo.row], members[coo.col])), shape=(count, count)).tocoo()
-        share = np.bincount(members, weights=np.diff(adjacency.indptr).astype(float), minlength=count) / max(ends, 1)
+        share = np.bincount(members, weights=degree, minlength=count) / max(ends, 1)
         middle = np.bincount(members, weights=position, minlength=count) / np.bincount(members, minlength=count)
         gain = 2 * (pairs.data / max(ends, 1) - share[pairs.row] * share[pairs.col])
         worth = (pairs.row < pairs.col) & (gain > 0)

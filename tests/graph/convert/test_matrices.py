@@ -26,7 +26,8 @@ def test_there_and_back_keeps_edges_features_and_labels(graph: Graph) -> None:
 def test_any_matrix_form_is_read(form: type) -> None:
     graph = Graph.from_scipy(form(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 5.0]])), name="m")
     assert (graph.edge_index.tolist(), graph.name) == ([[0, 0], [1, 2]], "m")
-    assert graph.notes[0] == "the weights of the edges were dropped: an edge is there or not"
+    assert graph.edge_weight is not None
+    assert graph.edge_weight.tolist() == [2, 1]
     assert "1 self loop dropped" in graph.notes
 
 

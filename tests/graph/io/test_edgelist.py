@@ -39,19 +39,30 @@ def test_ids_with_gaps_or_letters_become_names_in_order(tmp_path: Path) -> None:
     assert words.degree.tolist() == [1, 1, 2, 0, 2]
 
 
-def test_weights_are_dropped_and_told(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("source,target,weight\n0,1,0.5\n")
+def test_a_third_column_holds_weights(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("source,target,weight\n0,1,0.5\n1,2,2\n2,1,1\n")
     graph = read_edgelist(tmp_path / "a.csv")
-    assert graph.num_edges == 1
-    assert graph.notes[0] == "the weights of the edges were dropped: an edge is there or not"
-    assert graph.notes[1] == "the first row, 'source', 'target', was taken as the names of the columns"
+    assert graph.edge_weight is not None
+    assert graph.edge_weight.tolist() == [0.5, 3]
+    assert graph.notes[0] == "the first row, 'source', 'target', was taken as the names of the columns"
+    (tmp_path / "b.edges").write_text("a b likes\nb c hates\n")
+    told = read_edgelist(tmp_path / "b.edges")
+    assert told.edge_weight is None
+    assert told.notes == ("what else the edges hold was dropped: 'column 3'",)
+
+
+@pytest.mark.parametrize("third", ["", " 0", " -1", " nan", " inf", " much"])
+def test_a_line_without_a_good_weight_is_named(tmp_path: Path, third: str) -> None:
+    (tmp_path / "a.edges").write_text(f"a b 2\nb c{third}\n")
+    with pytest.raises(GraphError, match=f"line 2: the edge has the weight '{third.strip()}': a weight is a positive"):
+        read_edgelist(tmp_path / "a.edges")
 
 
 def test_keeps_isolated_nodes_and_tells_what_it_drops(tmp_path: Path) -> None:
     graph = Graph.build([[0], [1]], 5, y=["a", "b", "", "", ""])
     assert write_edgelist(graph, tmp_path / "a.edges") == [
-        "labels: an edge list holds edges alone",
-        "class names: an edge list holds edges alone",
+        "labels: an edge list holds edges and their weights alone",
+        "class names: an edge list holds edges and their weights alone",
     ]
     assert (tmp_path / "a.edges").read_text() == "# nodewise edge list: 5 nodes, 1 edges\n0\t1\n"
     assert read_edgelist(tmp_path / "a.edges").num_nodes == 5

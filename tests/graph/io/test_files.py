@@ -44,7 +44,8 @@ def test_edge_lists_keep_edges_and_names(tmp_path_factory: pytest.TempPathFactor
     path = tmp_path_factory.mktemp("forms") / form
     dropped = write_graph(graph, path)
     again = read_graph(path)
-    assert again.equals(Graph.build(graph.edge_index, graph.num_nodes, node_names=graph.node_names, name="graph"))
+    parts = {"node_names": graph.node_names, "name": "graph", "edge_weight": graph.edge_weight}
+    assert again.equals(Graph.build(graph.edge_index, graph.num_nodes, **parts))
     assert len(dropped) == (graph.x is not None) + (graph.y is not None) + bool(graph.class_names) + bool(
         graph.attributes
     )

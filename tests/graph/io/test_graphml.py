@@ -40,12 +40,16 @@ def test_reads_what_networkx_writes(tmp_path: Path) -> None:
     other.add_node("a", label="red", age=3, height=1.5, tall=True, title="A & B")
     other.add_node("b", label="blue", age=4)
     other.add_edge("a", "b", weight=2)
+    other.add_edge("b", "c", weight=0.5)
+    other.add_edge("a", "c")
     nx.write_graphml(other, tmp_path / "a.graphml")
     graph = read_graphml(tmp_path / "a.graphml")
-    assert (graph.node_names, graph.class_names, graph.num_edges) == (("a", "b"), ("blue", "red"), 1)
-    assert graph.attributes["title"].tolist() == ["A & B", ""]
+    assert (graph.node_names, graph.class_names, graph.num_edges) == (("a", "b", "c"), ("blue", "red"), 3)
+    assert graph.attributes["title"].tolist() == ["A & B", "", ""]
     assert sorted(graph.dense_features()[0].tolist()) == [1.0, 1.5, 3.0]
-    assert "the weights of the edges were dropped: an edge is there or not" in graph.notes
+    assert graph.edge_weight is not None
+    assert graph.edge_weight.tolist() == [2, 1, 0.5]
+    assert "1 edge without a weight counted as 1" in graph.notes
     assert any("hold numbers and became features" in note for note in graph.notes)
 
 

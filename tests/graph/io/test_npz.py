@@ -19,7 +19,7 @@ from nodewise.ground.errors import GraphError
 from tests.graph.generated import ANYTHING, graphs
 
 
-@given(graphs(ANYTHING, weighted=True))
+@given(graphs(ANYTHING))
 def test_keeps_everything(tmp_path_factory: pytest.TempPathFactory, graph: Graph) -> None:
     path = tmp_path_factory.mktemp("npz") / "graph.npz"
     assert write_npz(graph, path) == []

@@ -21,7 +21,7 @@ class Gcn(GcnSettings, Classifier):
     name = "gcn"
     version = 1
     trained = True
-    capabilities = frozenset[Capability]({"grow-classes"})
+    capabilities = frozenset[Capability]({"grow-classes", "weights"})
 
     def default_features(self, graph: Graph) -> str:
         """What the paper did with its own graphs; elsewhere rows of unit length."""

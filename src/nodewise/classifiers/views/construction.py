@@ -183,6 +183,7 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: i
       both ways); ``kin near``: over the given edges and the 10 nearest nodes in ``near`` together;
     - ``role``: cosines of the ranks of the node's degree, of its neighbours' mean degree and of theirs.
 
+    Where edges have weights, A holds them, divided by their mean, and a degree is their sum.
     A graph without features has ``spectrum`` and ``role``; one without edges ``own`` and ``kin``. One whose edges have
     a direction has those of `relational.direction_views` beside them, one of several node types those of
     `relational.relational_views` in their place.
@@ -252,7 +253,7 @@ def _features(graph: GraphTensors) -> Array:
 
 def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int) -> Iterator[tuple[str, Array]]:
     (count, width), apart = x.shape, _apart(adjacency)
-    mean = SparseProduct(sp.diags(1 / np.maximum(np.asarray(adjacency.sum(1)).ravel(), 1)) @ adjacency)
+    mean = SparseProduct(sp.diags(_inverse(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
     layers = np.empty((count, 3 * width), np.float32)
     layers[:, :width] = x
     layers[:, width : 2 * width] = one = mean(x)
@@ -289,6 +290,12 @@ def _kin_views(
     for name, joined in kin.items():
         for _, total in diffuse(symmetric_propagation(joined), x, {name: (0.02, 40)}):
             yield name, narrow(centred(unit(total)), columns)
+
+
+def _inverse(degree: Array) -> Array:
+    """1 over the degree, and 1 for a node without edges, whatever is divided then being 0."""
+    inverse: Array = 1 / np.where(degree > 0, degree, np.ones_like(degree))
+    return inverse
 
 
 def _apart(adjacency: sp.csr_matrix) -> Array:
@@ -336,7 +343,7 @@ def _roles(adjacency: sp.csr_matrix) -> Array:
     adjacency = adjacency.astype(np.float64)
     degree = np.asarray(adjacency.sum(1)).ravel()
     own = np.log1p(degree)
-    share = sp.diags(1 / np.maximum(degree, 1)) @ adjacency
+    share = sp.diags(_inverse(degree)) @ adjacency
     one = share @ own
     columns = []
     for quantity in (own, one, share @ one):

@@ -80,7 +80,7 @@ class Views(Classifier):
     version = 2
     trained = False
     capabilities = frozenset[Capability](
-        {"grow-classes", "leave-one-out", "part", "foresee", "explain", "edges-alone", "own-centre"}
+        {"grow-classes", "weights", "leave-one-out", "part", "foresee", "explain", "edges-alone", "own-centre"}
     )
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:

@@ -47,7 +47,7 @@ class SklearnClassifier(Classifier):
 
     version = 1
     trained = False
-    capabilities = frozenset[Capability]({"grow-classes"})
+    capabilities = frozenset[Capability]({"grow-classes", "weights"})
 
     estimator: Any
     view: str = "features"

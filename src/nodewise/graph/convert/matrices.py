@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import dropped_of_edges
+from nodewise.graph.weights import mirrored_once
 from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Gr
     """The graph whose edges are the non-zero entries of a square matrix.
 
     Args:
-        adjacency: sparse or dense [node, node]; direction and weights are dropped, and noted.
+        adjacency: sparse or dense [node, node]; entries that are not all 0 or 1 are the edges' weights. Where an entry
+            and its mirror image differ, they add up. Direction is dropped, and noted.
         x: features, as for `Graph.build`.
         y: labels, as for `Graph.build`.
         **parts: any further argument of `Graph.build`, such as `class_names` or `name`.
@@ -39,10 +41,13 @@ def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Gr
         )
     there = matrix.data != 0
     notes = list(parts.pop("notes", ()))
-    weighted = matrix.nnz and not np.isin(matrix.data[there], (0, 1)).all()
-    notes += dropped_of_edges(["weight"] if weighted else [])
-    edges = np.stack([matrix.row[there], matrix.col[there]])
-    return noted_if_one_way(Graph.build(edges, matrix.shape[0], x=x, y=y, notes=notes, **parts), edges)
+    edges, weights = np.stack([matrix.row[there], matrix.col[there]]), matrix.data[there]
+    if not len(weights) or (weights == weights[0]).all():
+        graph = Graph.build(edges, matrix.shape[0], x=x, y=y, notes=notes, **parts)
+    else:
+        once, weights = mirrored_once(edges, weights)
+        graph = Graph.build(once, matrix.shape[0], x=x, y=y, notes=notes, edge_weight=weights, **parts)
+    return noted_if_one_way(graph, edges)
 
 
 def noted_if_one_way(graph: Graph, edges: npt.NDArray[np.integer]) -> Graph:
@@ -61,9 +66,15 @@ def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, 
     """Adjacency matrix, features and labels of a graph.
 
     Returns:
-        The symmetric 0/1 matrix, float32 CSR [node, node]; the features that count, [node, feature], CSR where they are
-        stored so and not centred, else dense, or None; the labels, int64 [node], or None. What is read-only in the
-        graph is so here.
+        The symmetric matrix of ones, or of the edges' weights, float32 CSR [node, node]; the features that count,
+        [node, feature], CSR where they are stored so and not centred, else dense, or None; the labels, int64 [node], or
+        None. What is read-only in the graph is so here.
     """
     x = graph.x if graph.x_offset is None else graph.dense_features()
-    return graph.adjacency(), x, graph.y
+    matrix = graph.adjacency()
+    if graph.edge_weight is not None:
+        low, high = graph.edge_index
+        upper = sp.csr_matrix((graph.edge_weight, (low, high)), shape=matrix.shape)
+        matrix = (upper + upper.T).tocsr()
+        matrix.sort_indices()
+    return matrix, x, graph.y

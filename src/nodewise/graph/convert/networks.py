@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
-from nodewise.graph.tables.table import LABEL, dropped_of_edges
+from nodewise.graph.tables.table import LABEL, dropped_of_edges, edge_weight, unweighted_edges, weight_field
 from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.events import listed
 
@@ -78,9 +78,10 @@ def from_networkx(
             f"the node attributes {listed(dropped)} are no texts and were dropped: name those to use as features or"
             " label"
         )
-    notes += dropped_of_edges(
-        (str(key) for *_, held in graph.edges(data=True) for key in held), directed=graph.is_directed()
-    )
+    fields = list(dict.fromkeys(str(key) for *_, held in graph.edges(data=True) for key in held))
+    heavy = weight_field(fields)
+    weights = None if heavy is None else _edge_weights(graph, heavy, notes)
+    notes += dropped_of_edges((key for key in fields if key != heavy), directed=graph.is_directed())
     edges = np.array([(position[a], position[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2).T
     plain = nodes == list(range(len(nodes))) and all(type(node) is int for node in nodes)
     return Graph.build(
@@ -95,12 +96,13 @@ def from_networkx(
         x_offset=told.get("x_offset"),
         features=told.get("feature_preprocessing", "raw"),
         notes=notes,
+        edge_weight=weights,
     )
 
 
 def to_networkx(graph: Graph) -> nx.Graph[Any]:
     """A `networkx.Graph`: nodes by name, else by index, with "label" (the class name), "x" and the attributes as node
-    attributes.
+    attributes, and "weight" of the edges where they have weights.
 
     "x" is a float32 row where features are dense, and a dict column -> value of what is not 0 where they are sparse.
     ``graph["nodewise"]`` holds class names, the number of feature columns, their offset and what was done to them.
@@ -134,8 +136,24 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
             row = slice(graph.x.indptr[node], graph.x.indptr[node + 1])
             parts["x"] = dict(zip(graph.x.indices[row].tolist(), graph.x.data[row].tolist(), strict=True))
         result.add_node(name, **parts)
-    result.add_edges_from((names[a], names[b]) for a, b in graph.edge_index.T.tolist())
+    edges = [(names[a], names[b]) for a, b in graph.edge_index.T.tolist()]
+    if graph.edge_weight is None:
+        result.add_edges_from(edges)
+    else:
+        weights = graph.edge_weight.tolist()
+        result.add_weighted_edges_from((a, b, weight) for (a, b), weight in zip(edges, weights, strict=True))
     return result
+
+
+def _edge_weights(graph: nx.Graph[Any], key: str, notes: list[str]) -> list[float]:
+    """The weights of all edges; one without counts 1, as in networkx."""
+    weights = []
+    for one, other, held in graph.edges(data=True):
+        given = held.get(key, 1)
+        weights.append(edge_weight(str(given), f"the edge from {one!r} to {other!r}"))
+    if missing := sum(key not in held for *_, held in graph.edges(data=True)):
+        notes.append(unweighted_edges(missing))
+    return weights
 
 
 def _node_features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] | None, columns: int | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from nodewise.graph.convert.matrices import noted_if_one_way
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import dropped_of_edges
+from nodewise.graph.weights import mirrored_once
 from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.events import listed
 
@@ -38,7 +40,8 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
 
     `x`, `edge_index` (or `adj_t`) and `y` are understood, and, as `to_pyg` writes them, `name`, `class_names`,
     `node_names`, `attributes`, `x_offset`, `feature_preprocessing` (a text such as "unit"). Other tensors, such as
-    masks, become `Graph.extra`; weights of edges are dropped and noted.
+    masks, become `Graph.extra`. `edge_weight`, else an `edge_attr` of one positive number an edge, else the values of
+    `adj_t` are the edges' weights; those of both directions add up where they differ.
 
     Args:
         data: of one kind of nodes and edges; features dense or sparse; on any device.
@@ -56,12 +59,11 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
             "pass dataset[0], or the to_homogeneous() of a graph with several kinds"
         )
     fields = data.to_dict()
-    edges, matrix, on_edges = fields.get("edge_index"), fields.get("adj_t"), list[str]()
+    edges, matrix, on_edges, weights = fields.get("edge_index"), fields.get("adj_t"), list[str](), None
     if edges is None and matrix is not None:
         whole = None if hasattr(matrix, "coo") else matrix.to_sparse_coo().coalesce()
         *ends, weights = matrix.coo() if whole is None else (*whole.indices(), whole.values())
         edges = torch.stack(ends)
-        on_edges += ["weight"] if weights is not None and len(weights.unique()) > 1 else []
     if edges is None:
         raise GraphError(
             f"the Data has neither edge_index nor adj_t, only {listed(fields)}: set data.edge_index to a tensor [2,"
@@ -77,9 +79,11 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
             f"y has {y.shape[1]} columns, one label a node is needed: pick a column, or take the argmax of one-hot"
             " labels"
         )
+    heavy = _weight_field(fields)
+    weights = fields[heavy] if heavy is not None else weights
     extra, dropped = {}, []
     for key, value in fields.items():
-        if key in _PARTS or value is None:
+        if key in _PARTS or key == heavy or value is None:
             continue
         if torch.is_tensor(value) and value.layout == torch.strided and not data.is_edge_attr(key):
             extra[key] = value.detach().cpu().numpy()
@@ -89,8 +93,12 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
             dropped.append(key)
     notes = [f"the fields {listed(dropped)} were dropped: they are no tensors"] if dropped else []
     given = edges.cpu().numpy()
+    once, values = given, None
+    if weights is not None:
+        values = weights.detach().cpu().reshape(-1).numpy()
+        once, values = mirrored_once(given, values) if len(values) == given.shape[1] else (given, values)
     graph = Graph.build(
-        given,
+        given if values is None or not len(values) or (values == values[0]).all() else once,
         fields.get("num_nodes"),
         x=_feature_rows(fields.get("x")),
         y=y,
@@ -102,12 +110,14 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
         x_offset=None if fields.get("x_offset") is None else fields["x_offset"].cpu().numpy(),
         features=str(fields.get("feature_preprocessing") or "raw"),
         notes=notes + dropped_of_edges(on_edges),
+        edge_weight=values,
     )
     return noted_if_one_way(graph, given)
 
 
 def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
-    """A PyTorch Geometric `Data`: `x`, `edge_index` with every edge in both directions, `y`, names and attributes.
+    """A PyTorch Geometric `Data`: `x`, `edge_index` with every edge in both directions, `edge_weight` where there are
+    weights, `y`, names and attributes.
 
     Args:
         graph: any graph.
@@ -119,6 +129,8 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
 
     both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
     data = Data(edge_index=torch.from_numpy(both), num_nodes=graph.num_nodes, name=graph.name)
+    if graph.edge_weight is not None:
+        data.edge_weight = torch.from_numpy(np.concatenate([graph.edge_weight, graph.edge_weight]))
     if graph.x is not None and sparse and not isinstance(graph.x, np.ndarray):
         matrix = graph.x.tocoo()
         indices = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
@@ -142,6 +154,19 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
     for key, value in graph.extra.items():
         data[key] = torch.from_numpy(value.copy()) if value.dtype.kind in "biuf" else value.tolist()
     return data
+
+
+def _weight_field(fields: Mapping[str, Any]) -> str | None:
+    """The field that holds the edges' weights: `edge_weight`, else an `edge_attr` of one positive number an edge."""
+    import torch
+
+    if torch.is_tensor(fields.get("edge_weight")):
+        return "edge_weight"
+    one = fields.get("edge_attr")
+    if not torch.is_tensor(one) or one.layout != torch.strided or one.dtype == torch.bool:
+        return None
+    single = one.ndim == 1 or (one.ndim == 2 and one.shape[1] == 1)
+    return "edge_attr" if single and bool((one.isfinite() & (one > 0)).all()) else None
 
 
 def _feature_rows(x: Any) -> Any:

@@ -153,6 +153,7 @@ def assemble(
     name: str,
     notes: Sequence[str] = (),
     room: int = 2**24,
+    weights: Sequence[float] | None = None,
 ) -> Graph:
     """Puts a graph together from rows of text.
 
@@ -166,6 +167,7 @@ def assemble(
         name: of the graph, where there is no head.
         notes: what the reader has to tell.
         room: values that features may take when they are made dense, as they were; beyond it they stay sparse.
+        weights: of the edges, in the same order, or None.
     """
     plain = are_indices(ids)
     named = head.named if head is not None and plain else not plain
@@ -188,4 +190,5 @@ def assemble(
         x_offset=head.offset if head is not None and features is not None else None,
         notes=notes,
         features=head.done if head is not None else "raw",
+        edge_weight=weights,
     )

@@ -1,4 +1,4 @@
-"""Edge lists: two columns, one row an edge.
+"""Edge lists: two columns, one row an edge; a third holds weights, where there are any.
 
 Written with a tab between the ends (a comma for .csv). Comments at the top, which other programs pass over, tell the
 number of nodes and, where they have any, their names. Labels, features and the like have no place here.
@@ -17,8 +17,17 @@ import numpy.typing as npt
 
 from nodewise.graph.checks import natural_order
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.assembly import node_ids
-from nodewise.graph.tables.table import EDGE_ENDS, cell, dropped_of_edges, first_record, meaning, read_rows, write_rows
+from nodewise.graph.io.assembly import exact_texts, node_ids
+from nodewise.graph.tables.table import (
+    EDGE_ENDS,
+    cell,
+    dropped_of_edges,
+    edge_weight,
+    first_record,
+    meaning,
+    read_rows,
+    write_rows,
+)
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import count, listed
 from nodewise.ground.files import check_claim, existing_file
@@ -37,8 +46,8 @@ def read_edgelist(path: str | Path) -> Graph:
     Lines that start with # or % are comments.
 
     Ids may be numbers or strings. Numbers from 0 without gaps are the nodes' indices; otherwise the ids become the
-    nodes' names, in order. A third column holds weights, which are dropped, and noted; a line with one id
-    alone is a node without edges.
+    nodes' names, in order. A third column holds weights, on each line or on none; if it does not hold numbers, it is
+    dropped, and noted. A line with one id alone is a node without edges.
 
     Raises:
         GraphError: if the file is missing, empty, cut off, or holds no edges in this form.
@@ -48,7 +57,7 @@ def read_edgelist(path: str | Path) -> Graph:
     if head is not None:
         return _read_ours(path, delimiter, head)
     position: dict[str, int] = {}
-    ends, weighted = array("q"), False
+    ends, thirds = array("q"), list[tuple[int, str]]()
     for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
         cells = [text.strip() for text in row]
         while cells and not cells[-1]:
@@ -60,7 +69,6 @@ def read_edgelist(path: str | Path) -> Graph:
                 " put a table of nodes and one of edges into a folder as nodes.csv and edges.csv, or make a graph of a"
                 " table with `nodewise convert --knn`"
             )
-        weighted |= len(cells) == 3
         if not all(cells):
             raise GraphError(
                 f"{path}, line {line}: an end of the edge is missing, received {listed(row)}; the line may be cut off"
@@ -68,12 +76,14 @@ def read_edgelist(path: str | Path) -> Graph:
         edge = [position.setdefault(text, len(position)) for text in cells[:2]]
         if len(edge) == 2:
             ends.extend(edge)
-    notes = dropped_of_edges(["weight"] if weighted else [])
+            thirds.append((line, cells[2] if len(cells) == 3 else ""))
+    notes: list[str] = []
     names = list(position)
     first = 0
     if len(ends) > 1 and _names_columns(names, ends):
         notes.append(f"the first row, {listed(names[:2])}, was taken as the names of the columns")
-        names, first = names[2:], 2
+        names, first, thirds = names[2:], 2, thirds[1:]
+    weights = _weights(path, thirds, notes)
     edges: npt.NDArray[np.int64] = np.array(ends, dtype=np.int64)[first:] - first
     if not edges.size:
         raise GraphError(
@@ -85,7 +95,8 @@ def read_edgelist(path: str | Path) -> Graph:
     del position, ends
     plain = all(text == str(i) for i, text in enumerate(ids))
     edges = order[edges].reshape(-1, 2).T
-    return Graph.build(edges, len(ids), node_names=None if plain else ids, name=path.stem, notes=notes)
+    named = None if plain else ids
+    return Graph.build(edges, len(ids), node_names=named, name=path.stem, notes=notes, edge_weight=weights)
 
 
 def write_edgelist(graph: Graph, path: str | Path) -> list[str]:
@@ -96,7 +107,10 @@ def write_edgelist(graph: Graph, path: str | Path) -> list[str]:
     head = f"# nodewise edge list: {graph.num_nodes} nodes, {graph.num_edges} edges\n"
     if graph.node_names is not None:
         head += f"# names: {json.dumps(graph.node_names)}\n"
-    rows = ((ids[a], ids[b]) for a, b in zip(low, high, strict=True))
+    columns = [[ids[node] for node in end] for end in (low, high)]
+    if graph.edge_weight is not None:
+        columns.append(exact_texts(graph.edge_weight))
+    rows = zip(*columns, strict=True)
     write_rows(path, rows, "," if path.suffix.lower() == ".csv" else "\t", head)
     return _dropped(graph)
 
@@ -151,21 +165,42 @@ def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:
     if names is not None and len(names) != size:
         raise GraphError(f"{path} names {len(names)} nodes at its top and says that there are {size}: make it again")
     position: Mapping[str, int] = _Indices(size) if names is None else {text: i for i, text in enumerate(names)}
-    ends = array("q")
+    ends, thirds = array("q"), list[tuple[int, str]]()
     for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
-        if len(row) != 2 or row[0] not in position or row[1] not in position:
+        if len(row) not in (2, 3) or row[0] not in position or row[1] not in position:
             raise GraphError(
                 f"{path}, line {line}: {listed(row)} are not the ids of two of the {size} nodes; correct the edge, or"
                 " the top of the file"
             )
         ends.extend((position[row[0]], position[row[1]]))
+        thirds.append((line, row[2] if len(row) == 3 else ""))
     if len(ends) != 2 * num_edges:
         raise GraphError(
             f"{path} holds {len(ends) // 2} edges, its first line says {num_edges}: the file was cut off or changed;"
             " make it again, or remove the comments at its top"
         )
     edges: npt.NDArray[np.int64] = np.frombuffer(ends, dtype=np.int64) if ends else np.zeros(0, dtype=np.int64)
-    return Graph.build(edges.reshape(-1, 2).T, size, node_names=names, name=path.stem)
+    weights = _weights(path, thirds, [])
+    return Graph.build(edges.reshape(-1, 2).T, size, node_names=names, name=path.stem, edge_weight=weights)
+
+
+def _weights(path: Path, thirds: list[tuple[int, str]], notes: list[str]) -> list[float] | None:
+    """The weights of the edges from their lines and third cells, "" where there is none."""
+    texts = [text for _, text in thirds if text]
+    if not texts:
+        return None
+    if not any(map(_is_number, texts)):
+        notes += dropped_of_edges(["column 3"])
+        return None
+    return [edge_weight(text, f"{path}, line {line}: the edge") for line, text in thirds]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 class _Indices(Mapping[str, int]):
@@ -204,4 +239,4 @@ def _dropped(graph: Graph) -> list[str]:
         parts.append(f"attributes {listed(graph.attributes)}")
     if graph.extra:
         parts.append(f"further fields {listed(graph.extra)}")
-    return [f"{part}: an edge list holds edges alone" for part in parts]
+    return [f"{part}: an edge list holds edges and their weights alone" for part in parts]

@@ -66,13 +66,22 @@ def read_folder(path: str | Path) -> Graph:
     attributes = {
         name.removeprefix(_PREFIX): cells for name, cells in table.columns.items() if name not in ("id", "label")
     }
-    edges = edge_ends(path / "edges.csv", ids, "source", "target", None, "utf-8", notes)
+    edges, weights = edge_ends(path / "edges.csv", ids, "source", "target", None, "utf-8", notes)
     features = None if head.columns is None else _read_features(third, ids, head.columns)
     room = UNWRITTEN + sum(
         file.stat().st_size for file in (path / "nodes.csv", path / "edges.csv", third) if file.exists()
     )
     return assemble(
-        ids, edges, table.columns.get("label"), attributes, features, head, name=path.name, notes=notes, room=room
+        ids,
+        edges,
+        table.columns.get("label"),
+        attributes,
+        features,
+        head,
+        name=path.name,
+        notes=notes,
+        room=room,
+        weights=weights,
     )
 
 
@@ -90,12 +99,14 @@ def write_folder(graph: Graph, path: str | Path) -> list[str]:
     for name, values in graph.attributes.items():
         plain = name not in ("id", "label") and not name.startswith(_PREFIX)
         columns[name if plain else _PREFIX + name] = [cell(text) if text else "" for text in values.tolist()]
-    low, high = graph.edge_index.tolist()
+    columns_of_edges = [[ids[node] for node in end] for end in graph.edge_index.tolist()]
+    if graph.edge_weight is not None:
+        columns_of_edges.append(exact_texts(graph.edge_weight))
     with atomic_folder(path) as part:
         write_rows(part / "nodes.csv", chain([[cell(name) for name in columns]], zip(*columns.values(), strict=True)))
         write_rows(
             part / "edges.csv",
-            chain([("source", "target")], ((ids[a], ids[b]) for a, b in zip(low, high, strict=True))),
+            chain([("source", "target", "weight")[: len(columns_of_edges)]], zip(*columns_of_edges, strict=True)),
         )
         if graph.x is not None:
             write_rows(part / "features.csv", chain([("node", "column", "value")], _feature_rows(graph, ids)))

@@ -21,7 +21,7 @@ from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
 from nodewise.graph.io.graphml_parser import Document, parse
-from nodewise.graph.tables.table import label_columns, meaning, numbers
+from nodewise.graph.tables.table import edge_weight, label_columns, meaning, numbers, unweighted_edges
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import atomic_file, existing_file
@@ -57,9 +57,10 @@ def read_graphml(path: str | Path) -> Graph:
                 raise GraphError(f"{where} leads to {name!r}, a node that does not exist: add it or remove the edge")
             ends.append(position[name])
     edges = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    weights = _weights(path, document)
     if document.head is not None:
-        return _ours(path, document, Head.from_json(document.head, str(path)), edges)
-    return _foreign(path, document, edges)
+        return _ours(path, document, Head.from_json(document.head, str(path)), edges, weights)
+    return _foreign(path, document, edges, weights)
 
 
 def write_graphml(graph: Graph, path: str | Path) -> list[str]:
@@ -91,6 +92,8 @@ def _lines(graph: Graph) -> Iterator[str]:
         yield f'<key id="a{i}" for="node" attr.name="{_xml(name, "the attribute name")}" attr.type="string"/>'
     for i in range(graph.num_features):
         yield f'<key id="x{i}" for="node" attr.name="x{i}" attr.type="float"/>'
+    if graph.edge_weight is not None:
+        yield '<key id="weight" for="edge" attr.name="weight" attr.type="float"/>'
     yield '<graph edgedefault="undirected">'
     yield f'<data key="nodewise">{_xml(Head.of(graph).to_json(), "")}</data>'
     matrix = nonzero(graph)
@@ -106,8 +109,12 @@ def _lines(graph: Graph) -> Iterator[str]:
         ]
         parts += [f'<data key="x{columns[k]}">{values[k]}</data>' for k in range(starts[node], starts[node + 1])]
         yield "".join(parts) + "</node>"
-    for low, high in zip(*graph.edge_index.tolist(), strict=True):
-        yield f'<edge source="{ids[low]}" target="{ids[high]}"/>'
+    if graph.edge_weight is None:
+        for low, high in zip(*graph.edge_index.tolist(), strict=True):
+            yield f'<edge source="{ids[low]}" target="{ids[high]}"/>'
+    else:
+        for low, high, weight in zip(*graph.edge_index.tolist(), exact_texts(graph.edge_weight), strict=True):
+            yield f'<edge source="{ids[low]}" target="{ids[high]}"><data key="weight">{weight}</data></edge>'
     yield "</graph>"
     yield "</graphml>"
 
@@ -121,7 +128,21 @@ def _xml(text: str, what: str) -> str:
     return escape(text, _ENTITIES)
 
 
-def _ours(path: Path, document: Document, head: Head, edges: npt.NDArray[np.int64]) -> Graph:
+def _weights(path: Path, document: Document) -> list[float] | None:
+    """The weights of the edges; one that has none counts what the file says, else 1."""
+    if not document.weights:
+        return None
+    if len(document.weights) < len(document.edges) and document.weight_default == "1":
+        document.notes.append(unweighted_edges(len(document.edges) - len(document.weights)))
+    return [
+        edge_weight(document.weights.get(at, document.weight_default), f"{path}: the edge from {one!r} to {other!r}")
+        for at, (one, other) in enumerate(document.edges)
+    ]
+
+
+def _ours(
+    path: Path, document: Document, head: Head, edges: npt.NDArray[np.int64], weights: list[float] | None
+) -> Graph:
     size = len(document.nodes)
     labels: list[str] = [""] * size
     names = {key: name for key, (name, _, _) in document.keys.items() if re.fullmatch(r"a\d+", key)}
@@ -159,10 +180,11 @@ def _ours(path: Path, document: Document, head: Head, edges: npt.NDArray[np.int6
         name=path.stem,
         notes=document.notes,
         room=_room(path),
+        weights=weights,
     )
 
 
-def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Graph:
+def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64], weights: list[float] | None) -> Graph:
     size, notes = len(document.nodes), list(document.notes)
     cells: dict[str, dict[int, str]] = {key: {} for key in document.keys}
     for node, key, text in document.data:
@@ -200,7 +222,15 @@ def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64]) -> Gr
     rest = {name: column.texts(size) for name, column in shown.items()}
     features = _attribute_features(path, list(numeric.values()), size) if numeric else None
     return assemble(
-        document.nodes, edges, likely[label] if label else None, rest, features, None, name=path.stem, notes=notes
+        document.nodes,
+        edges,
+        likely[label] if label else None,
+        rest,
+        features,
+        None,
+        name=path.stem,
+        notes=notes,
+        weights=weights,
     )
 
 

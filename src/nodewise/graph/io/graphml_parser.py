@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from nodewise.graph.tables.table import dropped_of_edges
+from nodewise.graph.tables.table import WEIGHTS, dropped_of_edges
 from nodewise.ground.errors import GraphError
 
 __all__ = ["Document", "parse"]
@@ -34,6 +34,8 @@ class Document:
         edges: ids of both ends.
         keys: id of a key for nodes -> its name, type and default.
         data: (index of the node, id of the key, text), in order.
+        weights: index of an edge -> the text of its weight.
+        weight_default: of edges that do not spell theirs out; 1 as in networkx unless the file says otherwise.
         head: the text under the graph's key "nodewise", where the file was written here.
         notes: what was dropped, in words.
     """
@@ -42,6 +44,8 @@ class Document:
     edges: list[tuple[str, str]] = field(default_factory=list)
     keys: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     data: list[tuple[int, str, str]] = field(default_factory=list)
+    weights: dict[int, str] = field(default_factory=dict)
+    weight_default: str = "1"
     head: str | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -109,6 +113,7 @@ class _Handler:
         self.hyperedges = self.directed = False
         self.edge_keys: dict[str, str] = {}
         self.of_edges: set[str] = set()
+        self.weight_rank, self.weight_keys = len(WEIGHTS), set[str]()  # the likeliest name of weights so far
         self.head_key: str | None = None
         self.edge_default = "false"
         self.parser = expat.ParserCreate(namespace_separator=" ")
@@ -165,6 +170,12 @@ class _Handler:
             self.document.keys[self.key] = (name, attributes.get("attr.type", "string").lower(), "")
         if attributes.get("for", "all") in ("edge", "all"):
             self.edge_keys[self.key] = name
+            if (lower := name.strip().lower()) in WEIGHTS:
+                rank = WEIGHTS.index(lower)
+                if rank < self.weight_rank:
+                    self.weight_rank, self.weight_keys = rank, set()
+                if rank == self.weight_rank:  # networkx declares a key for each type: whole numbers, fractions
+                    self.weight_keys.add(self.key)
         if attributes.get("for") == "graph" and name == "nodewise":
             self.head_key = self.key
 
@@ -178,6 +189,8 @@ class _Handler:
             return
         text, self.text = "".join(self.text), None
         document = self.document
+        if tag == "default" and self.key in self.weight_keys:
+            document.weight_default = text
         if tag == "default" and self.key in document.keys:
             name, kind, _ = document.keys[self.key]
             document.keys[self.key] = (name, kind, text)
@@ -193,7 +206,10 @@ class _Handler:
             elif around == "graph" and self.key == self.head_key:
                 document.head = text
             elif around == "edge":
-                self.of_edges.add(self.edge_keys.get(self.key, self.key))
+                if self.key in self.weight_keys:
+                    document.weights[len(document.edges) - 1] = text
+                else:
+                    self.of_edges.add(self.edge_keys.get(self.key, self.key))
 
     def finished(self) -> Document:
         notes = ["hyperedges were dropped: an edge joins two nodes"] if self.hyperedges else []

@@ -19,12 +19,14 @@ from nodewise.graph.tables.table import (
     Table,
     are_indices,
     dropped_of_edges,
+    edge_weight,
     id_column,
     label_column,
     never_features,
     numbers,
     read_rows,
     read_table,
+    weight_field,
 )
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
@@ -43,6 +45,7 @@ def read_tables(
     text: str | None = None,
     source: str | None = None,
     target: str | None = None,
+    weight: str | None = None,
     features: Sequence[str] | None = None,
     max_words: int = 2000,
     delimiter: str | None = None,
@@ -61,6 +64,8 @@ def read_tables(
         text: column that becomes TF-IDF features; its text is kept to be shown, too.
         source: column of `edges` with one end; by default source, from, src …, else the first.
         target: column of `edges` with the other end.
+        weight: column of `edges` with their weights; by default one called weight, w …, if there is one; an empty text
+            for none.
         features: columns of numbers that become features; by default, without `text`, all that hold numbers only and
             are neither classes nor names. ``[]`` for none.
         max_words: words of `text` that become features, at most.
@@ -86,11 +91,9 @@ def read_tables(
     labels = None if label is None else table.column(label)
     rest = [column for column in table.columns if column not in (id_name, label)]
     x, used, preparation = _table_features(table, rest, text, features, max_words, notes)
-    ends = (
-        np.zeros((2, 0), dtype=np.int64)
-        if edges is None
-        else edge_ends(Path(edges), ids, source, target, delimiter, encoding, notes)
-    )
+    ends, weights = np.zeros((2, 0), dtype=np.int64), None
+    if edges is not None:
+        ends, weights = edge_ends(Path(edges), ids, source, target, delimiter, encoding, notes, weight)
     attributes = {column: table.columns[column] for column in rest if column not in used}
     if edges is None:
         notes.append(
@@ -106,6 +109,7 @@ def read_tables(
         name=name or Path(nodes).stem,
         notes=notes,
         preparation=None if preparation is None else replace(preparation, label=label, id=id_name),
+        edge_weight=weights,
     )
 
 
@@ -117,8 +121,9 @@ def edge_ends(
     delimiter: str | None,
     encoding: str,
     notes: list[str],
-) -> npt.NDArray[np.int64]:
-    """The edges of a file as indices [2, edge] of the nodes with the given ids."""
+    weight: str | None = None,
+) -> tuple[npt.NDArray[np.int64], list[float] | None]:
+    """The edges of a file as indices [2, edge] of the nodes with the given ids, and their weights, if there are any."""
     position = {text: i for i, text in enumerate(ids)}
     rows = read_rows(path, delimiter=delimiter, encoding=encoding)
     top, first = next(rows, (0, []))
@@ -127,9 +132,15 @@ def edge_ends(
             f"{path} needs two columns, the ids of an edge's ends; its first row is {listed(first) or 'empty'}"
         )
     left, right, header = _end_columns(path, first, position, source, target, notes)
-    others = [name if header else f"column {i + 1}" for i, name in enumerate(first) if i not in (left, right)]
-    notes += dropped_of_edges(others)
+    names = {name if header else f"column {i + 1}": i for i, name in enumerate(first) if i not in (left, right)}
+    if weight and weight not in names:
+        raise GraphError(
+            f"{path} has no column {weight!r} of weights, beside the ends {listed(names) or 'none'}: name one of these"
+        )
+    heavy = names.pop((weight_field(names) if weight is None else weight) or "", None)
+    notes += dropped_of_edges(names)
     ends: list[int] = []
+    weights: list[float] = []
     for line, row in rows if header else chain([(top, first)], rows):
         if len(row) != len(first):
             raise GraphError(
@@ -145,7 +156,10 @@ def edge_ends(
                     f" node's id (ids are such as {listed(ids[:3])}): add the node or correct the edge"
                 )
             ends.append(at)
-    return np.array(ends, dtype=np.int64).reshape(-1, 2).T
+        if heavy is not None:
+            edge = f"{path}, line {line}: the edge from {row[left]!r} to {row[right]!r}"
+            weights.append(edge_weight(row[heavy], edge))
+    return np.array(ends, dtype=np.int64).reshape(-1, 2).T, None if heavy is None else weights
 
 
 def _end_columns(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from nodewise.graph.checks import are_classes
 from nodewise.ground.errors import GraphError
-from nodewise.ground.events import listed
+from nodewise.ground.events import count, listed
 from nodewise.ground.files import atomic_file, existing_file
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "cell",
     "csv_text",
     "dropped_of_edges",
+    "edge_weight",
     "first_record",
     "guess_delimiter",
     "harmless",
@@ -43,6 +45,8 @@ __all__ = [
     "numbers",
     "read_rows",
     "read_table",
+    "unweighted_edges",
+    "weight_field",
     "write_rows",
 ]
 
@@ -77,8 +81,8 @@ EDGE_ENDS = (
     ("citing", "cited"),
 )
 """The two columns of a table of edges."""
-WEIGHTS = frozenset({"weight", "weights", "edge_weight", "edge_weights", "w"})
-"""Fields of edges that are weights, in any case."""
+WEIGHTS = ("weight", "weights", "edge_weight", "edge_weights", "w")
+"""The weight of an edge, in any case; the first that the edges have counts."""
 _KINDS = {"label": LABEL, "id": ID, "title": TITLE, "text": TEXT, "link": LINK, "picture": PICTURE}
 _MEANINGS = {name: kind for kind, names in _KINDS.items() for name in names}
 
@@ -401,18 +405,47 @@ def _is_coordinate(columns: Mapping[str, Sequence[str]], lower: Mapping[str, str
     return one is not None and other is not None and any(value != round(value) for value in (*one, *other))
 
 
+def weight_field(fields: Iterable[str]) -> str | None:
+    """The one of the edges' fields that holds their weights, by its name; None where there is none."""
+    lower = {name.strip().lower(): name for name in reversed(list(fields))}
+    return next((lower[name] for name in WEIGHTS if name in lower), None)
+
+
+def edge_weight(text: str, where: str) -> float:
+    """The weight that a cell says.
+
+    Raises:
+        GraphError: if it is no positive, finite number; begins with `where`.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise GraphError(
+            f"{where} has the weight {text.strip()!r}: a weight is a positive, finite number; correct it, or leave the"
+            " edge out"
+        )
+    return value
+
+
+def unweighted_edges(number: int) -> str:
+    """What is noted of edges without a weight among others that have one."""
+    return f"{count(number, 'edge')} without a weight counted as 1"
+
+
 def dropped_of_edges(fields: Iterable[str] = (), *, directed: bool = False) -> list[str]:
     """What a reader drops of the edges, in the words of all readers.
 
     Args:
-        fields: names of what the edges hold beside their ends; those called so are weights (`WEIGHTS`).
+        fields: names of what the edges hold beside their ends and their weight; those called so are further weights.
         directed: whether the source tells the way from the way back.
     """
     names = list(dict.fromkeys(fields))
     others = [name for name in names if name.strip().lower() not in WEIGHTS]
     notes = []
     if len(others) < len(names):
-        notes.append("the weights of the edges were dropped: an edge is there or not")
+        notes.append("further weights of the edges were dropped: an edge has one")
     if directed:
         notes.append("the direction of the edges was dropped: an edge leads both ways")
     if others:

@@ -125,7 +125,8 @@ class Explainer:
 
     def _words(self, node: int, rank: int, state: npt.NDArray[np.float32], row: npt.NDArray[np.float32]) -> list[str]:
         entropy, _, from_neighbours, to_neighbours, _ = state.tolist()
-        degrees, near = self._learner.tensors.degree.numpy(), self._learner.tensors.neighbours(node)
+        tensors = self._learner.tensors
+        degrees, near = tensors.adjacency.crow.diff().numpy(), tensors.neighbours(node)
         degree = int(degrees[node])
         labelled = int(self._learner.environment.labelled[0].numpy()[near].sum())
         said = [self._first_word(rank)]
@@ -277,7 +278,11 @@ class States:
         log_p = np.log(p)
         towards = (p[own][of_node] * (log_p[own][of_node] - log_p[other])).sum(1)  # KL(node ‖ neighbour)
         back = (p[other] * (log_p[other] - log_p[own][of_node])).sum(1)
-        forward, reverse = (np.bincount(of_node, each, len(nodes)) / np.maximum(degree, 1) for each in (towards, back))
+        total: npt.NDArray[Any] = np.maximum(degree, 1)
+        if learner.tensors.weighted:
+            weights = around.values[edges].numpy().astype(np.float64)
+            towards, back, total = towards * weights, back * weights, learner.tensors.divisor[nodes].numpy()
+        forward, reverse = (np.bincount(of_node, each, len(nodes)) / total for each in (towards, back))
         return (p * log_p).sum(1)[own], forward, reverse
 
 

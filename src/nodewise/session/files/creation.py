@@ -53,7 +53,7 @@ def create_log(
         The file, the classifier, and the strategy where it is not the learned one.
     """
     from nodewise import __version__
-    from nodewise.classifiers import make_classifier, notes_on_features
+    from nodewise.classifiers import make_classifier, notes_on_graph
     from nodewise.datasets import as_graph
 
     report = reporter or Silent()
@@ -85,7 +85,7 @@ def create_log(
     raw, graph = graph, prepared(graph, wanted.features, learns.default_features(graph))
     source = source if graph is raw else None  # the file holds the features as they were
     report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
-    for remark in notes_on_features(learns, raw, wanted.features):
+    for remark in notes_on_graph(learns, raw, wanted.features):
         report(Note(remark))
     if not names and not can(learns, "grow-classes"):
         raise refusal(learns, "grow-classes", "no class is named")

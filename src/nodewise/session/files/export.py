@@ -366,14 +366,17 @@ def _pt(moment: Moment, prediction: Prediction | None, path: Path) -> None:
     held = np.zeros(graph.num_nodes, dtype=bool)
     held[list(moment.audit_labels)] = True
     both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
+    order = np.lexsort((both[1], both[0]))
     tensors: dict[str, Any] = {
-        "edge_index": torch.from_numpy(both[:, np.lexsort((both[1], both[0]))].copy()),
+        "edge_index": torch.from_numpy(both[:, order].copy()),
         "y": torch.from_numpy(y),
         "train_mask": torch.from_numpy((y >= 0) & ~held),
         "test_mask": torch.from_numpy(held),
         "num_nodes": graph.num_nodes,
         "class_names": list(names),
     }
+    if graph.edge_weight is not None:
+        tensors["edge_weight"] = torch.from_numpy(np.concatenate([graph.edge_weight, graph.edge_weight])[order])
     if graph.x is not None:
         tensors["x"] = _feature_tensor(graph)
     if graph.node_names is not None:

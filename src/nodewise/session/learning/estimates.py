@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.contracts import LeavesOneOut, can
+from nodewise.contracts import LeavesOneOut, can, seen_by
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.meaning.history import Label
@@ -191,9 +191,8 @@ def cross_validated(
     nodes = torch.tensor([label.node for label in (*labels, *beside)])
     numbers = torch.tensor([classes.index(label.label) for label in (*labels, *beside)])
     with one_thread():
-        runs = classifier.start(
-            tensors.unlabelled, tensors.prepared_by(classifier), _FOLDS, len(classes), kept.shape[1]
-        )
+        seen = seen_by(classifier, tensors)
+        runs = classifier.start(seen.unlabelled, seen.prepared_by(classifier), _FOLDS, len(classes), kept.shape[1])
         reset_learner(runs, seed, "cross-validation")
         index = torch.from_numpy(kept)
         runs.add(nodes[index], numbers[index])

@@ -29,6 +29,7 @@ from nodewise.contracts import (
     TakesSuggestions,
     can,
     refusal,
+    seen_by,
 )
 from nodewise.environment import (
     EnvironmentObservation,
@@ -91,7 +92,8 @@ class SessionLearner:
         snapshot_bytes: int = 256 * 2**20,
     ) -> None:
         self.tensors, self.classifier = tensors, classifier
-        self._prepared = tensors.prepared_by(classifier)
+        self._of_classifier = seen_by(classifier, tensors)
+        self._prepared = self._of_classifier.prepared_by(classifier)
         self._settings, self._strategy, self._snapshot_bytes = settings, strategy, snapshot_bytes
         self.environment = SessionEnvironment(tensors, self._new_learner(), settings.budget, candidates)
         self._in_order = classifier.trained or not strategy.stateless
@@ -112,7 +114,8 @@ class SessionLearner:
     def _new_learner(self) -> Learner:
         """A learner to which classes are added by name; one that cannot take in classes knows those of the start."""
         classes = 0 if can(self.classifier, "grow-classes") else len(self._settings.classes)
-        return self.classifier.start(self.tensors.unlabelled, self._prepared, 1, classes, self._settings.budget)
+        seen = self._of_classifier.unlabelled
+        return self.classifier.start(seen, self._prepared, 1, classes, self._settings.budget)
 
     @property
     def learner(self) -> Learner:
