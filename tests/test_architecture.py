@@ -67,7 +67,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "tables": {"checks"},
         "io": {"checks", "graph", "preparation", "relational", "relations", "tables"},
         "knn": {"graph", "io", "preparation", "tables", "tensors"},
-        "convert": {"checks", "graph", "knn", "tables"},
+        "convert": {"checks", "graph", "knn", "tables", "weights"},
     },
     "datasets": {
         "catalogue": {"info"},
