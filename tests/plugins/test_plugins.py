@@ -521,3 +521,20 @@ def test_a_registered_name_before_the_colon_wins(folder: Path) -> None:
     (folder / "random.py.txt").write_text("")
     with pytest.raises(InputError, match="only policy:NAME|FILE and age:A/B/C"):
         make_strategy("random:Closest")
+
+
+def test_a_state_feature_is_named_by_module_and_function_on_the_command_line(
+    folder: Path, registries: None, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "states.py").write_text(
+        "def share(observation, settings):\n"
+        "    return (observation.step / observation.budget).to(observation.graph.dtype)\n"
+    )
+    monkeypatch.delitem(sys.modules, "states", raising=False)
+    train = ["train", "wine", "--budget", "4", "--episodes", "12", "--out", "mine.safetensors"]
+    assert main([*train, "--state", "entropy,degree,states:share"]) == 0, capfd.readouterr().err
+    del STATE_FEATURES["states:share"]
+    evaluate = ["evaluate", "wine", "--policy", "mine.safetensors", "--budget", "4", "--runs", "2"]
+    assert main(evaluate) == 2
+    assert main([*evaluate, "--state", "states:share"]) == 0, capfd.readouterr().err
+    assert main([*train, "--state", "states:nothing"]) == 2

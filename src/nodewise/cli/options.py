@@ -31,6 +31,7 @@ __all__ = [
     "JsonOption",
     "NoiseOption",
     "OwnClassifierOption",
+    "OwnStateOption",
     "OwnStrategyOption",
     "PolicyOption",
     "RetrainOption",
@@ -44,6 +45,7 @@ __all__ = [
     "StartOption",
     "StrategyOption",
     "check_json",
+    "import_own_state",
     "open_engine",
     "read_classifier_settings",
     "read_names",
@@ -173,6 +175,15 @@ ScoresOption = Annotated[
     str | None,
     typer.Option("--scores", metavar="A,B,…", help="Further scores, such as log_loss.", show_default=False),
 ]
+OwnStateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--state",
+        metavar="module:function,…",
+        help="State features of your own that a policy reads, to be imported.",
+        show_default=False,
+    ),
+]
 BudgetOption = Annotated[int | None, setting_option("budget", "Labels to ask for.")]
 PolicyOption = Annotated[str | None, setting_option("policy")]
 ClassifierOption = Annotated[str | None, setting_option("classifier")]
@@ -266,6 +277,14 @@ def open_engine(engine: str, address: str | None, gpus_per_task: float) -> Abstr
         if given is not None:
             raise InputError(f"{option} {given} is for --engine ray: add that, or leave {option} out")
     return nullcontext(LocalEngine())
+
+
+def import_own_state(text: str | None) -> None:
+    """Import the state features that ``--state`` names, so that a policy's file can be read that uses them."""
+    if text:
+        from nodewise.policy.policy import import_state_features
+
+        import_state_features(read_names(text, "--state"))
 
 
 def read_protocol(

@@ -77,7 +77,7 @@ def compare(
         >>> table.graphs, table.methods
         (['wine'], ['random', 'centrality'])
     """
-    given = _several(graphs)
+    given = _once(_several(graphs))
     if not given:
         raise InputError("no graph was given to compare on: name at least one")
     if test_nodes is not None and len(given) > 1:
@@ -89,7 +89,7 @@ def compare(
     asked = () if budgets is None else tuple(_several(getattr(budgets, "tolist", lambda: budgets)()))
     for budget in asked:
         check_counts(runs, budget, seed)
-    asked, runs, seed = tuple(map(int, asked)), int(runs), int(seed)  # numpy's numbers are taken, too
+    asked, runs, seed = tuple(dict.fromkeys(map(int, asked))), int(runs), int(seed)  # numpy's numbers are taken, too
     known = given[0] if isinstance(given[0], Graph) else None
     if splits is not None and test_nodes is not None:
         raise InputError("both splits and test_nodes were given: use one of them")
@@ -119,6 +119,14 @@ def _numbered(contests: Sequence[Contest], keep: Sequence[bool]) -> list[Contest
             contest if kept or met[contest.name] == 1 else replace(contest, name=f"{contest.name} {met[contest.name]}")
         )
     return named
+
+
+def _once(graphs: list[Any]) -> list[Any]:
+    """The graphs, those that were named twice, or given twice as the same object, once."""
+    seen: dict[Any, Any] = {}
+    for graph in graphs:
+        seen.setdefault(str(graph) if isinstance(graph, (str, Path)) else id(graph), graph)
+    return list(seen.values())
 
 
 def _several(given: Any) -> list[Any]:

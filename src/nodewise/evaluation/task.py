@@ -234,7 +234,7 @@ class Chunk:
     Attributes:
         micro_f1, macro_f1: percent: [run].
         queries: the nodes in the order asked: int64 [run, step].
-        seconds: its share of the time that the rollout took.
+        seconds: what an episode of this budget takes; where one episode serves several, up to this budget.
         further: further scores by name: [run] each.
     """
 
@@ -279,23 +279,27 @@ def play_task(task: Task, environment: Environment, strategy: Strategy) -> dict[
     drawn = draw_splits(environment.graph, max(rows) - lowest + 1, task.seed, lowest, task.splits)
     splits = drawn.rows([row - lowest for row in rows]) if task.splits_of else drawn
     if task.protocol is None:
-        scores, queries = _play_curve(environment, strategy, splits, task)
+        spent: dict[int, float] = {}
+        scores, queries = _play_curve(environment, strategy, splits, task, spent)
         asked = queries.cpu().numpy()
+        spent[max(scores)] = time.perf_counter() - begin - spent.pop(_BESIDE)
         played = {budget: (score, asked[:, :budget], _NOTHING) for budget, score in scores.items()}
     else:
-        played = {
-            budget: _play_protocol(environment, strategy, splits, task, task.protocol, budget, rows)
-            for budget in task.budgets
-        }
-    share = (time.perf_counter() - begin) / len(task.budgets)
+        played, spent = {}, {}
+        for budget in task.budgets:
+            start = time.perf_counter()
+            played[budget] = _play_protocol(environment, strategy, splits, task, task.protocol, budget, rows)
+            spent[budget] = time.perf_counter() - start
     chunks = {}
     for budget, (score, chosen, further) in played.items():
         micro, macro = (100 * part.cpu().double().numpy() for part in score)
-        chunks[budget] = Chunk(micro, macro, np.ascontiguousarray(chosen), share, further)
+        chunks[budget] = Chunk(micro, macro, np.ascontiguousarray(chosen), spent[budget], further)
     return chunks
 
 
 _NOTHING: Mapping[str, npt.NDArray[np.float64]] = {}
+_BESIDE = 0
+"""In a table of seconds by budget: what smaller budgets took beside the one episode that serves all."""
 
 
 def _play_protocol(
@@ -324,14 +328,19 @@ def _play_protocol(
 
 
 def _play_curve(
-    environment: Environment, strategy: Strategy, splits: Splits, task: Task
+    environment: Environment, strategy: Strategy, splits: Splits, task: Task, spent: dict[int, float]
 ) -> tuple[dict[int, Scores], torch.Tensor]:
     """One episode of every run, scored at each budget on the way.
 
     The scores are those that episodes of these budgets have, for the first queries of a longer episode are a shorter
     episode, and a snapshot brings the learner back after it has finished. Without snapshots every budget is an episode
     of its own.
+
+    Args:
+        spent: filled with the seconds that an episode of each smaller budget takes.
     """
+    begin = time.perf_counter()
+    spent[_BESIDE] = 0.0
     nodes = splits.test if task.score_on == "test" else splits.validation
     seed = derive_seed(task.seed, "chunk", task.first)
     earlier = sorted(set(task.budgets))[:-1]
@@ -339,18 +348,25 @@ def _play_curve(
     trained = task.classifier.trained
     if earlier and trained and environment.learner.snapshot() is None:
         for budget in earlier:
+            start = time.perf_counter()
             shorter = Environment.of(environment.graph, task.classifier, task.runs, budget)
             rollout(shorter, strategy, splits, seed)
             scores[budget] = shorter.score(nodes)
+            spent[budget] = time.perf_counter() - start
+            spent[_BESIDE] += spent[budget]
         earlier = []
 
     def score_copy(queries: int) -> None:
         if queries in earlier:
+            start = time.perf_counter()
             kept = environment.learner.snapshot() if trained else None
             environment.finish()
             scores[queries] = environment.score(nodes)
             if trained:
                 environment.learner.restore(kept)
+            end = time.perf_counter()
+            spent[queries] = end - begin - spent[_BESIDE]
+            spent[_BESIDE] += end - start
 
     queries = rollout(environment, strategy, splits, seed, score_copy if earlier else None)
     with torch.no_grad():

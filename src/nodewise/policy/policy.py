@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -29,6 +29,7 @@ __all__ = [
     "Policy",
     "PolicySettings",
     "StateSettings",
+    "import_state_features",
     "register_policy_network",
     "register_state_feature",
     "state",
@@ -132,6 +133,29 @@ def register_state_feature(name: str) -> Callable[[StateFeature], StateFeature]:
         return function
 
     return add
+
+
+def import_state_features(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of state features, those given as ``package.module:function`` imported and registered.
+
+    A function that its module registers keeps the name that it has there, another is registered under the whole text,
+    which the policy's file then carries.
+
+    Raises:
+        InputError: it could not be imported, or is no function.
+    """
+    known = []
+    for name in names:
+        if ":" in name and name not in STATE_FEATURES:
+            function = find_plugin("state feature", name, STATE_FEATURES, STATE_GROUP)
+            if not callable(function):
+                raise InputError(
+                    f"the state feature {name!r} is {function!r}: give a function of observation, settings"
+                )
+            name = next((own for own, other in STATE_FEATURES.items() if other is function), name)
+            register_state_feature(name)(function)
+        known.append(name)
+    return tuple(known)
 
 
 @register_state_feature("entropy")

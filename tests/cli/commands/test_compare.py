@@ -167,3 +167,17 @@ def test_a_graph_without_labels_is_refused(tmp_path: Path, capfd: pytest.Capture
     (tmp_path / "g.edges").write_text("a b\nb c\n")
     assert main(["compare", str(tmp_path / "g.edges"), "--strategies", "random", "--budgets", "1"]) == 2
     assert "has no labels" in capfd.readouterr().err
+
+
+def test_a_folder_with_another_comparison_is_not_written_over(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out")
+    shared = ["--strategies", "random", "--budgets", "4", "--runs", "2", "--out", out]
+    assert main(["compare", "wine", *shared]) == 0
+    assert main(["compare", "karate", *shared]) == 2
+    assert "holds a comparison with wine, which this one has not and would write over" in capfd.readouterr().err
+    assert main(["compare", "wine", *shared, "--seed", "1"]) == 2
+    assert main(["compare", "wine", "karate", "wine", *shared]) == 0
+    held = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert [setting["graph"] for setting in held["settings"]] == ["wine", "karate"]

@@ -15,6 +15,7 @@ from nodewise.evaluation.results.comparison import lead_table, long_form, score_
 from nodewise.evaluation.results.files import write_comparison
 from nodewise.evaluation.results.statistics import rank_strategies
 from nodewise.evaluation.results.tables import Entry, to_rows
+from nodewise.ground.errors import InputError
 from tests.small_graphs import random_graph
 
 RUNS = 30
@@ -219,3 +220,36 @@ def test_pictures_are_written_and_hold_every_method(table: Comparison, ending: s
 def test_one_budget_is_drawn_as_means() -> None:
     figure = nw.compare(random_graph(), ["random", "centrality"], budgets=3, runs=3).plot()
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["random", "centrality"]
+
+
+def test_a_table_stands_alone_as_markdown_and_latex() -> None:
+    table = nw.compare("wine", ["random", "centrality"], budgets=[4], runs=6)
+    markdown, latex = table.to_markdown(caption="Wine"), table.to_latex("macro_f1", caption="Wine by strategies")
+    assert markdown.startswith("**Wine**") and "Bold: the best mean of a setting; italics: what" in markdown
+    assert "4 labels; views on raw features; seed 0." in markdown
+    assert r"\caption{Wine by strategies. Macro-F1 in percent" in latex and "underlined: what" in latex
+    assert r"4 labels; views on raw features; seed 0." in latex
+
+
+def test_a_panel_is_drawn_into_given_axes_and_several_are_refused() -> None:
+    from nodewise.evaluation.results.plots import new_figure
+
+    table = nw.compare("wine", ["random", "centrality"], classifiers=["views", "gcn"], budgets=[4, 6], runs=2)
+    axes = new_figure(3, 3).subplots()
+    assert table.chosen(classifier="views").plot(ax=axes) is axes.figure and len(axes.lines) >= 2
+    other = new_figure(3, 3).subplots()
+    assert table.settings[0].outcomes["random"].plot(ax=other) is other.figure and other.lines
+    with pytest.raises(InputError, match=r"given for 2 panels \(wine with views; wine with gcn\)"):
+        table.plot(ax=axes)
+
+
+def test_equal_budgets_and_graphs_are_played_once() -> None:
+    table = nw.compare(["wine", "wine"], ["random"], budgets=[4, 4], runs=2)
+    assert [(setting.graph, setting.budget) for setting in table.settings] == [("wine", 4)]
+
+
+def test_a_policy_with_its_own_classifier_is_told_apart() -> None:
+    beside = nw.compare("wine", ["random", "policy"], budgets=[4], runs=2)
+    assert "policy with gcn: what a policy was trained with" in repr(beside).replace("\n", " ")
+    same = nw.compare("wine", ["random", "policy"], classifiers=["views"], budgets=[4], runs=2)
+    assert "Not all strategies" not in repr(same) and len(same.settings) == 1

@@ -22,6 +22,7 @@ from nodewise.cli.options import (
     GraphsArgument,
     JsonOption,
     NoiseOption,
+    OwnStateOption,
     RetrainOption,
     RoundOption,
     RunsOption,
@@ -31,6 +32,7 @@ from nodewise.cli.options import (
     SplitsOption,
     StartOption,
     check_json,
+    import_own_state,
     open_engine,
     read_closing,
     read_names,
@@ -112,6 +114,7 @@ def compare(
     engine: EngineOption = "local",
     address: AddressOption = None,
     gpus_per_task: GpusOption = 0.0,
+    state: OwnStateOption = None,
     json: JsonOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -126,12 +129,13 @@ def compare(
     from nodewise.evaluation import ChunkStore, Method
     from nodewise.evaluation import compare as run
     from nodewise.evaluation.results.comparison import lead_table, score_table
-    from nodewise.evaluation.results.files import write_comparison
+    from nodewise.evaluation.results.files import check_folder, write_comparison
     from nodewise.evaluation.results.tables import to_rows
     from nodewise.ground.errors import InputError
     from nodewise.strategies import DEFAULT_STRATEGY
 
     check_json(json)
+    import_own_state(state)
     asked = read_names(strategies, "--strategies") if strategies else ("random", DEFAULT_STRATEGY)
     names = read_names(classifiers, "--classifiers") if classifiers else ()
     learn_with, ask_with = read_settings_of_each(settings, names, asked)
@@ -146,13 +150,16 @@ def compare(
     if closing is not None and not names:
         learners = (make_classifier("gcn", read_closing(closing)),)
     protocol = read_protocol(round_size, start, retrain, noise, scores)
-    wanted = read_numbers(budgets, "--budgets") if budgets else ()
+    wanted = tuple(dict.fromkeys(read_numbers(budgets, "--budgets"))) if budgets else ()
+    graphs = list(dict.fromkeys(graphs))
     if out is not None:
         make_folder(out, "--out")
     with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task) as used:
         used.device(device)  # what is misspelt or missing is told before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         contests = [replace(one, splits=splits, protocol=protocol) for one in contests]
+        if out is not None:
+            check_folder(out, [one.name for one in contests], [one.name for one in methods], seed)
         try:
             comparison = run(
                 contests,

@@ -18,6 +18,7 @@ from nodewise.cli.options import (
     GraphArgument,
     JsonOption,
     NoiseOption,
+    OwnStateOption,
     PolicyOption,
     RetrainOption,
     RoundOption,
@@ -29,6 +30,7 @@ from nodewise.cli.options import (
     StartOption,
     StrategyOption,
     check_json,
+    import_own_state,
     read_closing,
     read_plugin_settings,
     read_protocol,
@@ -64,6 +66,7 @@ def evaluate(
     retrain: RetrainOption = False,
     noise: NoiseOption = 0.0,
     scores: ScoresOption = None,
+    state: OwnStateOption = None,
     json: JsonOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -75,6 +78,7 @@ def evaluate(
     from nodewise.strategies import make_strategy
 
     resolve_device(device)
+    import_own_state(state)
     learned = policy is not None or (strategy or "").partition(":")[0] == "policy"
     if closing is not None and (classifier == DEFAULT_CLASSIFIER or (classifier is None and not learned)):
         raise InputError(

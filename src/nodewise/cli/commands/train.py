@@ -72,7 +72,7 @@ def train(
         typer.Option(
             "--state",
             metavar="A,…",
-            help="State features by name, an installed package's, too.",
+            help="State features by name, an installed package's, too, or your own as module:function.",
             show_default="the paper's five",
         ),
     ] = None,
@@ -130,12 +130,15 @@ def train(
     from nodewise.ground.compute import resolve_device
     from nodewise.ground.errors import InputError
     from nodewise.policy import PAPER_STATE_FEATURES, PolicySettings, StateSettings
+    from nodewise.policy.policy import import_state_features
     from nodewise.training import TrainingSettings, tensorboard_log, train_policy
 
     check_json(json)
     resolve_device(device)  # a device that is not there is told before any graph is read
     learns = make_classifier(classifier, read_classifier_settings(settings))
-    reads = StateSettings(read_names(state, "--state") if state else PAPER_STATE_FEATURES, kl_scaling=kl_scaling)
+    reads = StateSettings(
+        import_state_features(read_names(state, "--state")) if state else PAPER_STATE_FEATURES, kl_scaling=kl_scaling
+    )
     reads = reads.without(read_names(without, "--without") if without else ())
     shape = PolicySettings(architecture=architecture, state=reads)
     if not resume and not force:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,8 @@ from nodewise.evaluation.results.statistics import (
     compare_pairs,
     rank_strategies,
 )
-from nodewise.evaluation.results.tables import Entry, ResultTable, to_rows
+from nodewise.evaluation.results.tables import Entry, ResultTable, to_latex, to_markdown, to_rows
+from nodewise.ground.errors import InputError
 from nodewise.ground.events import count
 from nodewise.ground.files import write_json
 
@@ -146,6 +147,10 @@ class Comparison:
         wanted = (("graph", graph), ("budget", budget), ("classifier", classifier))
         return [s for s in self.settings if all(value is None or getattr(s, name) == value for name, value in wanted)]
 
+    def chosen(self, graph: str | None = None, budget: int | None = None, classifier: str | None = None) -> Comparison:
+        """The comparison of the settings that fit alone."""
+        return replace(self, settings=tuple(self.select(graph, budget, classifier)))
+
     def to_dataframe(self, *, runs: bool = False) -> pd.DataFrame:
         """One row for each method in each setting, with means, 95 % intervals and marks; or one a run. Needs pandas.
 
@@ -177,22 +182,58 @@ class Comparison:
         ]
         return pandas.DataFrame.from_records(records)
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def to_markdown(self, metric: Metric = "micro_f1", caption: str = "") -> str:
+        """The table of scores as Markdown, with all that is needed to read it below it.
+
+        Args:
+            caption: its title; by default the metric's name.
+        """
+        return to_markdown(self._explained(metric, caption, "Bold", "italics"))
+
+    def to_latex(self, metric: Metric = "micro_f1", caption: str = "") -> str:
+        """The table of scores as LaTeX, for the package booktabs; the caption says all that is needed to read it.
+
+        Args:
+            caption: how it begins; by default with the metric's name.
+        """
+        return to_latex(self._explained(metric, caption, "Bold", "underlined"))
+
+    def _explained(self, metric: Metric, caption: str, best: str, near: str) -> ResultTable:
+        table = score_table(self, metric)
+        notes = [
+            note.replace(
+                "Marked: the best mean of a setting, and what", f"{best}: the best mean of a setting; {near}: what"
+            ).replace("Marked: the best", f"{best}: the best")
+            for note in table.notes
+        ]
+        budgets = sorted({setting.budget for setting in self.settings})
+        learned = list(dict.fromkeys(f"{one.classifier} on {one.features} features" for one in self.settings))
+        played = f"{' or '.join(map(str, budgets))} labels; {'; '.join(learned)}; seed {self.seed}."
+        return replace(table, title=caption or table.title, notes=(*notes, played))
+
+    def plot(self, path: str | Path | None = None, ax: Axes | None = None) -> Figure:
         """Learning curves where a graph has several budgets, else means with their intervals.
 
         One panel for each graph and classifier.
 
         Args:
             path: where to write it, by its ending .png, .svg or .pdf; None: nowhere.
+            ax: axes of matplotlib to draw into, where there is one panel: of one graph and classifier.
+
+        Raises:
+            InputError: axes were given for several panels.
         """
         panels: dict[tuple[str, str], list[Setting]] = {}
         for setting in self.settings:
             panels.setdefault((setting.graph, setting.classifier), []).append(setting)
         several = len({classifier for _, classifier in panels}) > 1
+        if ax is not None and len(panels) > 1:
+            shown = "; ".join(f"{graph} with {classifier}" for graph, classifier in panels)
+            raise InputError(f"one pair of axes was given for {len(panels)} panels ({shown}): use chosen() for one")
         columns = min(3, len(panels))
         rows = -(-len(panels) // columns)
-        figure = new_figure(1 + 4.2 * columns, 3.6 * rows)
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        figure = new_figure(1 + 4.2 * columns, 3.6 * rows) if ax is None else cast("Figure", ax.figure)
+        grid = figure.subplots(rows, columns, squeeze=False).ravel() if ax is None else np.array([ax])
         for axes, ((graph, classifier), settings) in zip(grid, panels.items(), strict=False):
             title = f"{graph}, {classifier}" if several else graph
             if len(settings) > 1:
@@ -296,7 +337,7 @@ def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> ResultTa
     settings, methods = comparison.settings, comparison.methods
     marked = [(setting, setting.best(metric), setting.near_best(metric)) for setting in settings]
     cells = [[_entry(setting, name, metric, best, near) for name in methods] for setting, best, near in marked]
-    note = f"{_NAMES[metric]} in percent, {_how_sure(comparison)}"
+    note = f"{_NAMES[metric]} in percent, {_how_sure(comparison)}{_apart(comparison)}"
     headings = [_heading(comparison, setting) for setting in settings]
     if len(settings) > 4:
         rows = tuple((heading, *row) for heading, row in zip(headings, cells, strict=True))
@@ -379,6 +420,22 @@ def _how_sure(comparison: Comparison) -> str:
             " within the setting, 5 %)."
         )
     return f"{means}, the same splits for all strategies. {marks}"
+
+
+def _apart(comparison: Comparison) -> str:
+    """Why a strategy stands in another setting than the others: a policy brings the classifier it was trained with."""
+    played: dict[str, set[str]] = {}
+    for setting in comparison.settings:
+        for name in setting.outcomes:
+            played.setdefault(name, set()).add(setting.classifier)
+    if len({frozenset(names) for names in played.values()}) < 2:
+        return ""
+    alone = [name for name in played if any(s.outcomes[name].policy for s in comparison.settings if name in s.outcomes)]
+    told = "; ".join(f"{name} with {', '.join(sorted(played[name]))}" for name in alone)
+    return (
+        f" Not all strategies were played with the same classifier ({told}: what a policy was trained with), so their"
+        " difference is not the strategy's alone: name one classifier for all."
+    )
 
 
 def _heading(comparison: Comparison, setting: Setting) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["Evaluation", "Metric", "import_pandas"]
@@ -100,14 +101,15 @@ class Evaluation:
             {**same, "run": range(self.runs), "micro_f1": self.micro_f1, "macro_f1": self.macro_f1, **self.further}
         )
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def plot(self, path: str | Path | None = None, ax: Axes | None = None) -> Figure:
         """Every run's Micro-F1 and Macro-F1 as dots, their means and 95 % intervals beside them.
 
         Args:
             path: where to write it, by its ending .png, .svg or .pdf; None: nowhere.
+            ax: axes of matplotlib to draw into; None: a figure of its own.
         """
-        figure = new_figure(3.6, 3.6)
-        axes = figure.subplots()
+        figure = new_figure(3.6, 3.6) if ax is None else cast("Figure", ax.figure)
+        axes = figure.subplots() if ax is None else ax
         names = ("Micro-F1", "Macro-F1")
         for index, (name, values, interval) in enumerate(
             zip(names, (self.micro_f1, self.macro_f1), (self.micro, self.macro), strict=True)

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from nodewise.evaluation.results.comparison import Comparison, lead_table, learning_curves, long_form, score_table
 from nodewise.evaluation.results.statistics import win_rates
 from nodewise.evaluation.results.tables import to_latex, to_markdown
 from nodewise.graph.tables.table import csv_text
+from nodewise.ground.errors import InputError
 from nodewise.ground.files import write_json
 
-__all__ = ["write_comparison"]
+__all__ = ["check_folder", "write_comparison"]
+
+
+def check_folder(folder: str | Path, graphs: Sequence[str], methods: Sequence[str], seed: int) -> None:
+    """Refuse a folder whose comparison would be lost: it has graphs or methods that the new one has not.
+
+    Args:
+        graphs, methods: of the comparison that is to be written there. seed: its seed.
+
+    Raises:
+        InputError: says what the folder has, and what to do.
+    """
+    try:
+        record = json.loads((Path(folder) / "comparison.json").read_text(encoding="utf-8"))
+        held = {str(setting["graph"]) for setting in record["settings"]}
+        names = {str(row["name"]) for setting in record["settings"] for row in setting["results"]}
+        other = record["seed"] != seed
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # there is none that could be lost
+    gone = sorted(held - set(graphs)) + sorted(names - set(methods))
+    if gone or other:
+        what = f"the seed {record['seed']}" if other else ", ".join(gone)
+        raise InputError(
+            f"{folder} holds a comparison with {what}, which this one has not and would write over: name it, too (what"
+            " is kept is not played again), or give another folder"
+        )
 
 
 def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = True) -> list[Path]:

@@ -12,13 +12,13 @@ import numpy as np
 from nodewise.datasets import list_datasets, load_graph
 from nodewise.datasets.folder import data_folder, local_names
 from nodewise.datasets.load import find_info, held_out
-from nodewise.evaluation import ChunkStore, Comparison, Contest, Method, compare, graph_copies
+from nodewise.evaluation import ChunkStore, Contest, Method, compare, graph_copies
 from nodewise.evaluation.engine import Engine
 from nodewise.experiments.benchmark.results import DOMAINS, BenchmarkResult, PlayedGraph, Row, rows_of
 from nodewise.graph import Graph
 from nodewise.ground.compute import cores
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Note, Reporter
+from nodewise.ground.events import Note, Reporter, count
 from nodewise.strategies import make_strategy
 
 __all__ = ["STRATEGIES", "BenchmarkSettings", "Cost", "budgets_of", "foresee", "graphs_at_hand", "play"]
@@ -46,6 +46,9 @@ STRATEGIES = (
     "expected-error",
 )
 """Who plays unless somebody says otherwise."""
+
+_TRIAL = 1000
+"""Nodes of the graph on which the time is tried, at most."""
 
 
 @dataclass(frozen=True)
@@ -80,19 +83,21 @@ class Cost:
 
     Attributes:
         episodes, queries: how many are played, those that are kept already included.
-        seconds: on this machine, roughly, by a short trial on the smallest graph.
+        seconds: on this machine, roughly.
+        tried_on: the graph of the short trial that tells it.
     """
 
     episodes: int
     queries: int
     seconds: float
+    tried_on: str
 
     def __str__(self) -> str:
         hours = self.seconds / 3600
         time = f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(self.seconds / 60))} minutes"
         return (
             f"{self.episodes:,} episodes with {self.queries:,} queries, about {time} here on one process (by a short"
-            " trial on the smallest graph; what is kept already is not played again)"
+            f" trial on {self.tried_on}; what is kept already is not played again)"
         )
 
 
@@ -125,17 +130,19 @@ def _labelled(name: str, data_dir: str | Path | None) -> Graph:
 
 
 def foresee(settings: BenchmarkSettings, data_dir: str | Path | None = None) -> Cost:
-    """What the benchmark will take: a trial of each strategy and classifier on the smallest graph, scaled by nodes."""
+    """What the benchmark will take: a trial of each strategy and classifier on one of the graphs, scaled by nodes.
+
+    On the largest of those with up to `_TRIAL` nodes, else the smallest: on a very small one fixed costs would count.
+    """
     sizes = {}
     for name in settings.graphs:
         graph = _labelled(name, data_dir)
         sizes[name] = (graph.num_nodes, list(budgets_of(graph, settings.labels).values()))
-    smallest = min(sizes, key=lambda name: sizes[name][0])
-    graph = _labelled(smallest, data_dir)
+    fitting = [name for name in sizes if sizes[name][0] <= _TRIAL]
+    tried = max(fitting, key=lambda name: sizes[name][0]) if fitting else min(sizes, key=lambda name: sizes[name][0])
+    graph = _labelled(tried, data_dir)
     classes = len(np.unique(graph.y[graph.y >= 0])) if graph.y is not None else 1
-    trial = compare(
-        graph, list(settings.strategies), classifiers=list(settings.classifiers), budgets=2 * classes, runs=1
-    )
+    trial = compare(graph, list(settings.strategies), classifiers=list(settings.classifiers), budgets=classes, runs=2)
     copies = max(1, settings.copies)
     episodes = queries = 0
     seconds = 0.0
@@ -147,9 +154,9 @@ def foresee(settings: BenchmarkSettings, data_dir: str | Path | None = None) -> 
                 played = budgets if make_strategy(name).reads_budget else [max(budgets)]
                 episodes += len(played) * settings.runs * copies
                 queries += sum(played) * settings.runs * copies
-                each = outcome.seconds / outcome.budget * nodes / sizes[smallest][0]
+                each = outcome.seconds / (outcome.budget * outcome.runs) * nodes / sizes[tried][0]
                 seconds += each * sum(played) * settings.runs * copies
-    return Cost(episodes, queries, seconds)
+    return Cost(episodes, queries, seconds, tried)
 
 
 def play(
@@ -168,7 +175,7 @@ def play(
     methods = tuple(Method(name) for name in settings.strategies)
     rows: list[Row] = []
     graphs: dict[str, PlayedGraph] = {}
-    machine = f"{platform.system()} {platform.machine()}, {cores()} cores, Python {platform.python_version()}"
+    machine = f"{platform.system()} {platform.machine()}, {count(cores(), 'core')}, Python {platform.python_version()}"
     result = BenchmarkResult(settings.seed, {}, (), machine)
     for name in settings.graphs:
         graph = _labelled(name, data_dir)
@@ -190,7 +197,7 @@ def play(
             table = compare(contest, seed=settings.seed, device=device, store=store, engine=engine, reporter=report)
             per_class = {budget: labels for labels, budget in budgets.items()}
             for setting in table.settings:
-                rows += rows_of(setting, graph.name, copy, per_class[setting.budget], _seconds(table))
+                rows += rows_of(setting, graph.name, copy, per_class[setting.budget])
         classes = len(np.unique(graph.y[graph.y >= 0])) if graph.y is not None else 0
         domain = DOMAINS.get(graph.name, graph.name)
         graphs[graph.name] = PlayedGraph(graph.fingerprint, graph.num_nodes, graph.num_edges, classes, domain)
@@ -199,21 +206,6 @@ def play(
     if not rows:
         raise InputError("no graph has a pool for a label a class: choose others")
     return result
-
-
-def _seconds(table: Comparison) -> dict[tuple[str, str], float]:
-    """What a query of one run takes, by classifier and strategy.
-
-    A strategy that does not read its budget plays all budgets in one episode, as long as the largest.
-    """
-    found = {}
-    for setting in table.settings:
-        for name in setting.outcomes:
-            outcomes = [one.outcomes[name] for one in table.select(classifier=setting.classifier)]
-            budgets = [one.budget for one in outcomes]
-            queries = sum(budgets) if make_strategy(name).reads_budget else max(budgets)
-            found[setting.classifier, name] = sum(one.seconds for one in outcomes) / (outcomes[0].runs * queries)
-    return found
 
 
 def _played(graph: Graph, copies: int) -> Iterator[tuple[int, Graph]]:

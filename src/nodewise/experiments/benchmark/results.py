@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,7 @@ class BenchmarkResult:
                 "columns": _COLUMNS,
                 "rows": [[getattr(row, name) for name in _COLUMNS] for row in self.rows],
             },
+            compact=True,
         )
         return Path(path)
 
@@ -165,14 +166,8 @@ class BenchmarkResult:
         return rank_strategies(means)
 
 
-def rows_of(
-    setting: Setting, graph: str, copy: int, per_class: int, seconds: Mapping[tuple[str, str], float]
-) -> list[Row]:
-    """The rows of a setting of a comparison.
-
-    Args:
-        seconds: of a query, by classifier and strategy.
-    """
+def rows_of(setting: Setting, graph: str, copy: int, per_class: int) -> list[Row]:
+    """The rows of a setting of a comparison."""
     leads = {}
     if "random" in setting.outcomes:
         leads = {test.second: test for test in compare_pairs(setting.scores(), "random")}
@@ -196,7 +191,7 @@ def rows_of(
                 round(micro.mean, 3),
                 _kept(micro.half_width, 3),
                 round(macro.mean, 3),
-                float(f"{seconds[setting.classifier, name]:.3g}"),
+                float(f"{outcome.seconds / (outcome.runs * outcome.budget):.3g}"),
                 *lead,
             )
         )
