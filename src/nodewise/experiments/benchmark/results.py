@@ -26,7 +26,7 @@ DOMAINS = {
         "coauthor": "coauthor-cs coauthor-physics",
         "facebook": "fb100-caltech36 fb100-haverford76 fb100-reed98 fb100-simmons81",
         "reddit": "reddit1 reddit2 reddit3 reddit4 reddit5 reddit1401-graph1 reddit1401-graph2 reddit1401-graph3"
-        " reddit1401-graph4 reddit1401-graph5 reddit1401-graphforvis",
+        " reddit1401-graph4 reddit1401-graph5 reddit1401-graphforvis reddit-case-study",
         "twitch": "twitch-de twitch-engb twitch-es twitch-fr twitch-ptbr twitch-ru",
         "webkb": "webkb-cornell webkb-texas webkb-washington webkb-wisconsin",
         "wikipedia": "chameleon-filtered squirrel-filtered",
