@@ -20,6 +20,8 @@ What may stand in the log:
     redundancy redundancy                           how many are to label each node from now on
     suggest    name, labels, classes, answers, unnamed   what a model says: the classes that it names, how many of its
                                                     answers name one and how many none; the answers are attached
+    rows       first, count, audit                  rows added to the graph, attached to the event; those of the audit
+    remove     nodes                                rows taken out: not asked, not trained on, not exported
     release    annotator                            what they have not answered is free for others
     undo       event
 
@@ -63,24 +65,26 @@ __all__ = [
 
 FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
 """The kinds of the file's first form."""
-THIRD_FORM: frozenset[str] = frozenset({"suggest"})
+THIRD_FORM = frozenset({"rows", "remove", "suggest"})
 """The kinds that only a file of the third form may hold, attached parts or not."""
-CHANGES = frozenset(
-    {
-        "tell",
-        "bulk",
-        "skip",
-        "settle",
-        "class",
-        "rename",
-        "merge",
-        "describe",
-        "order",
-        "note",
-        "budget",
-        "redundancy",
-        "suggest",
-    }
+CHANGES = (
+    frozenset(
+        {
+            "tell",
+            "bulk",
+            "skip",
+            "settle",
+            "class",
+            "rename",
+            "merge",
+            "describe",
+            "order",
+            "note",
+            "budget",
+            "redundancy",
+        }
+    )
+    | THIRD_FORM
 )
 """The kinds that an undo can take back."""
 KINDS = CHANGES | {"ask", "undo", "release"}
@@ -92,6 +96,7 @@ LAST_CLASS = 10**9
 _LONGEST_TEXT = 20_000
 _LONGEST_NAME = 200
 _MOST_ATTACHMENTS = 16
+_MOST_ROWS = 10**8
 
 
 @dataclass(frozen=True)
@@ -280,7 +285,7 @@ def check_event(event: Event, nodes: int) -> str:
 
     Args:
         event: from a file that may come from anywhere.
-        nodes: how many nodes the graph has.
+        nodes: how many nodes the graph has when it happens.
     """
     if event.kind not in KINDS:
         return f"it is of the kind {event.kind[:40]!r}, which this version does not know"
@@ -313,6 +318,13 @@ def check_event(event: Event, nodes: int) -> str:
             "answers": lambda value: _is_int(value, 1, nodes),
             "attached": lambda value: _is_attached(value) and "suggestions" in value,
         },
+        "rows": {
+            "first": lambda value: value == nodes,
+            "count": lambda value: _is_int(value, 1, _MOST_ROWS),
+            "audit": lambda value: _is_list(value, lambda node: _is_int(node, nodes, nodes + _MOST_ROWS)),
+            "attached": lambda value: set(value) == {"rows"},
+        },
+        "remove": {"nodes": lambda value: _is_list(value, is_node)},
         "release": {"annotator": _is_name},
         "undo": {"event": lambda value: _is_int(value, 1, event.id - 1)},
     }

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from nodewise.contracts import can, refusal
 from nodewise.graph import Graph
+from nodewise.graph.knn.growth import added_rows
 from nodewise.graph.nodes import Nodes
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter, count, html_table
@@ -31,12 +32,20 @@ from nodewise.session.files.export import (
     write_export,
 )
 from nodewise.session.files.status import Status, make_status
-from nodewise.session.log.contents import EMBED_LIMIT, Contents
+from nodewise.session.log.contents import EMBED_LIMIT, Contents, packed_graph
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log, MovedOnError
 from nodewise.session.meaning import changes
 from nodewise.session.meaning.changes import Answers
-from nodewise.session.meaning.history import History, Note, Query, TrainingLabels, extend_history, read_history
+from nodewise.session.meaning.history import (
+    History,
+    Note,
+    Query,
+    TrainingLabels,
+    extend_history,
+    read_history,
+    undone,
+)
 from nodewise.session.meaning.rules import Moment, Rules, plan_queries
 from nodewise.session.meaning.suggestions import SuggestionReader, Suggestions, draft_suggestions, read_given
 from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
@@ -88,14 +97,15 @@ class Session:
         made: tuple[Classifier, Strategy] | None = None,
     ) -> None:
         self._log, self._clock, self._lock = log, clock, threading.RLock()
-        self._contents = contents = Contents.read(log)
+        self._first = self._grown = self._contents = contents = Contents.read(log)
+        self._additions: tuple[tuple[int, bool], ...] = ()
         self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
-        self._history = read_history((), contents.first_classes)
-        self._extend()
         self._own, self._made = (classifier, strategy, reporter), made
         self._training: tuple[Mapping[int, int], ClassList, TrainingLabels] | None = None
         self._prediction: tuple[object, Prediction] | None = None
         self._models = SuggestionReader(log, contents.graph.num_nodes)
+        self._history = read_history((), contents.first_classes)
+        self._extend()
 
     @classmethod
     @takes_settings
@@ -398,6 +408,64 @@ class Session:
         """
         return self._change(partial(changes.change_redundancy, valid_person(annotator), redundancy))[0].id
 
+    def add_rows(
+        self,
+        rows: Any,
+        annotator: str = ANNOTATOR,
+        *,
+        encoder: Callable[[list[str]], Any] | None = None,
+        folder: str | Path | None = None,
+    ) -> range:
+        """Add rows to the job; gives their numbers. Labels, open queries and the audit stay as they are.
+
+        They get the next numbers and are joined to the nodes that they are nearest to; the edges among the old rows
+        stay. Where the job has an audit, as large a share of them is drawn for it as of the first rows. One event,
+        which an undo takes back: the rows are then taken out.
+
+        Args:
+            rows: as the graph was made: a list of texts; a table (a file, a data frame, column -> cells, a list of
+                dicts); pictures' files; or numbers [row, feature].
+            annotator: who adds them.
+            encoder: the one that the graph was made with, where it was.
+            folder: that paths of pictures are relative to.
+
+        Raises:
+            GraphError: the graph does not say how its rows became features, or the rows do not fit it.
+        """
+        who = valid_person(annotator)
+        for _ in range(_ATTEMPTS):
+            with self._lock:
+                self.refresh()
+                graph = self.graph
+            packed = packed_graph(added_rows(graph, rows, encoder=encoder, folder=folder))
+
+            def decide(history: History, graph: Graph = graph, packed: tuple[int, bytes] = packed) -> list[Draft]:
+                if self.graph is not graph:
+                    raise MovedOnError("rows were added meanwhile")
+                count, content = packed
+                body = {"first": graph.num_nodes, "count": count}
+                audit = self._grown.draw_share(count, history.last + 1, self._first.draws[0])
+                return [Draft("rows", who, {**body, "audit": audit}, {"rows": content})]
+
+            try:
+                body = self._change(decide)[0].body
+            except MovedOnError:
+                continue
+            return range(body["first"], body["first"] + body["count"])
+        raise SessionError(f"rows are added to the session {str(self.path)!r} without a pause: try again")
+
+    def remove_rows(self, rows: Sequence[int | str] | npt.NDArray[Any], annotator: str = ANNOTATOR) -> int:
+        """Take rows out of the job: they are not asked, not trained on and not exported, and keep their numbers.
+
+        They stay in the file, and in the graph as neighbours of others. Returns the event's number.
+
+        Args:
+            rows: indices or names.
+            annotator: who says so.
+        """
+        who, nodes = valid_person(annotator), [self.find(row) for row in rows]
+        return self._change(partial(changes.remove, who, nodes))[0].id
+
     def release(self, annotator: str, by: str | None = None) -> int:
         """Free the queries that an annotator has not answered, since they have left or go by another name now.
 
@@ -677,12 +745,38 @@ class Session:
 
     def _extend(self) -> History:
         """The meaning of what has been read of the log; refuses events that nodewise would not have written."""
-        if self._history.last != self._log.last:
-            for event in self._log.events[self._history.last :]:
-                if wrong := self._wrong(event):
+        before = self._history
+        if before.last != self._log.last:
+            nodes = self.graph.num_nodes
+            for event in self._log.events[before.last :]:
+                if wrong := check_event(event, nodes):
                     raise damaged(self.path, f"event {event.id} is not one that nodewise writes: {wrong}")
-            self._history = extend_history(self._history, self._log.events, self._contents.first_classes)
+                nodes += int(event.body["count"]) if event.kind == "rows" else 0
+            self._history = extend_history(before, self._log.events, self._contents.first_classes)
+            if self._history.added != before.added or self._history.gone != before.gone:
+                self._follow_rows()
         return self._history
+
+    def _follow_rows(self) -> None:
+        """Bring graph and candidates to the rows that were added and taken out; what learned of others is forgotten."""
+        history, taken_back = self._history, undone(self._log.events)
+        additions = tuple((event, event not in taken_back) for event in history.added)
+        kept = len(self._additions) if additions[: len(self._additions)] == self._additions else 0
+        grown = self._grown if kept or not self._additions else self._first
+        for event, counts in additions[kept:]:
+            grown = grown.with_rows(self._log, self._log.events[event - 1], connected=counts)
+        same = grown is self._grown
+        self._additions, self._grown, self._contents, self.graph = (
+            additions,
+            grown,
+            grown.without(history.gone),
+            grown.graph,
+        )
+        self._training = self._prediction = None
+        self._models = SuggestionReader(self._log, grown.graph.num_nodes)
+        learners: Learners | None = self.__dict__.pop("_learners", None)
+        if learners is not None:
+            self._learners = learners.on(self._contents, keep_tensors=same)
 
     def _wrong(self, event: Event) -> str:
         """What is wrong with an event that nodewise would not write; empty where nothing is."""

@@ -169,7 +169,7 @@ def write_export(moment: Moment, prediction: Prediction | None, path: Path, writ
     said = [count(len(moment.labels), "label")]
     if prediction is None:
         return [*said, "no predictions, since nothing trains them yet"]
-    nodes = f"{moment.contents.graph.num_nodes} nodes"
+    nodes = f"{moment.contents.graph.num_nodes - len(moment.rules.gone)} nodes"
     return [*said, f"the class of {nodes} unknown" if prediction.unknown else f"predictions for {nodes}"]
 
 
@@ -186,7 +186,7 @@ def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list
         if prediction.suggestions:
             head += ["stands behind", *(f"{name} says" for name in prediction.suggestions)]
     rows = []
-    for node in range(moment.contents.graph.num_nodes):
+    for node in moment.rows:
         row: list[Any] = [node, moment.contents.name_of(node), labels.get(node, ""), sources.get(node, "")]
         if prediction is not None:
             row += [best[node], f"{sure[node]:.6g}", *(f"{chance:.6g}" for chance in prediction.probabilities[node])]
@@ -217,7 +217,7 @@ def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str],
         name if name not in head else f"original {name}": cells
         for name, cells in moment.contents.graph.attributes.items()
     }
-    for node, row in enumerate(rows):
+    for node, row in zip(moment.rows, rows, strict=True):
         votes = history.votes.get(node, {})
         row += [str(cells[node]) for cells in columns.values()]
         row += [votes.get(who, "") for who in people]
@@ -288,6 +288,7 @@ def _json(moment: Moment, prediction: Prediction | None, path: Path) -> None:
                 "probabilities": [round(float(p), 6) for p in row],
             }
             for node, (name, row) in enumerate(zip(prediction.names, prediction.probabilities, strict=True))
+            if node not in moment.rules.gone
         ]
     with atomic_file(path) as handle:
         handle.write(json.dumps(record, indent=1).encode())
@@ -305,7 +306,7 @@ def _label_studio(moment: Moment, prediction: Prediction | None, path: Path) -> 
         prediction = None
     best = None if prediction is None else list(zip(prediction.names, map(float, prediction.confidence), strict=True))
     tasks = []
-    for node in range(contents.graph.num_nodes):
+    for node in moment.rows:
         name, label = contents.name_of(node), labels.get(node, "")
         data = {
             "node": name,

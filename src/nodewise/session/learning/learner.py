@@ -466,6 +466,13 @@ class Learners:
     def __init__(self, contents: Contents, plugins: Callable[[], tuple[Classifier, Strategy]]) -> None:
         self._contents, self._plugins = contents, plugins
         self._made: dict[Purpose, SessionLearner] = {}
+        self._tensors: GraphTensors | None = None
+
+    def on(self, contents: Contents, keep_tensors: bool) -> Learners:
+        """Learners of the same plug-ins where rows were added or taken out; a graph that stayed keeps its tensors."""
+        others = Learners(contents, self._plugins)
+        others._tensors = self._tensors if keep_tensors else None
+        return others
 
     def __contains__(self, purpose: Purpose) -> bool:
         return purpose in self._made
@@ -487,10 +494,10 @@ class Learners:
         classifier, strategy = self._plugins()
         mask = contents.candidates.copy()
         mask[list(contents.audit)] = False
-        other = next(iter(self._made.values()), None)
-        tensors = GraphTensors(contents.graph, "cpu") if other is None else other.tensors
+        if self._tensors is None:
+            self._tensors = GraphTensors(contents.graph, "cpu")
         return SessionLearner(
-            tensors, contents.settings, classifier, strategy, given, torch.from_numpy(mask), snapshot_bytes
+            self._tensors, contents.settings, classifier, strategy, given, torch.from_numpy(mask), snapshot_bytes
         )
 
 

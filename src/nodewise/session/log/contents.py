@@ -6,7 +6,7 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,17 @@ import numpy.typing as npt
 
 from nodewise.graph import Graph, read_graph
 from nodewise.graph.io.npz import read_npz, write_npz
+from nodewise.graph.knn.growth import with_rows
 from nodewise.graph.nodes import node_index
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import GraphError, SessionError, SessionFileError
 from nodewise.ground.files import scratch_folder
+from nodewise.session.answers import Event
 from nodewise.session.log.database import damaged, graph_files, graph_path
 from nodewise.session.log.log import Log
 from nodewise.session.settings import SessionSettings
 
-__all__ = ["EMBED_LIMIT", "Contents", "fetch_graph", "store_graph"]
+__all__ = ["EMBED_LIMIT", "Contents", "fetch_graph", "packed_graph", "store_graph"]
 
 EMBED_LIMIT = 256 * 2**20
 """The largest graph, in bytes of its npz form, that lies in the session's file."""
@@ -32,7 +34,7 @@ EMBED_LIMIT = 256 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """A session's file without its events; none of it ever changes.
+    """What a job is about: settings, graph and who may be asked. It changes only where rows are added or taken out.
 
     Attributes:
         settings: what the session was made with.
@@ -42,6 +44,8 @@ class Contents:
         free: the candidates without a given label, [node].
         audit: the nodes of the audit, in the order drawn.
         policy: the policy's file, or None.
+        draws: the audit's parts: of how many rows each was drawn, and which nodes. The first is the one that the
+            session was begun with, each addition of rows has its own.
     """
 
     settings: SessionSettings
@@ -51,6 +55,7 @@ class Contents:
     free: npt.NDArray[np.bool_]
     audit: tuple[int, ...]
     policy: bytes | None
+    draws: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
     def find(self, node: int | str) -> int:
         """The node of that index or name: see `nodewise.graph.nodes.node_index`.
@@ -97,7 +102,68 @@ class Contents:
         free[list(given)] = False
         nodes = np.flatnonzero(free).tolist()
         drawn = numpy_generator(settings.seed, "audit").permutation(len(nodes))[: settings.audit]
-        return cls(settings, graph, given, candidates, free, tuple(nodes[index] for index in drawn), log.part("policy"))
+        audit = tuple(nodes[index] for index in drawn)
+        return cls(settings, graph, given, candidates, free, audit, log.part("policy"), ((len(nodes), audit),))
+
+    def with_rows(self, log: Log, event: Event, *, connected: bool) -> Contents:
+        """The same with the rows that an event has added.
+
+        Args:
+            log: the open file, for what is attached to the event.
+            event: of the kind ``rows``.
+            connected: whether the event counts: rows whose addition was taken back keep their numbers and nothing else.
+
+        Raises:
+            SessionFileError: they cannot be read, or do not fit the graph.
+        """
+        count, drawn = int(event.body["count"]), tuple(map(int, event.body["audit"]))
+        packed = log.attachment(event, "rows")
+        with scratch_folder() as folder:
+            file = folder / "rows.npz"
+            file.write_bytes(packed)
+            try:
+                rows = read_npz(file)
+                if rows.num_nodes != count or any(node >= self.graph.num_nodes + count for node in drawn):
+                    raise GraphError(f"there are {rows.num_nodes} rows where {count} were added")
+                graph = with_rows(self.graph, rows, connected=connected)
+            except GraphError as error:
+                raise damaged(log.path, f"the rows of event {event.id} cannot be read: {error}") from error
+        new = np.full(count, connected)
+        return replace(
+            self,
+            graph=graph,
+            candidates=np.concatenate([self.candidates, new]),
+            free=np.concatenate([self.free, new]),
+            audit=(*self.audit, *drawn) if connected else self.audit,
+            draws=(*self.draws, (count, drawn)) if connected else self.draws,
+        )
+
+    def without(self, gone: frozenset[int]) -> Contents:
+        """The same with rows taken out: nobody is asked about them."""
+        candidates, free = self.candidates.copy(), self.free.copy()
+        candidates[list(gone)] = free[list(gone)] = False
+        return replace(self, candidates=candidates, free=free)
+
+    def draw_share(self, count: int, event: int, first: tuple[int, tuple[int, ...]]) -> list[int]:
+        """The nodes that an addition of so many rows gives to the audit: as large a share as the first draw's.
+
+        Args:
+            count: how many rows.
+            event: the number that the addition will have in the log; the draw is named by it.
+            first: of how many rows the first draw was made, and which.
+        """
+        size, nodes = first
+        share = round(count * len(nodes) / size) if size else 0
+        drawn = numpy_generator(self.settings.seed, "audit", event).permutation(count)[:share]
+        return [self.graph.num_nodes + int(row) for row in drawn]
+
+
+def packed_graph(graph: Graph) -> tuple[int, bytes]:
+    """How many nodes a graph has, and its bytes in the form in which it lies in a session."""
+    with scratch_folder() as folder:
+        file = folder / "graph.npz"
+        write_npz(graph, file)
+        return graph.num_nodes, file.read_bytes()
 
 
 def store_graph(

@@ -35,6 +35,7 @@ __all__ = [
     "merge",
     "note",
     "order",
+    "remove",
     "rename",
     "settle",
     "skip",
@@ -129,6 +130,8 @@ class Answers:
             InputError: a label is a word for nothing and no class.
             AlreadyLabelledError: somebody else has labelled a node otherwise.
         """
+        if out := [name for node, name in zip(self.nodes, self.names, strict=True) if node in history.gone]:
+            raise InputError(f"node {out[0]!r} was taken out of the job: undo that first to label it")
         classes = history.classes
         known = {each.name: each.number for each in classes}
         found: list[tuple[str, int]] = []
@@ -258,6 +261,14 @@ def order(who: str, names: Sequence[str], history: History) -> list[Draft]:
     if len(set(numbers)) < len(numbers):
         raise InputError(f"the order names a class twice: {list(names)}")
     return [Draft("order", who, {"classes": numbers})]
+
+
+def remove(who: str, nodes: Sequence[int], history: History) -> list[Draft]:
+    """Rows that are taken out."""
+    left = [node for node in dict.fromkeys(nodes) if node not in history.gone]
+    if not left:
+        raise InputError("there is no row to take out: give at least one that is still in the job")
+    return [Draft("remove", who, {"nodes": left})]
 
 
 def change_budget(who: str, budget: int, nodes: int, history: History) -> list[Draft]:

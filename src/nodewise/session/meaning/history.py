@@ -209,6 +209,9 @@ class History:
         redundancy: how many are to label each node, as it was last set, or None if it never was.
         changes: the events that an undo can take back, in order.
         suggested: the events in which models have said something, in order.
+        added: event -> first number and count of the rows that it added, also of those that were taken back: numbers
+            are never given twice.
+        gone: the rows that are taken out: by an event, or since their addition was taken back.
     """
 
     last: int = 0
@@ -226,6 +229,8 @@ class History:
     redundancy: int | None = None
     changes: Sequence[Event] = ()
     suggested: tuple[Event, ...] = ()
+    added: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    gone: frozenset[int] = frozenset()
 
     @cached_property
     def votes(self) -> Mapping[int, Mapping[str, str]]:
@@ -250,7 +255,7 @@ class History:
         return {
             node: dict(votes)
             for node, votes in self.votes.items()
-            if len(set(votes.values())) > 1 and node not in self.settled
+            if len(set(votes.values())) > 1 and node not in self.settled and node not in self.gone
         }
 
     def open_queries(self, redundancy: int = 1) -> list[OpenQuery]:
@@ -260,6 +265,8 @@ class History:
         """
         waiting: dict[tuple[str, int], OpenQuery] = {}
         for query in self.asked:
+            if query.node in self.gone:
+                continue
             ballot: Collection[str] = self.ballots.get(query.node, {})
             if query.body.get("audit"):  # what was told in bulk is no answer to a question of the audit
                 ballot = [who for who, vote in self.ballots.get(query.node, {}).items() if not vote.bulk]
@@ -364,6 +371,7 @@ class _Builder:
         self._first_names, self._names, self._merged = dict(known.first_names), dict(known.names), dict(known.merged)
         self._descriptions, self._aliases, self._shown = dict(known.descriptions), dict(known.aliases), known.shown
         self._by_first_name = {name: number for number, name in reversed(self._first_names.items())}
+        self._added, self._gone = dict(before.added), before.gone
         self._touched: dict[int, None] = {}
         self._classes_changed = self._merges_changed = False
 
@@ -372,6 +380,9 @@ class _Builder:
         given twice.
         """
         for event in events:
+            if event.kind == "rows":  # taken out until they are taken in
+                first, count = self._added[event.id] = int(event.body["first"]), int(event.body["count"])
+                self._gone |= set(range(first, first + count))
             if event.kind in ("tell", "class", "bulk", "settle", "suggest"):
                 for number, name in self._classes_of(event):
                     if number not in self._first_names:
@@ -411,6 +422,11 @@ class _Builder:
             for number, name in self._classes_of(event):
                 self._declare(number, name)
             self._suggested = (*self._suggested, event)
+        elif event.kind == "rows":
+            first, count = self._added[event.id]
+            self._gone -= set(range(first, first + count))
+        elif event.kind == "remove":
+            self._gone |= set(map(int, body["nodes"]))
         elif event.kind == "release":
             self._released[str(body["annotator"])] = event.id
         elif event.kind in ("rename", "merge", "describe", "order"):
@@ -445,6 +461,8 @@ class _Builder:
             redundancy=self._redundancy,
             changes=self._changes,
             suggested=self._suggested,
+            added=self._added,
+            gone=self._gone,
         )
 
     def _classes_of(self, event: Event) -> list[tuple[int, str]]:

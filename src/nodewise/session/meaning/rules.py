@@ -28,6 +28,7 @@ class Rules:
         release_after: seconds for which a query keeps others from being asked the same.
         audit: the nodes of the audit, in the order drawn.
         given: the nodes that were labelled before.
+        gone: the nodes that were taken out.
     """
 
     budget: int
@@ -35,20 +36,24 @@ class Rules:
     release_after: float
     audit: tuple[int, ...]
     given: frozenset[int]
+    gone: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, contents: Contents, history: History) -> Rules:
         """The rules as they were last set."""
         settings = contents.settings
         budget, redundancy = history.budget or settings.budget, history.redundancy or settings.redundancy
-        return cls(budget, redundancy, settings.release_after, contents.audit, frozenset(contents.given))
+        audit, given, gone = contents.audit, frozenset(contents.given), history.gone
+        if gone:
+            audit, given = tuple(node for node in audit if node not in gone), given - gone
+        return cls(budget, redundancy, settings.release_after, audit, given, gone)
 
     def trained(self, history: History) -> dict[int, int]:
         """The classes that train the classifier, by number, in order.
 
         Told, one by one or in bulk, not given before, not the audit's.
         """
-        kept = self.given.union(self.audit)
+        kept = self.given.union(self.audit, self.gone)
         return {node: number for node, number in history.numbers.items() if node not in kept}
 
     def told(self, history: History) -> dict[int, int]:
@@ -82,7 +87,7 @@ class Rules:
             node not in skipped and node not in self.audit for node in left
         ):
             return False
-        exempt = self.given | history.bulk | set(history.overruled) | set(history.settled)
+        exempt = self.given | history.bulk | set(history.overruled) | set(history.settled) | self.gone
         return all(
             len(votes) + skipped[node] >= self.redundancy
             for node, votes in history.ballots.items()
@@ -123,7 +128,13 @@ class Moment:
         """node -> label that counts: the majority's where somebody has told it, else the one given with the graph."""
         name = self.history.classes.name
         given = {first: name(number) for number, first in enumerate(self.contents.first_classes, 1)}
-        return {**{node: given[first] for node, first in self.contents.given.items()}, **self.history.labels}
+        labels = {**{node: given[first] for node, first in self.contents.given.items()}, **self.history.labels}
+        return {node: label for node, label in labels.items() if node not in self.rules.gone}
+
+    @property
+    def rows(self) -> list[int]:
+        """The nodes that are in the job: all but those that were taken out."""
+        return [node for node in range(self.contents.graph.num_nodes) if node not in self.rules.gone]
 
     @property
     def audit_labels(self) -> dict[int, str]:
@@ -145,6 +156,7 @@ class Moment:
         given = tuple(
             Label(node, classes.key(history.numbers.get(node, starting[name])))
             for node, name in self.contents.given.items()
+            if node not in self.rules.gone
         )
         return TrainingLabels(told, given)
 
@@ -204,7 +216,7 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
     second = []
     if rules.redundancy > 1:
         seen = {**dict.fromkeys(history.ballots), **dict.fromkeys(live)}
-        exempt = have | rules.given | history.bulk
+        exempt = have | rules.given | history.bulk | rules.gone
         second = [node for node in seen if node not in exempt and room(node) and not answered(node)]
     second = second[: max(0, count - len(mine))]
     need = count - len(mine) - len(second)
