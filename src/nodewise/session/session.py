@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,7 @@ ANNOTATOR = "me"
 """Who is meant where nobody is named."""
 
 _ATTEMPTS = 100
+_Found = TypeVar("_Found")
 
 
 class Session:
@@ -276,7 +277,9 @@ class Session:
         """
         many = not isinstance(node, str) and (isinstance(node, Sequence) or np.ndim(node) == 1)
         nodes: Any = node if many else [node]
-        answers = Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone)
+        answers = self._among_rows(
+            lambda: Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone)
+        )
         numbers = [event.id for event in self._change(answers.as_tells)]
         return numbers if many else numbers[0]
 
@@ -304,7 +307,9 @@ class Session:
         Returns:
             The number of the event in the log.
         """
-        answers = Answers.check(self._contents, list(nodes), label, annotator, new_class, overrule, self._alone)
+        answers = self._among_rows(
+            lambda: Answers.check(self._contents, list(nodes), label, annotator, new_class, overrule, self._alone)
+        )
         return self._change(answers.as_bulk)[0].id
 
     def suggest(self, name: str, answers: Any, confidence: Any = None, annotator: str = ANNOTATOR) -> int:
@@ -676,6 +681,11 @@ class Session:
         with self._lock:
             return self.moment().audit_labels
 
+    @property
+    def in_place(self) -> bool:
+        """Whether the file that was opened still lies where it was."""
+        return self._log.in_place
+
     def refresh(self) -> History:
         """The log's meaning now, with what other processes have written."""
         self._log.refresh()
@@ -733,7 +743,7 @@ class Session:
 
     def find(self, node: int | str) -> int:
         """The node of that index or name."""
-        return self._contents.find(node)
+        return self._among_rows(lambda: self._contents.find(node))
 
     def name_of(self, node: int) -> str:
         """What the node is called."""
@@ -777,6 +787,18 @@ class Session:
         learners: Learners | None = self.__dict__.pop("_learners", None)
         if learners is not None:
             self._learners = learners.on(self._contents, keep_tensors=same)
+
+    def _among_rows(self, look: Callable[[], _Found]) -> _Found:
+        """What is found among the rows; where it is not, others may have added some meanwhile."""
+        try:
+            return look()
+        except InputError:
+            with self._lock:
+                graph = self.graph
+                self.refresh()
+                if self.graph is graph:
+                    raise
+            return look()
 
     def _wrong(self, event: Event) -> str:
         """What is wrong with an event that nodewise would not write; empty where nothing is."""

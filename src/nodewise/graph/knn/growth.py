@@ -12,11 +12,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
+from nodewise.graph.io.npz import read_npy
 from nodewise.graph.knn.rows import Encoder, NodeSearch, new_features, rows_as_columns, vector_features
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
+from nodewise.ground.files import existing_file
 
-__all__ = ["added_rows", "with_rows"]
+__all__ = ["added_rows", "read_rows", "with_rows"]
 
 _NEAREST = 5
 """Nodes that a new row is joined to where the graph's own edges were given."""
@@ -41,15 +43,16 @@ def added_rows(graph: Graph, rows: Any, *, encoder: Encoder | None = None, folde
     for field, what in (("relations", "several relations"), ("y_sets", "several labels a node")):
         if getattr(graph, field, None) is not None:
             raise GraphError(f"the graph {graph.name!r} has {what}, and rows cannot be added to such a graph yet")
-    numbers = graph.preparation is None and not isinstance(rows, (str, Path)) and rows_as_columns(rows) is None
+    columns = rows_as_columns(rows)
+    if not (len(next(iter(columns.values()), [])) if columns is not None else np.shape(rows)[0]):
+        raise GraphError("there are no rows to add: give at least one")
+    numbers = graph.preparation is None and columns is None
     if numbers and not (isinstance(rows, Sequence) and len(rows) and isinstance(rows[0], str)):
         x = vector_features(graph, rows)
     else:
         x = new_features(graph, rows, encoder=encoder, folder=folder)
-    if not x.shape[0]:
-        raise GraphError("there are no rows to add: give at least one")
     edges, joined = _edges(graph, x)
-    columns = _columns(graph, rows)
+    columns = _columns(graph, rows) if columns is None else columns
     return Graph.build(
         edges,
         num_nodes=int(x.shape[0]),
@@ -60,6 +63,24 @@ def added_rows(graph: Graph, rows: Any, *, encoder: Encoder | None = None, folde
         extra={_JOINED: joined},
         features=graph.features,
     )
+
+
+def read_rows(path: Path) -> Any:
+    """The rows of a file, for `added_rows`: numbers of an .npy, a text a line of a .txt; of a table its path.
+
+    Raises:
+        GraphError: it cannot be read.
+    """
+    ending = path.suffix.lower()
+    existing_file(path)
+    if ending == ".npy":
+        return read_npy(path)
+    if ending != ".txt":
+        return path
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise GraphError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}): save it in UTF-8") from None
 
 
 def with_rows(graph: Graph, rows: Graph, *, connected: bool = True) -> Graph:
@@ -119,11 +140,8 @@ def _edges(graph: Graph, x: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
     return np.stack([row[~old], node[~old] - size]).astype(np.int64), np.stack([row[old], node[old]]).astype(np.int64)
 
 
-def _columns(graph: Graph, rows: Any) -> Mapping[str, list[str]]:
-    """What there is to show of the rows, by the names of the graph's attributes."""
-    columns = rows_as_columns(rows)
-    if columns is not None:
-        return columns
+def _columns(graph: Graph, rows: Any) -> dict[str, list[str]]:
+    """What there is to show of rows that are no table, by the names of the graph's attributes."""
     shown = next((name for name in ("text", "picture") if name in graph.attributes), None)
     listing = isinstance(rows, Sequence) and not isinstance(rows, (str, bytes))
     if (

@@ -6,6 +6,7 @@ Measured on an audit without bias, or on labels that are left out, which is bias
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,10 +31,12 @@ __all__ = [
     "Accuracy",
     "Bias",
     "audit_accuracy",
+    "audit_parts",
     "cross_validated",
     "left_out_accuracy",
     "left_out_bias",
     "left_out_lack",
+    "weighted_total",
     "wilson",
 ]
 
@@ -98,6 +101,45 @@ def audit_accuracy(best: npt.NDArray[np.int64], audit: Mapping[int, int]) -> Acc
     if not audit:
         return None
     return wilson(sum(int(best[node]) == number for node, number in audit.items()), len(audit))
+
+
+def audit_parts(
+    best: npt.NDArray[np.int64], audit: Mapping[int, int], draws: Sequence[tuple[int, Sequence[int]]]
+) -> list[tuple[int, Accuracy]]:
+    """The accuracy on each part of the audit that has an answer, with the number of rows that it was drawn from.
+
+    Args:
+        best: the number of each node's predicted class: [node].
+        audit: node -> number of its class.
+        draws: of how many rows each part was drawn, and its nodes.
+    """
+    found = [
+        (rows, audit_accuracy(best, {node: audit[node] for node in nodes if node in audit})) for rows, nodes in draws
+    ]
+    return [(rows, accuracy) for rows, accuracy in found if accuracy is not None]
+
+
+def weighted_total(parts: Sequence[tuple[int, Accuracy]]) -> Accuracy | None:
+    """The accuracy on all rows, from parts that were drawn from some of them each; None without any.
+
+    Each part counts by its rows: p = Σ w p_part, with the variance Σ w² p_part (1 − p_part) / n_part (Cochran, 1977,
+    section 5.3). The interval is Wilson's for the number of answers that would give this variance if they were drawn
+    from all rows.
+    """
+    if len(parts) < 2:
+        return parts[0][1] if parts else None
+    rows = sum(size for size, _ in parts)
+    answers = sum(one.nodes for _, one in parts)
+    mean = sum(size / rows * one.mean for size, one in parts)
+    # a half more right and wrong, so that a part in which all are right is not taken for certain
+    shares = [(size / rows, (one.mean * one.nodes + 0.5) / (one.nodes + 1), one.nodes) for size, one in parts]
+    variance = sum(weight**2 * share * (1 - share) / number for weight, share, number in shares)
+    pooled = sum(weight * share for weight, share, _ in shares)
+    worth = pooled * (1 - pooled) / variance
+    z = 1.959963984540054
+    middle = (mean + z * z / (2 * worth)) / (1 + z * z / worth)
+    half = z / (1 + z * z / worth) * math.sqrt(mean * (1 - mean) / worth + z * z / (4 * worth * worth))
+    return Accuracy(mean, max(0.0, middle - half), min(1.0, middle + half), answers)
 
 
 def left_out_lack(learner: SessionLearner, judged: Collection[int], classes: ClassList) -> str | None:

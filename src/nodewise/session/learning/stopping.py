@@ -16,10 +16,12 @@ from nodewise.session.learning.estimates import (
     Accuracy,
     Bias,
     audit_accuracy,
+    audit_parts,
     cross_validated,
     left_out_accuracy,
     left_out_bias,
     left_out_lack,
+    weighted_total,
 )
 
 if TYPE_CHECKING:
@@ -67,13 +69,16 @@ class StopReport:
             where there is one, and with any other classifier.
         left_out_bias: how far that was from the true accuracy on public graphs; None where there is no such estimate.
         cross_validated: the same of any other classifier, a fifth of the labels left out at a time.
-        audit: accuracy on nodes drawn at random: unbiased, with its 95 % interval.
+        audit: accuracy on nodes drawn at random: unbiased, with its 95 % interval. Where rows were added, the total of
+            ``audit_parts``, each weighted by its rows.
         curve: the predictions after more and more labels.
         next_change: share of the nodes whose prediction the next ten labels may change, if it goes on as it has; no
             gain in accuracy can be larger.
         next_gain: what they may bring in accuracy, from the audit's curve; None without one.
         why_random: why the next question is a random one, by the strategy's own words; None where it chooses.
         words: the same as sentences.
+        audit_parts: where rows were added, the number of rows and the accuracy of each part of the audit that has an
+            answer: of the rows that the session was begun with, then of each addition; empty where none were.
     """
 
     labels: int
@@ -88,6 +93,7 @@ class StopReport:
     left_out_bias: Bias | None = None
     left_out_lack: str | None = None
     why_random: str | None = None
+    audit_parts: tuple[tuple[int, Accuracy], ...] = ()
 
     def __repr__(self) -> str:
         """One line: from how many labels, and what the last sentence says."""
@@ -123,12 +129,14 @@ def make_report(
     counts = _counts(len(training), bool(given))
     points: list[CurvePoint] = []
     before = None
+    parts: list[tuple[int, Accuracy]] = []
     for number, size in enumerate(counts):
         learner.follow(training[:size], given, report)
         numbers, table = learner.by_class(learner.closed(reporter=report).numpy(), classes)
         best = np.array(numbers)[table.argmax(1)]
         changed = None if before is None else float((best != before).mean())
-        audited = audit_accuracy(best, audit)
+        parts = audit_parts(best, audit, moment.contents.draws) if len(moment.contents.draws) > 1 else []
+        audited = weighted_total(parts) if parts else audit_accuracy(best, audit)
         points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), audited))
         before = best
         report(Progress("curve", number + 1, len(counts)))
@@ -147,7 +155,9 @@ def make_report(
     gain = _gain(points, change)
     last = points[-1].audit if points else None
     random = learner.why_random() if everything else None
-    words = _words(points, left_out, lack, crossed, rate, change, gain, random, len(moment.rules.audit))
+    words = _part_words(parts) + _words(
+        points, left_out, lack, crossed, rate, change, gain, random, len(moment.rules.audit)
+    )
     return StopReport(
         labels=len(everything),
         change_rate=rate,
@@ -161,6 +171,7 @@ def make_report(
         left_out_bias=None if left_out is None else left_out_bias(),
         left_out_lack=lack,
         why_random=random,
+        audit_parts=tuple(parts),
     )
 
 
@@ -203,6 +214,17 @@ def _bias_words(bias: Bias) -> str:
         f" {'below' if bias.mean < 0 else 'above'} the true accuracy on average, from {bias.low:+.0f} to"
         f" {bias.high:+.0f}"
     )
+
+
+def _part_words(parts: Sequence[tuple[int, Accuracy]]) -> tuple[str, ...]:
+    if len(parts) < 2:
+        return ()
+    told = [
+        f"{round(one.mean * one.nodes)} of {one.nodes} are right in the audit of the {rows} rows"
+        f" {'that were there first' if not number else f'of addition {number}'}"
+        for number, (rows, one) in enumerate(parts)
+    ]
+    return (f"{'; '.join(told)}; each part counts by its rows",)
 
 
 def _words(

@@ -152,6 +152,12 @@ class Log:
         """The number of the last event read."""
         return self.events[-1].id if self.events else 0
 
+    @property
+    def in_place(self) -> bool:
+        """Whether the path still leads to the file that was opened, or to the copy that it was brought to."""
+        with self._lock, _translated(self.path, "read", self._wait):
+            return _identity(self.path) == self._identity or self._follow_copy()
+
     def part(self, name: str) -> bytes | None:
         """A stored part, checked against its hash; None if there is none of that name."""
         with self._lock, _translated(self.path, "read", self._wait):

@@ -419,4 +419,7 @@ class ReportResponse(Response):
     left_out_bias: BiasResponse | None
     left_out_lack: str | None = Field(description="why there is no left_out yet: a class has fewer than two labels")
     why_random: str | None = Field(description="why the next question is a random one; null where it is chosen")
+    audit_parts: list[tuple[int, AccuracyResponse]] = Field(
+        description="where rows were added: the rows and the accuracy of each part of the audit that has an answer"
+    )
     made_at: int = Field(alias="from", description="the last event when it was made")

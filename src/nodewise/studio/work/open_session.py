@@ -42,8 +42,7 @@ class OpenSession:
     ) -> None:
         self.name = session.path.name.removesuffix(ENDING)
         self._publish, self._pictures = publish, pictures
-        self._page = SessionPage(session, pictures, give_way)
-        self._identity = file_identity(session.path)
+        self._page, self._graph, self._give_way = SessionPage(session, pictures, give_way), session.graph, give_way
         self._seen = session.refresh().last
 
     @property
@@ -58,12 +57,14 @@ class OpenSession:
                 f"the file {self._page.session.path.name!r} has been moved, removed or replaced since it was opened:"
                 " put it back, or open another session"
             )
+        if (session := self._page.session).graph is not self._graph:  # rows were added: all that was kept is of others
+            self._page, self._graph = SessionPage(session, self._pictures, self._give_way), session.graph
         return self._page
 
     @property
     def in_place(self) -> bool:
         """Whether the file that was opened still lies where it was."""
-        return file_identity(self._page.session.path) == self._identity
+        return self._page.session.in_place
 
     @property
     def session(self) -> Session:

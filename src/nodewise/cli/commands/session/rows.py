@@ -1,0 +1,64 @@
+"""``nodewise session add``, ``remove``: rows that come later, and rows that go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nodewise.cli.command import add_command
+from nodewise.cli.options import SessionArgument
+from nodewise.cli.screen import Screen
+
+__all__ = ["add", "register", "remove"]
+
+
+def add(
+    screen: Screen,
+    file: SessionArgument,
+    rows: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ROWS",
+            help="The new rows: a table (.csv, .tsv) with the columns that the graph was made from, a text a line"
+            " (.txt), or numbers (.npy).",
+            show_default=False,
+        ),
+    ],
+    annotator: Annotated[str, typer.Option("--annotator", help="Who adds them.")] = "me",
+) -> None:
+    """Add rows to a job: labels, open queries and the audit stay."""
+    from nodewise.graph.knn.growth import read_rows
+    from nodewise.session import Session
+
+    given = read_rows(rows)
+    with Session.open(file) as session:
+        before = session.status()
+        numbers = session.add_rows(given, annotator=annotator, folder=rows.parent)
+        now = session.status()
+        drawn = f", {now.audit[1] - before.audit[1]} of them drawn for the audit" if now.audit[1] else ""
+        screen.line(
+            f"{len(numbers)} rows added, {numbers[0]} to {numbers[-1]}{drawn}: {now.nodes} rows, {now.told} of"
+            f" {now.budget} labels told"
+        )
+
+
+def remove(
+    screen: Screen,
+    file: SessionArgument,
+    rows: Annotated[list[str], typer.Argument(metavar="ROW…", help="The rows' names or numbers.", show_default=False)],
+    annotator: Annotated[str, typer.Option("--annotator", help="Who says so.")] = "me",
+) -> None:
+    """Take rows out of a job: not asked, not trained on, not exported; undo brings them back."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        event = session.remove_rows(rows, annotator=annotator)
+        screen.line(f"{len(rows)} rows taken out (event {event}); they are still in the file")
+
+
+def register(group: typer.Typer) -> None:
+    """Adds the commands."""
+    add_command(group, "add", add, examples="nodewise session add job.nodewise next-week.csv")
+    add_command(group, "remove", remove, examples="nodewise session remove job.nodewise 17 23")

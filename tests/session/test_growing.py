@@ -1,0 +1,195 @@
+"""A job that grows: rows added and taken out, what stays, what is taken back, and what the audit then says."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.graph import Graph
+from nodewise.ground.errors import GraphError, InputError, SessionFileError
+from nodewise.session import Session
+from nodewise.session.log.log import Log
+
+WORDS = {"cat": ["purr", "paw", "tail", "meow", "fur"], "car": ["road", "drive", "wheel", "motor", "brake"]}
+
+
+def texts(count: int, seed: int) -> tuple[list[str], list[str]]:
+    """Texts of two classes, and the classes."""
+    draw = random.Random(seed)
+    kinds = [draw.choice(["cat", "car"]) for _ in range(count)]
+    return [" ".join(draw.choice([*WORDS[kind], "the", "and"]) for _ in range(8)) for kind in kinds], kinds
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Session:
+    """A job of 60 texts with eight labels and an open query."""
+    rows, kinds = texts(60, 1)
+    session = Session.create(tmp_path / "job.nodewise", Graph.from_texts(rows, k=5), budget=20, classes=["cat", "car"])
+    session.tell(list(range(8)), kinds[:8])
+    session.ask()
+    return session
+
+
+def test_rows_get_the_next_numbers_and_are_predicted_and_all_else_stays(job: Session) -> None:
+    rows, kinds = texts(30, 2)
+    query, labels, edges = job.ask(), job.labels, job.graph.edge_index
+    assert job.add_rows(rows) == range(60, 90)
+    assert job.ask() == query and job.labels == labels and job.status().nodes == 90
+    among_old = job.graph.edge_index[:, (job.graph.edge_index < 60).all(0)]
+    assert np.array_equal(among_old, edges)
+    assert job.graph.attributes["text"][60:].tolist() == rows
+    predicted = job.predict()
+    assert sum(one == other for one, other in zip(predicted.names[60:], kinds, strict=True)) >= 27
+    job.tell(75, kinds[15])
+    with Session.open(job.path) as again:
+        assert again.graph.equals(job.graph) and again.labels == job.labels
+        assert np.array_equal(again.predict().probabilities, job.predict().probabilities)
+
+
+def test_another_session_of_the_file_sees_the_rows(job: Session) -> None:
+    with Session.open(job.path) as other:
+        other.predict()
+        job.add_rows(texts(5, 2)[0])
+        assert other.add_rows(texts(3, 3)[0]) == range(65, 68)
+        job.tell(67, "cat")
+        assert other.labels[67] == "cat" and other.graph.equals(job.graph)
+
+
+def test_an_addition_is_taken_back_as_one_and_numbers_are_never_given_twice(job: Session) -> None:
+    before = job.predict().probabilities
+    job.add_rows(texts(10, 2)[0])
+    job.tell(65, "cat")
+    undo = job.undo(event=next(event.id for event in job.events if event.kind == "rows"))
+    assert undo.kind == "rows" and 65 not in job.labels
+    assert not job.graph.degree[60:].any() and np.abs(job.predict().probabilities[:60] - before).max() < 0.1
+    with pytest.raises(InputError, match="'65' was taken out"):
+        job.tell(65, "car")
+    assert job.add_rows(texts(4, 3)[0]) == range(70, 74)
+    job.undo(event=next(event.id for event in job.events if event.kind == "undo"))
+    assert job.labels[65] == "cat" and job.graph.degree[60:].all()
+    with Session.open(job.path) as again:
+        assert again.graph.equals(job.graph) and again.refresh().gone == frozenset()
+
+
+def test_rows_taken_out_are_not_asked_trained_on_or_exported(job: Session, tmp_path: Path) -> None:
+    asked = job.ask().node
+    job.remove_rows([0, 1, asked])
+    assert job.ask().node != asked and {0, 1}.isdisjoint(job.labels)
+    assert {0, 1}.isdisjoint(node for node, _ in job.history)
+    job.export(tmp_path / "out.csv")
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + 57
+    asked_then = {query.node for query in job.ask(12)}
+    assert asked_then.isdisjoint({0, 1, asked})
+    job.undo(event=next(event.id for event in job.events if event.kind == "remove"))
+    assert {0, 1} <= set(job.labels)
+    with pytest.raises(InputError, match="no row to take out"):
+        job.remove_rows([])
+
+
+def test_each_addition_draws_its_own_share_of_the_audit_and_the_report_has_both(tmp_path: Path) -> None:
+    rows, kinds = texts(60, 1)
+    more, more_kinds = texts(30, 2)
+    graph = Graph.from_texts(rows, k=5)
+    with Session.create(tmp_path / "job", graph, budget=10, classes=["cat", "car"], audit=12) as session:
+        first = session.rules().audit
+        session.add_rows(more)
+        audit = session.rules().audit
+        assert audit[:12] == first and len(audit) == 18 and all(60 <= node < 90 for node in audit[12:])
+        every = kinds + more_kinds
+        free = [node for node in range(60) if node not in first][:10]
+        session.tell(free, [every[node] for node in free])
+        session.tell(list(audit), [every[node] for node in audit])
+        report = session.stop_report()
+        assert [(rows, part.nodes) for rows, part in report.audit_parts] == [(60, 12), (30, 6)]
+        assert report.audit is not None and report.audit.nodes == 18
+        means = [part.mean for _, part in report.audit_parts]
+        assert report.audit.mean == pytest.approx((2 * means[0] + means[1]) / 3)
+        assert "in the audit of the 30 rows of addition 1" in report.words[0]
+
+
+def test_numbers_are_added_to_a_graph_that_does_not_say_how_its_rows_became_features(tmp_path: Path) -> None:
+    x = np.random.default_rng(1).normal(size=(30, 4)).astype(np.float32)
+    graph = Graph.build(np.array([[0, 1], [1, 2]]), num_nodes=30, x=x)
+    with Session.create(tmp_path / "job", graph, budget=10, classes=["a", "b"]) as session:
+        assert session.add_rows(x[:3]) == range(30, 33)
+        assert all(session.graph.degree[30:] >= 1)
+        with pytest.raises(GraphError, match="5 columns"):
+            session.add_rows(np.ones((2, 5)))
+        with pytest.raises(GraphError, match="does not say how its rows became features"):
+            session.add_rows(["a text"])
+
+
+def test_rows_that_do_not_fit_are_refused_and_nothing_is_written(job: Session) -> None:
+    before = job.events
+    with pytest.raises(GraphError, match="no rows to add"):
+        job.add_rows([])
+    with pytest.raises(GraphError, match="give a list of texts"):
+        job.add_rows([1, 2])
+    assert job.events == before
+
+
+def test_an_old_file_takes_rows_in_by_a_copy(tmp_path: Path) -> None:
+    from nodewise.session.log.new_files import fill_file
+
+    rows, _ = texts(40, 1)
+    Session.create(tmp_path / "new", Graph.from_texts(rows, k=5), budget=5, classes=["cat", "car"]).close()
+    with Log.open(tmp_path / "new") as log:
+        fill_file(tmp_path / "old", log.settings, {"graph": log.part("graph") or b""}, 1)
+    with Session.open(tmp_path / "old") as session, Session.open(tmp_path / "old") as other:
+        session.tell(3, "cat")
+        assert session.add_rows(texts(5, 2)[0]) == range(40, 45) and other.labels == {3: "cat"}
+        assert other.graph.num_nodes == 45
+
+
+def test_damaged_rows_are_refused(job: Session) -> None:
+    job.add_rows(["purr meow unmistakable"])
+    job.close()
+    content = job.path.read_bytes()
+    at = content.rindex(b"unmistakable") if b"unmistakable" in content else content.rindex(b"joined_to")
+    job.path.write_bytes(content[:at] + b"X" + content[at + 1 :])
+    with pytest.raises(SessionFileError, match="damaged"):
+        Session.open(job.path)
+
+
+ADD = """
+import sys
+from nodewise.session import Session
+with Session.open(sys.argv[1]) as session:
+    for number in range(100):
+        session.add_rows([f"purr meow {sys.argv[2]} {number}", f"road wheel {sys.argv[2]} {number}"])
+        print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("kills", [pytest.param(4, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)])
+def test_kills_while_rows_are_added_lose_nothing_and_add_nothing_twice(
+    job: Session, clean_environment: dict[str, str], kills: int
+) -> None:
+    labels = job.labels
+    job.close()
+    moments, known = random.Random(7), 0
+    for number in range(kills):
+        with subprocess.Popen(
+            [sys.executable, "-c", ADD, str(job.path), str(number)],
+            env=clean_environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None and process.stdout.readline() == "0\n"  # all is loaded by then
+            time.sleep(moments.random() * 0.3)
+            process.send_signal(signal.SIGKILL)
+            said = process.stdout.read()
+        told = 1 + len(said[: said.rfind("\n") + 1].splitlines())
+        with Session.open(job.path) as session:
+            added = session.graph.attributes["text"][60:].tolist()
+            assert session.labels == labels and len(added) == len(set(added)) and len(added) % 2 == 0
+            assert known + told <= len(added) // 2 <= known + told + 1
+            known = len(added) // 2
+    assert known > kills
