@@ -319,10 +319,10 @@ def check_event(event: Event, nodes: int) -> str:
             "attached": lambda value: _is_attached(value) and "suggestions" in value,
         },
         "rows": {
-            "first": lambda value: value == nodes,
+            "first": lambda value: _is_int(value, nodes, nodes),
             "count": lambda value: _is_int(value, 1, _MOST_ROWS),
             "audit": lambda value: _is_list(value, lambda node: _is_int(node, nodes, nodes + _MOST_ROWS)),
-            "attached": lambda value: set(value) == {"rows"},
+            "attached": lambda value: _is_attached(value) and set(value) == {"rows"},
         },
         "remove": {"nodes": lambda value: _is_list(value, is_node)},
         "release": {"annotator": _is_name},
