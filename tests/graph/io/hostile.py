@@ -139,7 +139,7 @@ HOSTILE: dict[str, tuple[Maker, str]] = {
     ),
     "an npz with deep JSON": (
         _npz(node_names=lambda: np.frombuffer(b"[" * 10**6, dtype=np.uint8)),
-        "do not form a graph",
+        "node_names is no list of strings in JSON",
     ),
     "an npy that claims 8 TB": (_npy, "it claims 1,000,000,000,000 values"),
     "a folder that claims a billion columns": (_graph_json, "claims 1,000,000,000 columns of features"),
@@ -164,6 +164,14 @@ HOSTILE: dict[str, tuple[Maker, str]] = {
     "GraphML of 5 million elements in each other": (
         _text("a.graphml", "<graphml>", lambda: "<a>" * 5_000_000),
         "more than 100 deep",
+    ),
+    "GraphML of one tag that does not end": (
+        _text("a.graphml", '<graphml><graph id="', lambda: "x" * 30_000_000, '"/></graphml>'),
+        "a tag or comment is longer than 4 MB",
+    ),
+    "an npz with JSON lists of numbers for names": (
+        _npz(node_names=lambda: np.frombuffer(b"[" + b"[1]," * 10**6 + b"[1]]", dtype=np.uint8)),
+        "node_names is no list of strings in JSON",
     ),
     "pictures that claim 1.6 billion pixels": (_picture, "pixels|cannot be read as a picture"),
 }

@@ -108,7 +108,7 @@ def test_one_long_text_does_not_widen_the_others(tmp_path: Path) -> None:
         ({"edge_index": [[0], [1]], "num_nodes": [1, 2]}, "do not form a graph"),
         ({"edge_index": [[0], [1]], "node_names": [["a"], ["b"]]}, "node_names must be a list of strings"),
         ({"edge_index": [[0], [1]], "attribute_names": ["title"]}, "no field attribute_0: add it"),
-        ({"edge_index": [[0], [1]], "node_names": np.uint8([1, 2])}, "do not form a graph"),
+        ({"edge_index": [[0], [1]], "node_names": np.uint8([1, 2])}, "node_names is no list of strings in JSON"),
     ],
 )
 def test_fields_that_do_not_fit_are_refused(tmp_path: Path, fields: dict[str, Any], message: str) -> None:

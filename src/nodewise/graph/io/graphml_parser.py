@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from xml.parsers import expat
 
 from nodewise.graph.tables.table import WEIGHTS, dropped_of_edges
@@ -19,6 +19,7 @@ __all__ = ["Document", "parse"]
 
 _ENCODINGS = {"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin-1", "latin1", "windows-1252"}
 _DEEPEST = 100
+_PIECE, _TOKEN = 2**18, 2**22
 _DOCTYPE = (
     "it has a DOCTYPE, which a graph needs not and which could name other files or grow without end: remove that part"
     " of the file"
@@ -61,7 +62,7 @@ def parse(path: Path) -> Document:
             refuse_doctype(path, handle.read(2**16))
             handle.seek(0)
             handler = _Handler(path)
-            handler.parser.ParseFile(handle)
+            _feed(path, handler.parser, handle)
     except expat.ExpatError as error:
         raise GraphError(
             f"{path} cannot be read as XML ({error}): it may be cut off or no GraphML file; make or download it again"
@@ -69,6 +70,27 @@ def parse(path: Path) -> Document:
     except OSError as error:
         raise GraphError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
     return handler.finished()
+
+
+def _feed(path: Path, parser: expat.XMLParserType, handle: BinaryIO) -> None:
+    """Parse a file piece by piece.
+
+    What is not at its end yet, a tag with a long attribute or a comment, is read again with every further piece by the
+    parsers of older systems, so it may not be long.
+
+    Raises:
+        GraphError: a tag or comment does not come to its end.
+    """
+    fed = 0
+    while piece := handle.read(_PIECE):
+        parser.Parse(piece, False)
+        fed += len(piece)
+        if fed - parser.CurrentByteIndex > _TOKEN:
+            raise GraphError(
+                f"{path}, line {parser.CurrentLineNumber}: a tag or comment is longer than {_TOKEN // 2**20} MB: put"
+                " long texts into <data> elements"
+            )
+    parser.Parse(b"", True)
 
 
 def refuse_doctype(path: Path, start: bytes) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -56,6 +57,8 @@ _KNOWN = {
     "preparation",
 }
 _TEXTS = {"name", "class_names", "node_names", "attribute_names", "feature_preprocessing", "node_types", "relations"}
+_TEXT_LIST = re.compile(rb'\s*+\[\s*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"\s*+(?:,\s*+|(?=\])))*+\]\s*+', re.DOTALL)
+"""A list of strings in JSON."""
 _MAPPED_BYTES = 2**28
 """Features smaller than this are read as a whole, however little memory is free."""
 
@@ -417,9 +420,10 @@ def _texts(fields: dict[str, npt.NDArray[Any]], key: str) -> list[str] | None:
         return None
     array = fields[key]
     if array.dtype == np.uint8:
-        texts = json.loads(array.tobytes())
-        if isinstance(texts, list):
-            return list(map(str, texts))
+        written = array.tobytes()
+        if not _TEXT_LIST.fullmatch(written):  # lists and numbers would take many times their bytes
+            raise GraphError(f"{key} is no list of strings in JSON, as it should be: write the file again")
+        return list(map(str, json.loads(written)))
     if array.ndim > 1:
         raise GraphError(f"{key} must be a list of strings, received the shape {list(array.shape)}")
     return [text.decode() if isinstance(text, bytes) else str(text) for text in np.atleast_1d(array).tolist()]
