@@ -26,6 +26,7 @@ def columns_table() -> str:
     """Column names by what they mean, and the words of a label column that mean no label."""
     rows = [f"| {meaning} | {', '.join(names)} |" for meaning, names in _MEANINGS.items()]
     missing = ", ".join(f"`{word}`" for word in sorted(MISSING - {""}))
+    rows.append(f"| weight of an edge, in a table of edges | {', '.join(table.WEIGHTS)} |")
     rows.append(f"| no label, as a cell of the label column | {missing}, or nothing |")
     return "\n".join(["| meaning | column names, in any case |", "| --- | --- |", *rows])
 

@@ -32,14 +32,14 @@ from the way back, a note says that it was dropped.
 
 >>> nw.Graph.from_networkx(nx.DiGraph([(0, 1), (1, 0), (1, 2)])).notes
 
-**Edges have no weight and no data.** An edge is there or not. Every reader drops what it finds on edges, and says so in a note; the next block's
-`edges.csv` has a column `weight`.
+**Edges have a weight and no other data.** Weights are positive: none is 0, negative or missing. Every reader drops what else it finds on edges, and says so in
+a note. Strategies see the weights; the studio's pictures of a neighbourhood and the structural features of a graph without any look at which edges there are alone.
 
->>> nw.Graph.from_networkx(nx.Graph([(0, 1, {"weight": 2.0})])).notes
->>> nw.Graph.from_scipy(sp.csr_array([[0, 2], [2, 0]]), None, None).notes
+>>> nw.Graph.build([[0, 1], [1, 2]], edge_weight=[2.0, -1.0])
+>>> nw.Graph.from_scipy(sp.csr_array([[0, 2, -1], [2, 0, 0], [-1, 0, 0]]), None, None)
 >>> nw.Graph.from_pyg(Data(edge_index=torch.tensor([[0], [1]]), x=torch.ones(2, 2), edge_attr=torch.ones(1, 3))).notes
 
-**One edge between two nodes, none from a node to itself.** Others are dropped, and a note counts them.
+**One edge between two nodes, none from a node to itself.** Others are dropped, or added to the weight, and a note counts them.
 
 $ nodewise convert nodes.csv graph.npz --edges edges.csv
 

@@ -67,6 +67,14 @@ def test_a_classifier_that_cannot_use_weights_is_given_none_and_that_is_said() -
     assert can(Gcn(), "weights")
 
 
+def test_the_data_set_of_that_kind_has_weights_that_alone_tell_the_classes() -> None:
+    graph = nw.load_graph("sbm-weighted")
+    assert graph.edge_weight is not None
+    assert graph.homophily == pytest.approx(1 / 3, abs=1e-4)
+    assert nw.evaluate(graph, "random", runs=3, budget=15).micro_f1.mean() > 90
+    assert nw.evaluate(replace(graph, edge_weight=None), "random", runs=3, budget=15).micro_f1.mean() < 45
+
+
 def test_copies_keep_the_weights_of_the_edges_that_stay() -> None:
     graph = nw.Graph.build([[0, 0, 1, 2, 3], [1, 2, 3, 4, 4]], 5, edge_weight=[1, 2, 3, 4, 5], y=[0, 1, 0, 1, 0])
     for copy in graph_copies(graph, copies=3):

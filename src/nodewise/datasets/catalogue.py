@@ -288,6 +288,15 @@ CATALOGUE: tuple[DatasetInfo, ...] = (
             "stochastic block graph: homophily 0.8, few nodes with many neighbours and many with few",
         ),
         (
+            "sbm-weighted",
+            "",
+            600,
+            18000,
+            32,
+            3,
+            "edges that join any two nodes, heavy ones within a class: only their weights tell the classes",
+        ),
+        (
             "sbm-1m",
             "",
             1_000_000,

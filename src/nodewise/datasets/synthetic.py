@@ -43,6 +43,8 @@ class SyntheticSettings:
         signal: how far a class's mean lies from the origin, in a random direction, in units of the deviation of each
             feature within a class.
         seed: where all randomness comes from.
+        between_weight: what an edge between two classes weighs on average, where one within a class weighs 1, each up
+            to a fifth more or less; None: edges have no weights.
     """
 
     nodes: int = 2000
@@ -55,6 +57,7 @@ class SyntheticSettings:
     features: int = 16
     signal: float = 1.0
     seed: int = 0
+    between_weight: float | None = None
 
     def __post_init__(self) -> None:
         checks = (
@@ -68,6 +71,7 @@ class SyntheticSettings:
             ("class_shares", all(math.isfinite(share) and share > 0 for share in self.class_shares or ()), "above 0"),
             ("features", self.features >= 0, "0 or more"),
             ("signal", math.isfinite(self.signal) and self.signal >= 0, "0 or more"),
+            ("between_weight", self.between_weight is None or 1e-6 <= self.between_weight <= 1e6, "from 1e-6 to 1e6"),
         )
         for name, right, allowed in checks:
             if not right:
@@ -79,6 +83,9 @@ NAMED = {
     "sbm-heterophilous": SyntheticSettings(homophily=0.1),
     "sbm-powerlaw": SyntheticSettings(degrees="powerlaw"),
     "sbm-1m": SyntheticSettings(nodes=1_000_000, classes=10, mean_degree=20.0, degrees="powerlaw", features=128),
+    "sbm-weighted": SyntheticSettings(
+        nodes=600, classes=3, mean_degree=60.0, homophily=1 / 3, features=32, signal=0.0, between_weight=0.05
+    ),
 }
 """The settings of the generated data sets that have a name."""
 
@@ -122,7 +129,17 @@ def synthetic_graph(
     x = _drawn_features(wanted, y) if wanted.features else None
     for array in (edge_index, y, *(() if x is None else (x,))):
         array.flags.writeable = False  # made here and held by nobody else: the graph need not copy them
-    return Graph(edge_index, wanted.nodes, x, y, tuple(str(c) for c in range(wanted.classes)), name=name)
+    graph = Graph(edge_index, wanted.nodes, x, y, tuple(str(c) for c in range(wanted.classes)), name=name)
+    return graph if wanted.between_weight is None else replace(graph, edge_weight=_edge_weights(wanted, graph))
+
+
+def _edge_weights(wanted: SyntheticSettings, graph: Graph) -> npt.NDArray[np.float32]:
+    """Heavy edges within classes and light ones between them, or the other way round: float32 [edge]."""
+    assert graph.y is not None and wanted.between_weight is not None
+    inside = graph.y[graph.edge_index[0]] == graph.y[graph.edge_index[1]]
+    spread = numpy_generator(wanted.seed, "edge weights").uniform(0.8, 1.2, graph.num_edges)
+    weights: npt.NDArray[np.float32] = (spread * np.where(inside, 1, wanted.between_weight)).astype(np.float32)
+    return weights
 
 
 def _classes(wanted: SyntheticSettings) -> Ints:
