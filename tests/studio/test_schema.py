@@ -82,6 +82,7 @@ OPERATIONS = [
             "/skip",
             "/undo",
             "/notes",
+            "/suggestions",
             "/release",
         )
     ],

@@ -15,6 +15,7 @@ from nodewise.studio.api.responses import (
     EventNumberResponse,
     EventsResponse,
     StatusResponse,
+    SuggestionsResponse,
     TellResponse,
     UndoResponse,
 )
@@ -382,3 +383,13 @@ def test_a_file_that_another_process_holds_is_waited_for_and_then_refused_as_bus
         other.execute("ROLLBACK")
         other.close()
         assert client.say("/tell", labels=[{"node": 1, "label": "a"}])["events"] == [1]
+
+
+def test_a_model_s_answers_come_by_http_and_are_reported(client: Client) -> None:
+    labels = [{"node": node, "label": "a" if node < 30 else "b"} for node in range(60)]
+    client.say("/suggestions", EventNumberResponse, name="assistant", labels=labels, confidence=0.5)
+    assert client.look("/nodes/3")["suggested"] == [{"by": "assistant", "label": "a", "confidence": 0.5}]
+    client.say("/tell", annotator="ada", labels=[{"node": 3, "label": "b"}])
+    found = client.look("/suggestions", SuggestionsResponse)
+    assert found["models"][0]["name"] == "assistant" and found["models"][0]["by_labels"]["mean"] == 0
+    assert all(one["says"] != one["predicted"] for one in found["differing"])

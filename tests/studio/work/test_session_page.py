@@ -181,3 +181,13 @@ def test_what_has_happened_is_told_in_the_pages_words_newest_first(session: Sess
     assert (tell["node"], tell["name"], tell["label"], tell["annotator"]) == (20, "Paper 20", "a", "ada")
     assert [event["kind"] for event in page.events(50, None, asks=True)][-1] == "ask"
     assert [event["event"] for event in page.events(2, tell["event"] + 2, asks=False)] == [3, 2]
+
+
+def test_a_card_says_what_models_say_but_not_where_a_prediction_is_kept_back(session: Session) -> None:
+    session.suggest("assistant", dict.fromkeys(range(60), "a"), 0.5)
+    page = page_of(session)
+    (one,) = page.card(7)["suggested"]
+    assert one == {"by": "assistant", "label": "a", "confidence": 0.5}
+    assert page.events(5, None, False)[0]["kind"] == "suggest"
+    audited = session.moment().contents.audit[0]
+    assert page.card(audited)["hidden"] and not page.card(audited)["suggested"]

@@ -23,6 +23,7 @@ from nodewise.studio.api.requests import (
     SessionName,
     SettleRequest,
     SkipRequest,
+    SuggestRequest,
     TellRequest,
     UndoRequest,
 )
@@ -149,6 +150,20 @@ async def add_note(request: NoteRequest, studio: CurrentStudio) -> Json:
             lambda session: session.add_note(opened.node(request.node), request.text, request.annotator)
         ),
     )
+
+
+@router.post("/suggestions", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
+@permit("owner")
+async def suggest(request: SuggestRequest, studio: CurrentStudio) -> Json:
+    """Take what a model says of nodes: no labels, but what the learner begins with."""
+
+    def change(opened: OpenSession) -> int:
+        answers: dict[int | str, str] = {opened.node(each.node): each.label for each in request.labels}
+        return opened.change(
+            lambda session: session.suggest(request.name, answers, request.confidence, request.annotator)
+        )
+
+    return await _change(studio, "event", request, change)
 
 
 @router.post("/release", response_model=CountResponse, responses=refusals(404, 409, 415, 507))

@@ -137,6 +137,15 @@ class NoteRequest(Change):
     text: Text
 
 
+class SuggestRequest(Change):
+    """What a model says of nodes."""
+
+    annotator: Name = "me"
+    name: Name = Field(description="the model")
+    labels: Annotated[list[Labelled], Field(min_length=1, max_length=20_000)]
+    confidence: Annotated[float, Field(ge=0, le=1)] = Field(1.0, description="how sure it is of all of them")
+
+
 class ReleaseRequest(Change):
     """Whose unanswered queries to free."""
 

@@ -127,6 +127,14 @@ class NoteResponse(Response):
     time: float
 
 
+class SuggestedResponse(Response):
+    """What a model says of a node."""
+
+    by: str = Field(description="the model")
+    label: str
+    confidence: float = Field(description="how sure it is, from 0 to 1")
+
+
 class CardResponse(Response):
     """A node: its texts, its label, what is predicted."""
 
@@ -146,6 +154,7 @@ class CardResponse(Response):
     heading: str
     notes: list[NoteResponse]
     predicted: list[tuple[str, float]] | None
+    suggested: list[SuggestedResponse] = Field(description="what models say; empty where a prediction is kept back")
     hidden: bool = Field(description="whether a prediction is kept back, since it could sway an answer")
     updating: bool = Field(
         description="whether predictions from the labels of now are being made, so that these are older"
@@ -216,6 +225,7 @@ class EventResponse(Response):
         "budget",
         "redundancy",
         "release",
+        "suggest",
     ]
     annotator: str
     node: int | None
@@ -234,6 +244,45 @@ class LoggedEvent(EventResponse):
 
     time: float
     undone: bool
+
+
+class ShareResponse(Response):
+    """A share of right answers, its 95 % interval, and of how many nodes it is."""
+
+    mean: float
+    low: float
+    high: float
+    nodes: int
+
+
+class ModelResponse(Response):
+    """How right a model is: by people's labels, which were chosen, and by the audit's, which were drawn at random."""
+
+    name: str
+    answers: int
+    unnamed: int
+    by_labels: ShareResponse | None
+    by_audit: ShareResponse | None
+    classes: dict[str, ShareResponse]
+
+
+class DifferingResponse(Response):
+    """A node without a label of which a model says something else than the learner."""
+
+    node: int
+    name: str
+    said_by: str
+    says: str
+    confidence: float
+    predicted: str
+    probability: float
+
+
+class SuggestionsResponse(Response):
+    """How right each model is, and where they and the learner differ, the surest learner first."""
+
+    models_found: list[ModelResponse] = Field(alias="models")
+    differing: list[DifferingResponse]
 
 
 class CountResponse(Response):

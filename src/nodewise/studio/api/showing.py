@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -18,6 +19,7 @@ from nodewise.studio.api.responses import (
     NeighbourhoodResponse,
     ReportResponse,
     SearchResponse,
+    SuggestionsResponse,
     TableResponse,
 )
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
@@ -201,6 +203,25 @@ async def report(studio: CurrentStudio, session: SessionName = None, ticket: Tic
 
     def job() -> dict[str, Any]:
         return studio.sessions.get(session).page.reports.latest(lambda: studio.tickets.check(ticket, "the report"))
+
+    return Json(await studio.worker.run(Priority.BACKGROUND, job))
+
+
+@router.get("/suggestions", response_model=SuggestionsResponse, responses=refusals(404, 409))
+@permit("owner")
+async def suggestions(
+    studio: CurrentStudio,
+    limit: Annotated[int, Query(ge=0, le=1000)] = 50,
+    session: SessionName = None,
+) -> Json:
+    """How right each model is by people's labels and by the audit, and where it and the learner differ."""
+
+    def job() -> dict[str, Any]:
+        opened = studio.sessions.get(session).page.session
+        return {
+            "models": [each.as_dict() for each in opened.model_reports()],
+            "differing": [asdict(each) for each in opened.model_disagreements(limit)],
+        }
 
     return Json(await studio.worker.run(Priority.BACKGROUND, job))
 

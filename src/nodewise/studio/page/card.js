@@ -102,6 +102,7 @@ function facts(card) {
   if (card.heading !== name) said.push(name);
   said.push(count(card.degree, "neighbour"));
   if (card.skipped_by.length) said.push(`skipped by ${short(card.skipped_by.join(", "), 60)}`);
+  for (const one of card.suggested) said.push(`${short(one.by, 30)} says ${short(one.label, 40)}`);
   return h("span", {}, said.join(" · "));
 }
 

@@ -105,6 +105,7 @@ function row(event) {
     release: () => ["open questions were freed"],
     budget: () => ["budget set", event.budget ? ` to ${event.budget}` : ""],
     redundancy: () => [`labels for each node: ${event.redundancy}`],
+    suggest: () => ["suggestions of ", h("b", {}, short(event.label ?? "", 40))],
     settle: () => [node, " is settled as ", classMark(event.label), h("b", {}, short(event.label ?? "", 60))],
   }[event.kind]?.() ?? [event.kind];
   return h(

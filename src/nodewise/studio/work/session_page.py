@@ -105,10 +105,25 @@ class SessionPage:
             "heading": heading(session.graph, self._roles, node, session.name_of(node)),
             "skipped_by": sorted(who for who, nodes in history.skipped.items() if node in nodes),
             "predicted": predicted,
+            "suggested": [] if unseen else self._suggested(history, node),
             "hidden": unseen,
             "updating": not self.predictions.fresh,
             "predictions_version": self.predictions.version,
         }
+
+    def _suggested(self, history: History, node: int) -> list[dict[str, Any]]:
+        """What models say of a node."""
+        if not history.suggested:
+            return []
+        return [
+            {
+                "by": each.name,
+                "label": history.classes.name(int(each.numbers[node])),
+                "confidence": round(float(each.confidence[node]), 4),
+            }
+            for each in self.session.suggestions
+            if each.numbers[node]
+        ]
 
     def _source(self, history: History, node: int) -> str:
         """Where the label of a node comes from."""
