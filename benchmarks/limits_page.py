@@ -47,12 +47,10 @@ $ nodewise convert nodes.csv graph.npz --edges edges.csv
 
 >>> nw.Graph.from_pyg(HeteroData())
 
-**Nodes do not come or go.** A graph is never changed, and a session keeps its own: for new rows make a new graph and begin a new session. Nothing
-predicts rows that are no nodes.
+**Rows that are no nodes need features.** A [fitted learner](guides/fitted.md) predicts rows that were not in the graph from what they hold and from whom they are joined to. A
+graph without features knows nothing of a row but its neighbours, and refuses it; so does one that does not say how its rows became features, unless the rows are vectors.
 
-$ nodewise session new job.nodewise wine --budget 3 --quiet
-$ nodewise session tell job.nodewise 178 class_0
-$ nodewise predict job.nodewise
+>>> nw.fit(nw.Graph.build([[0], [1]]), {0: "a", 1: "b"}).predict([[1.0]])
 
 **Features are numbers, all of them there.**
 

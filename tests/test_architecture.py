@@ -29,6 +29,7 @@ EDGES = {  # who may import whom; docs/architecture.md says why
     "experiments": {"ground", "graph", "datasets", "classifiers", "policy", "strategies", "evaluation", "training"},
     "testing": LEARNING | {"environment", "classifiers", "strategies"},
     "session": LEARNING | {"datasets", "environment", "classifiers", "policy", "strategies"},
+    "fitted": LEARNING | {"environment", "classifiers", "session"},
     "adapters": {"ground", "graph", "contracts", "policy", "session"},
     "cluster": {"ground", "graph", "datasets", "evaluation"},
     "studio": {"ground", "graph", "session"},
@@ -44,6 +45,7 @@ EDGES = {  # who may import whom; docs/architecture.md says why
         "training",
         "experiments",
         "session",
+        "fitted",
         "cluster",
         "studio",
     },
@@ -75,6 +77,11 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "included": {"info", "synthetic"},
         "load": {"catalogue", "downloads", "folder", "included", "info", "ogb_folder", "reddit"},
         "sources": {"reddit"},
+    },
+    "fitted": {
+        "estimator": {"fitted"},
+        "fitted": {"file", "labels"},
+        "streaming": {"fitted"},
     },
     "environment": {
         "cuda": {"backend", "prediction_kernels"},

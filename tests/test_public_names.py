@@ -14,6 +14,7 @@ import nodewise as nw
 
 PUBLIC = [
     "Classifier",
+    "Fitted",
     "Graph",
     "NodewiseError",
     "Policy",
@@ -22,8 +23,10 @@ PUBLIC = [
     "__version__",
     "compare",
     "evaluate",
+    "fit",
     "knn_graph",
     "list_datasets",
+    "load_fitted",
     "load_graph",
     "load_policy",
     "save_policy",

@@ -4,6 +4,7 @@
     nw.Graph.from_pyg(data), .from_networkx(g), .from_csv(…), .from_dataframe(…), .from_texts(…), nw.knn_graph(x)
     session = nw.Session.create("job.nodewise", graph, budget=50)
     query = session.ask(); session.tell(query.node, "spam"); session.predict()         Session.open goes on
+    fitted = nw.fit(graph, {3: "spam", 17: "ham"})  a nw.Fitted without a session: predict, also new rows; load_fitted
     nw.evaluate(graph, "random", runs=20)           one strategy on a labelled graph; progress=True shows a bar
     nw.compare([graph, "wine"], ["random", mine])   several, on the same splits: to_dataframe(), plot("curves.png")
     policy = nw.train_policy([graph], episodes=200) a nw.Policy of your own; save_policy, load_policy
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from nodewise.datasets import list_datasets, load_graph
     from nodewise.evaluation.compare import compare
     from nodewise.evaluation.evaluate import evaluate
+    from nodewise.fitted import Fitted, fit, load_fitted
     from nodewise.graph import Graph
     from nodewise.graph.knn.knn import knn_graph
     from nodewise.ground.errors import NodewiseError
@@ -35,6 +37,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "Classifier",
+    "Fitted",
     "Graph",
     "NodewiseError",
     "Policy",
@@ -43,8 +46,10 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate",
+    "fit",
     "knn_graph",
     "list_datasets",
+    "load_fitted",
     "load_graph",
     "load_policy",
     "save_policy",
@@ -57,6 +62,7 @@ if not TYPE_CHECKING:  # so that a checker refuses a misspelt name
         __name__,
         {
             "Classifier": "contracts",
+            "Fitted": "fitted",
             "Graph": "graph",
             "NodewiseError": "ground.errors",
             "Policy": "policy",
@@ -64,8 +70,10 @@ if not TYPE_CHECKING:  # so that a checker refuses a misspelt name
             "Strategy": "contracts",
             "compare": "evaluation",
             "evaluate": "evaluation",
+            "fit": "fitted",
             "knn_graph": "graph",
             "list_datasets": "datasets",
+            "load_fitted": "fitted",
             "load_graph": "datasets",
             "load_policy": "policy",
             "save_policy": "policy",

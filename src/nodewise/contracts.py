@@ -42,8 +42,11 @@ __all__ = [
     "LeavesOneOut",
     "LooksAtPart",
     "Observation",
+    "PlacesRows",
     "PredictsFromEmbedding",
     "Queried",
+    "Restores",
+    "Saves",
     "SharesPosterior",
     "Strategy",
     "TakesSuggestions",
@@ -66,6 +69,7 @@ Capability = Literal[
     "foresee",
     "explain",
     "save",
+    "new-rows",
     "edges-alone",
     "posterior",
     "long-seeds",
@@ -130,7 +134,16 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "use the classifier views",
     ),
     "save": CapabilityInfo(
-        "classifier", "be kept as named arrays and JSON", (), "keep the labels, and let it learn again"
+        "classifier",
+        "be kept as named arrays and JSON",
+        ("restored", "Learner.saved"),
+        "keep the labels, and let it learn again",
+    ),
+    "new-rows": CapabilityInfo(
+        "classifier",
+        "predict rows that are not in the graph",
+        ("Learner.new_rows",),
+        "use the classifier views, or make a graph with the rows in it",
     ),
     "edges-alone": CapabilityInfo(
         "classifier", "learn from edges alone", (), "it is given numbers made of the edges as features"
@@ -478,6 +491,37 @@ class Explains(Protocol):
 
     def reach(self, node: int) -> float:
         """How many nodes a label here would decide."""
+        ...
+
+
+class Saves(Protocol):
+    """A learner whose classifier can ``"save"`` it."""
+
+    def saved(self) -> tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, Any]]:
+        """All that the classifier's ``restored`` needs beside graph and labels: named arrays, and JSON."""
+        ...
+
+
+class Restores(Protocol):
+    """A classifier that can ``"save"`` its learners."""
+
+    def restored(
+        self, graph: GraphTensors, arrays: Mapping[str, npt.NDArray[Any]], told: Mapping[str, Any], classes: int
+    ) -> Learner:
+        """A learner of one run from what ``saved`` gave; one that is not trained is then given its labels."""
+        ...
+
+
+class PlacesRows(Protocol):
+    """A learner whose classifier can predict ``"new-rows"``."""
+
+    def new_rows(self, features: Any, joined: Any) -> torch.Tensor:
+        """The logits of rows that are not in the graph, of one run: [row, class].
+
+        Args:
+            features: as the graph's are, [row, feature], dense or scipy sparse.
+            joined: how strongly each row is joined to each node, scipy sparse [row, node].
+        """
         ...
 
 

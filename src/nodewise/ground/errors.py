@@ -6,6 +6,7 @@
     │   ├── UnknownNameError      a misspelt or unknown name; says what was probably meant
     │   ├── WrongTypeError        a thing of another type than the one that is taken (a TypeError as well)
     │   ├── PolicyFileError       a policy file that cannot be used
+    │   ├── FittedFileError       a fitted learner's file that cannot be used
     │   └── MissingExtraError     an optional dependency is not installed; says how to install it
     ├── ClusterError              a cluster is out of reach, of another version, or lost what it was given
     ├── DownloadError             a data set could not be fetched; says what to do instead
@@ -27,6 +28,7 @@ __all__ = [
     "AlreadyLabelledError",
     "ClusterError",
     "DownloadError",
+    "FittedFileError",
     "GraphError",
     "InputError",
     "MissingExtraError",
@@ -59,6 +61,10 @@ class InputError(NodewiseError, ValueError):
 
 class GraphError(InputError):
     """A graph is not well formed, or a file does not hold one."""
+
+
+class FittedFileError(InputError):
+    """A fitted learner's file is missing, damaged, of another version, or made with another classifier."""
 
 
 class UnknownNameError(InputError):

@@ -124,7 +124,7 @@ def test_the_form_of_the_features_does_not_matter() -> None:
 def test_views_are_reduced_to_their_leading_directions() -> None:
     z = np.random.default_rng(0).normal(size=(300, 90)) * np.linspace(2, 0.1, 90)
     u, s, _ = np.linalg.svd(z, full_matrices=False)
-    narrow = construction._narrow(z, 64)
+    narrow = construction.narrow(z, 64)
     np.testing.assert_allclose(narrow @ narrow.T, (u[:, :64] * s[:64] ** 2) @ u[:, :64].T, atol=1e-8)
     np.testing.assert_allclose(
         np.linalg.norm(narrow, axis=0), s[:64], atol=1e-8

@@ -9,7 +9,7 @@ matrices, exact, or Lanczos' to a tolerance beyond which nothing that is drawn m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,7 +46,21 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
 from nodewise.ground.events import Progress, Reporter, Silent
 
-__all__ = ["LEADING", "SAMPLED", "WIDTH", "GraphViews", "leading_columns", "make_views"]
+__all__ = [
+    "DIFFUSED",
+    "KIN",
+    "LEADING",
+    "SAMPLED",
+    "WIDTH",
+    "GraphViews",
+    "edge_eigenvectors",
+    "leading_columns",
+    "make_views",
+    "role_columns",
+    "role_quantities",
+    "unit_features",
+    "view_names",
+]
 
 WIDTH = 64
 """Columns of a view of the features, at least."""
@@ -69,6 +83,10 @@ _DENSE = 1500
 _OF_EDGES, _OF_FEATURES = ("spectrum", "role"), ("own", "kin")
 _OF_BOTH = ("near", "far", "farther", "farthest", "walk", "two hops", "layers", "kin near")
 """The views of a graph's edges alone, of its features alone, and of both."""
+
+DIFFUSED = {"walk": (0.1, 10), "near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)}
+KIN = (0.02, 40)
+"""α and the number of steps of the views that are diffused along the edges, and among kin."""
 
 _CENTRED_BEFORE = ("farther", "farthest")
 """Views whose features are centred before they are diffused, too.
@@ -220,12 +238,14 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
     """The views as they are made: what needs most memory first, when few are there yet."""
     record = graph.relations
     if record is not None and not record.one_type:
-        yield from relational_views(record, _features(graph) if graph.has_features else None, leading, _features)
+        yield from relational_views(
+            record, unit_features(graph) if graph.has_features else None, leading, unit_features
+        )
         return
     if record is not None:
-        yield from direction_views(record, _features(graph) if graph.has_features else None, leading)
+        yield from direction_views(record, unit_features(graph) if graph.has_features else None, leading)
     if graph.has_features:
-        x, near, width = _features(graph), None, max(WIDTH, leading)
+        x, near, width = unit_features(graph), None, max(WIDTH, leading)
         own = narrow(centred(x.copy()), width)
         yield "own", own
         if adjacency.nnz:
@@ -241,7 +261,7 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
         yield "nothing", np.ones((graph.num_nodes, 1))
 
 
-def _features(graph: GraphTensors) -> Array:
+def unit_features(graph: GraphTensors) -> Array:
     """The features, rows of unit length, in their leading directions where they have many.
 
     Float32 [node, at most 256].
@@ -267,12 +287,12 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int) -> Iterator
     del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
     walk = SparseProduct(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
-    yield from _diffused(walk, x, {"walk": (0.1, 10)}, apart, columns)
+    yield from _diffused(walk, x, _recipes("walk"), apart, columns)
     del loops, walk
     symmetric = symmetric_propagation(adjacency)
-    yield from _diffused(symmetric, x, {"near": (0.1, 10), "far": (0.05, 20)}, apart, columns)
+    yield from _diffused(symmetric, x, _recipes("near", "far"), apart, columns)
     x -= x.mean(0, dtype=np.float64).astype(x.dtype)  # in place: nothing else is made of it
-    yield from _diffused(symmetric, x, {"farther": (0.02, 40), "farthest": (0.005, 100)}, apart, columns)
+    yield from _diffused(symmetric, x, _recipes(*_CENTRED_BEFORE), apart, columns)
 
 
 def _kin_views(
@@ -288,7 +308,7 @@ def _kin_views(
         nearest = joined_to_nearest(near)
         kin["kin near"] = (nearest + adjacency.astype(np.float32) * (nearest.sum() / adjacency.sum())).tocsr()
     for name, joined in kin.items():
-        for _, total in diffuse(symmetric_propagation(joined), x, {name: (0.02, 40)}):
+        for _, total in diffuse(symmetric_propagation(joined), x, {name: KIN}):
             yield name, narrow(centred(unit(total)), columns)
 
 
@@ -296,6 +316,10 @@ def _inverse(degree: Array) -> Array:
     """1 over the degree, and 1 for a node without edges, whatever is divided then being 0."""
     inverse: Array = 1 / np.where(degree > 0, degree, np.ones_like(degree))
     return inverse
+
+
+def _recipes(*names: str) -> dict[str, tuple[float, int]]:
+    return {name: DIFFUSED[name] for name in names}
 
 
 def _apart(adjacency: sp.csr_matrix) -> Array:
@@ -321,9 +345,13 @@ def _diffused(
 
 
 def _spectrum(adjacency: sp.csr_matrix, wanted: int) -> Array:
-    """Eigenvectors of the largest positive eigenvalues of (D + d̄)^-1/2 A (D + d̄)^-1/2, times these, rows of unit
-    length: [node, at most wanted].
-    """
+    """Eigenvectors of the edges times their eigenvalues, rows of unit length: [node, at most wanted]."""
+    values, vectors = edge_eigenvectors(adjacency, wanted)
+    return unit(vectors * values)
+
+
+def edge_eigenvectors(adjacency: sp.csr_matrix, wanted: int) -> tuple[Array, Array]:
+    """The largest positive eigenvalues of (D + d̄)^-1/2 A (D + d̄)^-1/2 and their vectors: [node, at most wanted]."""
     degree = np.asarray(adjacency.sum(1)).ravel().astype(np.float64)
     root = (degree + degree.mean()) ** -0.5
     matrix = (sp.diags(root) @ adjacency @ sp.diags(root)).tocsr()
@@ -335,24 +363,32 @@ def _spectrum(adjacency: sp.csr_matrix, wanted: int) -> Array:
         values, vectors = eigsh(matrix, k=wanted, which="LA", v0=1 / root, tol=1e-4)
     order = np.argsort(-values, kind="stable")[:wanted]
     order = order[values[order] > 1e-6]
-    return unit(vectors[:, order] * values[order])
+    return values[order], vectors[:, order]
 
 
 def _roles(adjacency: sp.csr_matrix) -> Array:
     """cos(π j r) / j, j = 1 … 5, of the ranks r in [0, 1] of three quantities: [node, 15]; equal nodes share a rank."""
+    quantities = role_quantities(adjacency)
+    return role_columns(quantities, [np.sort(quantity.astype(np.float32)) for quantity in quantities])
+
+
+def role_quantities(adjacency: sp.csr_matrix) -> list[Array]:
+    """The logarithm of each node's degree, its neighbours' mean, and the mean of theirs: [node] each."""
     adjacency = adjacency.astype(np.float64)
     degree = np.asarray(adjacency.sum(1)).ravel()
     own = np.log1p(degree)
     share = sp.diags(_inverse(degree)) @ adjacency
     one = share @ own
+    return [own, one, share @ one]
+
+
+def role_columns(quantities: Sequence[Array], ordered: Sequence[Array]) -> Array:
+    """cos(π j r) / j of the ranks that quantities have among ordered ones: [row, 15]."""
     columns = []
-    for quantity in (own, one, share @ one):
+    for quantity, among in zip(quantities, ordered, strict=True):
         quantity = quantity.astype(
             np.float32
         )  # so that the rounding of sums in double precision does not tell equal nodes apart
-        ordered = np.sort(quantity)
-        rank = (np.searchsorted(ordered, quantity, "left") + np.searchsorted(ordered, quantity, "right")) / (
-            2 * len(ordered)
-        )
+        rank = (np.searchsorted(among, quantity, "left") + np.searchsorted(among, quantity, "right")) / (2 * len(among))
         columns += [np.cos(math.pi * j * rank) / j for j in range(1, 6)]
     return np.stack(columns, 1)

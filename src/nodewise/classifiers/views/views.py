@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from nodewise.classifiers.views.construction import (
     make_views,
     view_names,
 )
+from nodewise.classifiers.views.places import Places
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
 from nodewise.classifiers.views.products import LARGE
 from nodewise.classifiers.views.reduction import REDUCED
@@ -80,7 +82,18 @@ class Views(Classifier):
     version = 2
     trained = False
     capabilities = frozenset[Capability](
-        {"grow-classes", "weights", "leave-one-out", "part", "foresee", "explain", "edges-alone", "own-centre"}
+        {
+            "grow-classes",
+            "weights",
+            "leave-one-out",
+            "part",
+            "foresee",
+            "explain",
+            "edges-alone",
+            "own-centre",
+            "save",
+            "new-rows",
+        }
     )
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
@@ -103,6 +116,29 @@ class Views(Classifier):
         """Runs without a label."""
         return ViewsLearner(graph, prepared, runs, classes, budget)
 
+    def restored(
+        self, graph: GraphTensors, arrays: Mapping[str, npt.NDArray[Any]], told: Mapping[str, Any], classes: int
+    ) -> ViewsLearner:
+        """A learner without labels from what `ViewsLearner.saved` gave.
+
+        Raises:
+            InputError: it was saved by another version, or does not fit the graph.
+        """
+        if told.get("version") != VIEWS_VERSION:
+            raise InputError(
+                f"it holds views of version {told.get('version')!r}, and this nodewise makes version {VIEWS_VERSION}:"
+                " fit the labels again"
+            )
+        columns, names = arrays["columns"], tuple(map(str, told["views"]))
+        if columns.dtype != np.float32 or columns.ndim != 3 or columns.shape[:2] != (graph.num_nodes, len(names)):
+            raise InputError(f"its views have the shape {list(columns.shape)}, which does not fit its graph")
+        views = GraphViews(names, torch.from_numpy(np.array(columns)), int(told["leading"]))
+        learner = ViewsLearner(graph, views, 1, classes, 1)
+        start = "place "
+        placing = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        learner._places = learner.views, Places(names, placing)
+        return learner
+
 
 class ViewsLearner(Learner):
     """Runs of the closed form over one graph.
@@ -117,6 +153,7 @@ class ViewsLearner(Learner):
         self._graph, self.runs, self._first = graph, runs, classes
         self._known, self._narrow, self._budget = classes, views, budget
         self._own: torch.Tensor | None = None
+        self._places: tuple[GraphViews, Places] | None = None
         self.views = self._views_for(classes)
         self.posterior = _posterior(self.views, runs, classes, budget, None)
         self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
@@ -256,6 +293,32 @@ class ViewsLearner(Learner):
             self._mean[:, nodes] if self._keeps and self._mean is not None else None,
         )
         return twin
+
+    def saved(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """All that `Views.restored` needs beside graph and labels: named arrays, and JSON."""
+        places = self._rows_placed()
+        arrays = {"columns": self.views.columns.cpu().numpy()}
+        arrays |= {f"place {name}": array for name, array in places.arrays.items()}
+        told = {"views": list(self.views.names), "leading": self.views.leading_columns, "version": VIEWS_VERSION}
+        return arrays, told
+
+    def new_rows(self, features: Any, joined: Any) -> torch.Tensor:
+        """The logits of rows that are not in the graph, [row, class], of one run: see `places`.
+
+        Args:
+            features: as the graph's are, [row, feature]; joined: to which nodes, and how strongly, [row, node].
+        """
+        placed = self._rows_placed().place(features, joined, self.views.columns.numpy())
+        views = GraphViews(self.views.names, torch.from_numpy(placed), self.views.leading_columns)
+        twin = self.part(torch.zeros(0, dtype=torch.int64), views)
+        twin._mean = None
+        twin.posterior.own = None  # no model has said anything of them
+        return twin.logits()[0]
+
+    def _rows_placed(self) -> Places:
+        if self._places is None or self._places[0] is not self.views:
+            self._places = self.views, Places.of(self._graph, self.views)
+        return self._places[1]
 
     def logits(self) -> torch.Tensor:
         """The mean times the temperature that the leave-one-out predictions ask for: [run, node, class].

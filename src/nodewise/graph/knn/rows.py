@@ -19,7 +19,15 @@ from nodewise.graph.tables.text import Words, new_encoded, word_features
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import count, listed
 
-__all__ = ["Nearest", "NodeSearch", "needs_preparation", "new_features", "rows_as_columns", "vector_features"]
+__all__ = [
+    "Nearest",
+    "NodeSearch",
+    "needs_preparation",
+    "new_features",
+    "reach_of",
+    "rows_as_columns",
+    "vector_features",
+]
 
 Rows = Any  # float32 [row, feature], dense or CSR
 Encoder = Callable[[list[str]], Any]
@@ -192,6 +200,33 @@ class NodeSearch:
             nodes[near <= 0], near[near <= 0] = -1, -np.inf
         return nodes, near
 
+    def joined(self, rows: Rows, k: int, reach: npt.NDArray[np.float64] | None = None) -> sp.csr_matrix[np.float32]:
+        """The nodes that rows are joined to, if either is among the k nearest of the other: 0 and 1, [row, node].
+
+        Args:
+            rows: their features.
+            k: how many of a row's nearest nodes.
+            reach: how similar a row must be to each node to be among the nearest of that: see `reach_of`; None: a
+                node's own nearest stay as they are.
+        """
+        blocks = []
+        step = max(1, _SCORES // self.count)
+        for first in range(0, max(1, rows.shape[0]), step):
+            some = rows[first : first + step]
+            near = self._nearest(some, min(k, self.count))[0]
+            row, column = np.nonzero(near >= 0)[0], near[near >= 0]
+            if reach is not None:
+                scores = self.scores(some)
+                if not self._cosine:
+                    scores = scores - (_squares(some) / 2).astype(np.float32)[:, None]
+                more, other = np.nonzero(scores > reach.astype(np.float32))
+                row, column = np.concatenate([row, more]), np.concatenate([column, other])
+            block = sp.csr_matrix((np.ones(len(row), np.float32), (row, column)), shape=(some.shape[0], self.count))
+            block.data[:] = 1  # a pair that is there twice
+            blocks.append(block)
+        whole: sp.csr_matrix[np.float32] = sp.vstack(blocks, format="csr")
+        return whole
+
     def scores(self, rows: Rows) -> npt.NDArray[np.float32]:
         """The cosine, or x·z − |z|²/2, whose order along a row is that of the distances: float32 [row, node]."""
         product = self._scaled(rows, _squares(rows)) @ self._turned
@@ -231,6 +266,33 @@ class NodeSearch:
                 distance = np.sqrt(np.maximum(square + self._square[some] - 2 * inner, 0))
                 result[first : first + step] = -distance.round(9)
         return result
+
+
+def reach_of(x: Rows, joined: sp.csr_matrix[Any], k: int, metric: str = "cosine") -> npt.NDArray[np.float64]:
+    """How similar each node is to its k-th nearest, of those that it is joined to: float64 [node].
+
+    The cosine, or minus half the squared distance. With fewer than k, anything with something in common would be near.
+    """
+    pairs = joined.tocoo()
+    square = _squares(x)
+    similar = np.empty(len(pairs.row))
+    step = max(1, 2**22 // max(1, min(x.shape[1], 256)))
+    for first in range(0, len(similar), step):
+        row, column = pairs.row[first : first + step], pairs.col[first : first + step]
+        one, other = x[row].astype(np.float64), x[column].astype(np.float64)
+        inner = np.asarray(one.multiply(other).sum(1)).ravel() if _is_sparse(one) else np.einsum("rf,rf->r", one, other)
+        if metric == "cosine":
+            length = np.sqrt(square[row] * square[column])
+            inner = np.divide(inner, length, out=np.zeros_like(inner), where=length > 0)
+        else:
+            inner = inner - (square[row] + square[column]) / 2
+        similar[first : first + step] = inner
+    order = np.lexsort((-similar, pairs.row))
+    number = np.bincount(pairs.row, minlength=joined.shape[0])
+    reach = np.full(joined.shape[0], 0.0 if metric == "cosine" else -np.inf)
+    full = number >= k
+    reach[full] = similar[order][(np.cumsum(number) - number + k - 1)[full]]
+    return reach
 
 
 class _Given:

@@ -141,11 +141,43 @@ def backup(
     screen.line(f"{out}: written")
 
 
+def export_fitted(
+    screen: Screen,
+    file: SessionArgument,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, *.fitted.", show_default=False)],
+    classifier: OwnClassifierOption = None,
+    strategy: OwnStrategyOption = None,
+) -> None:
+    """Write the learner, fitted to the labels so far, to a file of its own, which predicts new rows."""
+    from nodewise.fitted import fit
+    from nodewise.session import Session
+
+    with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
+        session.check_output(out)
+        learned = fit(
+            session.graph,
+            session.labels,
+            classifier or session.settings.classifier,
+            classes=session.classes,
+            features="raw",
+            seed=session.settings.seed,
+            reporter=screen.report,
+        )
+        learned.save(out)
+    screen.line(f"{out}: {learned!r}")
+
+
 def register(group: typer.Typer) -> None:
     """Adds the commands."""
     add_command(group, "status", status, examples="nodewise session status job.nodewise --json")
     add_command(group, "predict", predict, examples="nodewise session predict job.nodewise --out predictions.csv")
     add_command(group, "export", export, examples=EXPORT_EXAMPLES)
+    add_command(
+        group,
+        "export-fitted",
+        export_fitted,
+        examples="nodewise session export-fitted job.nodewise job.fitted\nnodewise predict job.fitted new.csv",
+    )
     add_command(group, "backup", backup, examples="nodewise session backup job.nodewise copy.nodewise")
 
 

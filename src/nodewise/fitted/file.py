@@ -1,0 +1,178 @@
+"""The file of a fitted learner: a zip of arrays, the graph and JSON with their digests. Nothing is ever pickled."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.contracts import Classifier, can, refusal
+from nodewise.graph import Graph
+from nodewise.graph.io.npz import read_npz, write_npz
+from nodewise.ground.errors import FittedFileError, GraphError, InputError
+from nodewise.ground.files import atomic_file, existing_file, scratch_folder
+
+__all__ = ["SCHEMA", "Kept", "read_fitted", "write_fitted"]
+
+SCHEMA = 1
+"""The form of the file; raised when an older program could not read it."""
+
+_TOLD, _GRAPH, _DIGEST = "fitted.json", "graph.npz", "digest"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a file holds.
+
+    Attributes:
+        path: of the file. graph: its graph. told: its JSON. arrays: the classifier's, by name.
+    """
+
+    path: Path
+    graph: Graph
+    told: Mapping[str, Any]
+    arrays: Mapping[str, npt.NDArray[Any]]
+
+    def check_classifier(self, classifier: Classifier) -> None:
+        """Refuse a classifier that the file was not made with.
+
+        Raises:
+            FittedFileError: it is another one, or of another version.
+        """
+        held = self.told["classifier"]
+        if classifier.name != held["name"]:
+            raise FittedFileError(
+                f"{self.path} was fitted with the classifier {held['name']!r}, received {classifier.name!r}: give that"
+                " one"
+            )
+        version = getattr(classifier, "version", None)
+        if version != held.get("version"):
+            raise FittedFileError(
+                f"{self.path} was fitted with version {held.get('version')!r} of the classifier {held['name']!r}, and"
+                f" here is version {version!r}: fit the labels again"
+            )
+        if not can(classifier, "save"):
+            raise refusal(classifier, "save")
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Whatever does not fit in the arrays becomes a sentence about the file."""
+        try:
+            yield
+        except (InputError, KeyError, ValueError, TypeError, IndexError, RuntimeError) as error:
+            raise FittedFileError(f"{self.path} cannot be used: {error}") from error
+
+
+def write_fitted(path: Path, graph: Graph, arrays: Mapping[str, npt.NDArray[Any]], told: Mapping[str, Any]) -> None:
+    """Write a file; it appears whole or not at all."""
+    from nodewise import __version__
+
+    members: dict[str, bytes] = {}
+    with scratch_folder() as folder:
+        write_npz(graph, folder / _GRAPH)
+        members[_GRAPH] = (folder / _GRAPH).read_bytes()
+    for i, array in enumerate(arrays.values()):
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+        members[f"array_{i}.npy"] = stream.getvalue()
+    head = {
+        "kind": "nodewise fitted learner",
+        "schema": SCHEMA,
+        "nodewise_version": __version__,
+        **told,
+        "arrays": list(arrays),
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
+    }
+    text = json.dumps(head, ensure_ascii=False, allow_nan=False).encode()
+    with atomic_file(path) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in {
+            _TOLD: text,
+            _DIGEST: hashlib.sha256(text).hexdigest().encode(),
+            **members,
+        }.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+
+
+def read_fitted(path: Path) -> Kept:
+    """Read and check a file.
+
+    Raises:
+        FittedFileError: it is missing, damaged, of another kind or version.
+    """
+    path = Path(path).expanduser()
+    try:
+        existing_file(path)
+    except GraphError as error:
+        raise FittedFileError(str(error)) from None
+    if not zipfile.is_zipfile(path):
+        raise FittedFileError(f"{path} is no fitted learner, or damaged: give a file that Fitted.save wrote")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read(path, archive)
+    except FittedFileError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        GraphError,
+        OSError,
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        OverflowError,
+        MemoryError,
+    ) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
+    size = path.stat().st_size
+    for member in archive.infolist():
+        if member.compress_type != zipfile.ZIP_STORED or member.file_size > size:
+            raise _damaged(path, f"{member.filename!r} claims more than the file holds")
+    if _TOLD not in archive.namelist():
+        raise FittedFileError(f"{path} is no fitted learner: it holds no {_TOLD}; give a file that Fitted.save wrote")
+    text = archive.read(_TOLD)
+    if hashlib.sha256(text).hexdigest().encode() != archive.read(_DIGEST):
+        raise _damaged(path, f"{_TOLD} has changed")
+    told = json.loads(text)
+    if told["schema"] != SCHEMA:
+        raise FittedFileError(
+            f"{path} is of form {told['schema']!r}, written by nodewise {told.get('nodewise_version')}, and form"
+            f" {SCHEMA} is known here: use that version, or fit the labels again"
+        )
+    contents = {}
+    for name, digest in told["sha256"].items():
+        contents[name] = archive.read(name)
+        if hashlib.sha256(contents[name]).hexdigest() != digest:
+            raise _damaged(path, f"{name} has changed")
+    if len(told["arrays"]) != len(contents) - 1:
+        raise _damaged(path, f"it names {len(told['arrays'])} arrays and holds {len(contents) - 1}")
+    arrays = {
+        str(name): np.lib.format.read_array(io.BytesIO(contents[f"array_{i}.npy"]), allow_pickle=False)
+        for i, name in enumerate(told["arrays"])
+    }
+    with scratch_folder() as folder:
+        (folder / _GRAPH).write_bytes(contents[_GRAPH])
+        graph = read_npz(folder / _GRAPH)
+    classes = len(told["classes"])
+    for node, label in told["labels"]:
+        if not 0 <= node < graph.num_nodes or not 0 <= label < classes:
+            raise _damaged(path, f"it has a label {label!r} of node {node!r}, which are not there")
+    return Kept(path, graph, told, arrays)
+
+
+def _damaged(path: Path, why: str) -> FittedFileError:
+    return FittedFileError(f"{path} is damaged ({why}): copy it again, or fit the labels again")

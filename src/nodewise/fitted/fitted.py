@@ -1,0 +1,387 @@
+"""A classifier fitted to a graph and labels, without a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+
+from nodewise.classifiers import make_classifier
+from nodewise.contracts import Classifier, Explains, Learner, LeavesOneOut, PlacesRows, Restores, Saves, can, refusal
+from nodewise.environment import finish_learner, fit_learner, reset_learner
+from nodewise.fitted.file import read_fitted, write_fitted
+from nodewise.fitted.labels import read_labels
+from nodewise.graph import Graph
+from nodewise.graph.features import prepared
+from nodewise.graph.io.files import from_foreign
+from nodewise.graph.knn.rows import NodeSearch, new_features, reach_of, vector_features
+from nodewise.graph.nodes import node_index
+from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.compute import one_thread
+from nodewise.ground.errors import GraphError, InputError
+from nodewise.ground.events import Reporter, Silent
+from nodewise.ground.files import scratch_folder
+
+__all__ = ["Evidence", "Fitted", "Predictions", "fit", "load_fitted"]
+
+_EPOCHS = 35
+"""Epochs, at most, on the labels, where the classifier is trained; it is finished after these."""
+
+_ALIKE_NODES, _UNLIKE = 2000, 0.005
+"""Nodes, evenly spaced, that tell how near things are to each other here, and the share of them that is farther from
+all others than a row must be to be called unlike anything.
+"""
+
+_ROWS = 4096
+"""Rows that are predicted at once."""
+
+
+class Evidence(NamedTuple):
+    """A label that speaks for a prediction, or against it.
+
+    Attributes:
+        node: which node has it. label: its class.
+        amount: how much it adds to the predicted class.
+    """
+
+    node: int
+    label: str
+    amount: float
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What is predicted for nodes or rows.
+
+    Attributes:
+        labels: a class each, empty where nothing is known of any class.
+        probabilities: float32 [row, class].
+        words: for each row what else there is to know: empty, or that it is like nothing seen.
+    """
+
+    labels: tuple[str, ...]
+    probabilities: npt.NDArray[np.float32]
+    words: tuple[str, ...]
+
+    @property
+    def unlike(self) -> npt.NDArray[np.bool_]:
+        """Which rows are like nothing seen: bool [row]."""
+        return np.array([bool(word) for word in self.words], dtype=bool)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def fit(
+    graph: Any,
+    labels: Any,
+    classifier: str | Classifier = "views",
+    *,
+    classes: Sequence[str] | None = None,
+    features: str | None = None,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    reporter: Reporter | None = None,
+) -> Fitted:
+    """Fit a classifier to the labels of a graph.
+
+    Args:
+        graph: the graph; its own labels are not looked at.
+        labels: node (name or index) -> class; or one for each node, None, NaN, −1 or an empty text where it is not
+            known; or a pandas Series, whose index names the nodes.
+        classifier: a name or an object.
+        classes: every class, in the order wanted; None: the graph's and those of the labels.
+        features: preprocessing by name; None: the classifier's own.
+        seed: of what is random in it.
+        settings: of the classifier.
+        reporter: is told the progress.
+
+    Example:
+        >>> import nodewise as nw
+        >>> graph = nw.load_graph("wine")
+        >>> fitted = nw.fit(graph, {0: "class_0", 60: "class_1", 150: "class_2"})
+        >>> fitted.predict().labels[1], fitted.predict(graph.x[:1]).labels
+        ('class_0', ('class_0',))
+
+    Raises:
+        InputError: the labels do not fit the graph, or the classifier cannot learn from so few.
+    """
+    made = make_classifier(classifier, settings)
+    given = from_foreign(graph)
+    known, names = read_labels(labels, given, classes)
+    ready = prepared(given, features, made.default_features(given))
+    if made.trained and not known:
+        raise InputError(f"the classifier {made.name!r} is trained, and there is no label: give at least one")
+    if not names:
+        raise InputError("there is no label, and no class is named: give labels, or classes=[…]")
+    tensors = GraphTensors(ready)
+    with one_thread():
+        learner = made.start(tensors.unlabelled, tensors.prepared_by(made, reporter), 1, len(names), max(1, len(known)))
+        reset_learner(learner, seed)
+        _learn(learner, known, made, reporter)
+    return Fitted(ready, names, known, made, learner, seed, settings)
+
+
+def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitted:
+    """Open what `Fitted.save` wrote. No code is imported that the file names.
+
+    Args:
+        path: the file.
+        classifier: the object, where it was one of one's own.
+
+    Raises:
+        FittedFileError: the file is damaged, from another version, or holds another classifier.
+    """
+    kept = read_fitted(Path(path))
+    settings = kept.told["classifier"]["settings"]
+    made = make_classifier(
+        classifier or kept.told["classifier"]["name"], None if classifier else settings, imports=False
+    )
+    kept.check_classifier(made)
+    names = tuple(map(str, kept.told["classes"]))
+    labels = {int(node): int(label) for node, label in kept.told["labels"]}
+    tensors = GraphTensors(kept.graph)
+    with kept.refusing(), one_thread():
+        learner = cast(Restores, made).restored(tensors.unlabelled, kept.arrays, kept.told["learner"], len(names))
+        if not made.trained:
+            reset_learner(learner, int(kept.told["seed"]))
+            _learn(learner, labels, made, None)
+    return Fitted(kept.graph, names, labels, made, learner, int(kept.told["seed"]), settings)
+
+
+class Fitted:
+    """A classifier that has learned labels of a graph; nothing of it changes.
+
+    Attributes:
+        graph: the graph, with the features that the classifier was given.
+        classes: the names of all classes; one without a label is never predicted.
+        labels: node -> class number, in the order of the nodes.
+        classifier: what learned. seed: of what is random in it.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        classes: tuple[str, ...],
+        labels: Mapping[int, int],
+        classifier: Classifier,
+        learner: Learner,
+        seed: int = 0,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.graph, self.classes, self.labels = graph, classes, dict(labels)
+        self.classifier, self.seed = classifier, seed
+        self._learner, self._settings = learner, dict(settings or {})
+
+    def __repr__(self) -> str:
+        return (
+            f"Fitted({self.graph.name!r}: {self.classifier.name}, {len(self.labels)} labels of {self.graph.num_nodes}"
+            f" nodes, {len(self.classes)} classes)"
+        )
+
+    @cached_property
+    def probabilities(self) -> npt.NDArray[np.float32]:
+        """The probabilities of all nodes: float32 [node, class]."""
+        with one_thread(), torch.no_grad():
+            return self._chances(self._learner.logits()[0])
+
+    @property
+    def leave_one_out(self) -> npt.NDArray[np.float32] | None:
+        """The prediction for each label from all the others, in the order of `labels`: float32 [label, class].
+
+        None without a label.
+
+        Raises:
+            InputError: the classifier cannot.
+        """
+        if not can(self.classifier, "leave-one-out"):
+            raise refusal(self.classifier, "leave-one-out")
+        left_out = cast(LeavesOneOut, self._learner).leave_one_out()
+        return None if left_out is None else np.asarray(left_out[0].detach().cpu().numpy(), np.float32)
+
+    def predict(
+        self,
+        new: Any = None,
+        *,
+        neighbours: Sequence[Iterable[Any]] | None = None,
+        encoder: Callable[[list[str]], Any] | None = None,
+        folder: str | Path | None = None,
+    ) -> Predictions:
+        """What is predicted for every node, or for rows that are not in the graph.
+
+        Args:
+            new: rows as the graph was made from: texts, a table, pictures' files, vectors; of a graph that was not made
+                from rows vectors with its features' columns. None: the graph's nodes.
+            neighbours: for each row the nodes that it is joined to, by names or indices; None: its nearest, where the
+                graph joins each row to its nearest, else none.
+            encoder: the one that the graph's texts were encoded by, where they were.
+            folder: that paths of pictures are relative to.
+
+        Raises:
+            InputError: the classifier cannot predict new rows, or the encoder is missing or another one.
+            GraphError: the rows do not have the graph's columns.
+        """
+        if new is None:
+            return self._named(self.probabilities, [""] * self.graph.num_nodes)
+        if not can(self.classifier, "new-rows"):
+            raise refusal(self.classifier, "new-rows")
+        if self.graph.x is None or not self.graph.has_features:
+            raise GraphError(
+                f"the graph {self.graph.name!r} has no features, so a row is known by its neighbours alone: make a"
+                " graph with the row in it"
+            )
+        vectors = self.graph.preparation is None or self.graph.preparation.rows == "vectors"
+        x: Any = (
+            vector_features(self.graph, new)
+            if vectors and not _is_text(new)
+            else new_features(self.graph, new, encoder=encoder, folder=folder)
+        )
+        if neighbours is not None and len(neighbours) != x.shape[0]:
+            raise InputError(f"neighbours need one list for each of the {x.shape[0]} rows, received {len(neighbours)}")
+        parts, words = [np.zeros((0, len(self.classes)), np.float32)], []
+        for first in range(0, x.shape[0], _ROWS):
+            some = x[first : first + _ROWS]
+            joined = self._joined(some, None if neighbours is None else neighbours[first : first + _ROWS])
+            with one_thread(), torch.no_grad():
+                parts.append(self._chances(cast(PlacesRows, self._learner).new_rows(some, joined)))
+            words += self._words(some, joined if neighbours is not None else None)
+        return self._named(np.concatenate(parts), words)
+
+    def explain(self, node: int | str) -> list[Evidence]:
+        """The labels that speak for what is predicted for a node, the strongest first.
+
+        Raises:
+            InputError: there is no such node, or the classifier cannot.
+        """
+        if not can(self.classifier, "explain"):
+            raise refusal(self.classifier, "explain")
+        index = node_index(node, self.graph)
+        if not self.labels:
+            return []
+        pairs = cast(Explains, self._learner).evidence(index)
+        return [Evidence(other, self.classes[self.labels[other]], amount) for other, amount in pairs]
+
+    def ask(self, k: int = 1, strategy: Any = None) -> list[int]:
+        """The nodes whose labels would help most, the most wanted first, as a session would ask them.
+
+        Args:
+            k: how many.
+            strategy: by name or an object; None: gain.
+        """
+        from nodewise.session import Session
+
+        y = np.full(self.graph.num_nodes, -1, np.int64)
+        for node, label in self.labels.items():
+            y[node] = label
+        graph = replace(self.graph, y=y, class_names=self.classes)
+        with scratch_folder() as folder:
+            session = Session.create(
+                folder / "ask.nodewise",
+                graph,
+                budget=k,
+                classes=list(self.classes),
+                classifier=self.classifier,
+                strategy=strategy,
+                seed=self.seed,
+                use_labels=bool(self.labels),
+                reporter=Silent(),
+            )
+            with session:
+                return [query.node for query in session.ask(k)]
+
+    def save(self, path: str | Path) -> None:
+        """Write everything into one file of arrays and JSON, with digests; nothing is pickled.
+
+        Raises:
+            InputError: the classifier cannot be kept.
+        """
+        if not can(self.classifier, "save"):
+            raise refusal(self.classifier, "save")
+        with one_thread():
+            arrays, told = cast(Saves, self._learner).saved()
+        y = replace(self.graph, y=None, class_names=())
+        told = {
+            "classes": list(self.classes),
+            "labels": [[node, label] for node, label in self.labels.items()],
+            "seed": self.seed,
+            "classifier": {
+                "name": self.classifier.name,
+                "settings": self._settings,
+                "version": getattr(self.classifier, "version", None),
+            },
+            "learner": told,
+        }
+        write_fitted(Path(path).expanduser(), y, arrays, told)
+
+    def _chances(self, logits: torch.Tensor) -> npt.NDArray[np.float32]:
+        return np.asarray(torch.softmax(logits.detach().float(), -1).cpu().numpy(), np.float32)
+
+    def _named(self, probabilities: npt.NDArray[np.float32], words: Sequence[str]) -> Predictions:
+        if not self.labels:
+            return Predictions(("",) * len(probabilities), probabilities, tuple(words))
+        return Predictions(
+            tuple(self.classes[i] for i in probabilities.argmax(1).tolist()), probabilities, tuple(words)
+        )
+
+    @cached_property
+    def _search(self) -> NodeSearch:
+        return NodeSearch.of(self.graph)
+
+    @cached_property
+    def _reach(self) -> npt.NDArray[np.float64] | None:
+        """How similar a row must be to each node to be among its nearest, where the graph joins nearest rows."""
+        known = self.graph.preparation
+        if known is None or known.nearest is None or self.graph.x is None:
+            return None
+        return reach_of(self.graph.x, sp.csr_matrix(self.graph.adjacency()), known.nearest, known.metric)
+
+    @cached_property
+    def _least(self) -> float:
+        """How near nearly all nodes are to another one."""
+        assert self.graph.x is not None
+        nodes = np.unique(np.linspace(0, self.graph.num_nodes - 1, _ALIKE_NODES).astype(int))
+        near = self._search.nearest(self.graph.x[nodes], 2).near[:, -1]
+        near = near[np.isfinite(near)]
+        return float(np.quantile(near, _UNLIKE)) if len(near) else 0.0
+
+    def _joined(self, x: Any, neighbours: Sequence[Iterable[Any]] | None) -> sp.csr_matrix[np.float32]:
+        known = self.graph.preparation
+        if neighbours is None and known is not None and known.nearest is not None:
+            return self._search.joined(x, known.nearest, self._reach)
+        pairs = [
+            (row, node_index(node, self.graph)) for row, nodes in enumerate(neighbours or ()) for node in set(nodes)
+        ]
+        rows, nodes = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return sp.csr_matrix((np.ones(len(rows), np.float32), (rows, nodes)), shape=(x.shape[0], self.graph.num_nodes))
+
+    def _words(self, x: Any, joined: sp.csr_matrix[np.float32] | None) -> list[str]:
+        near = self._search.nearest(x, 1).near[:, 0]
+        known = np.zeros(len(near), bool) if joined is None else np.diff(joined.indptr) > 0
+        return [
+            "like nothing seen" if one < self._least and not there else ""
+            for one, there in zip(near.tolist(), known.tolist(), strict=True)
+        ]
+
+
+def _learn(learner: Learner, labels: Mapping[int, int], classifier: Classifier, reporter: Reporter | None) -> None:
+    if labels:
+        nodes, numbers = (torch.tensor([list(part)]) for part in (labels.keys(), labels.values()))
+        learner.add(nodes, numbers)
+    for _ in range(min(len(labels), _EPOCHS) if classifier.trained else 1):
+        fit_learner(learner)
+    if classifier.trained:
+        finish_learner(learner, reporter)
+
+
+def _is_text(rows: Any) -> bool:
+    """Whether rows are no numbers, so that a graph of vectors, or one that was not made from rows, cannot take them."""
+    if isinstance(rows, (str, Path, Mapping)):
+        return True
+    return isinstance(rows, Sequence) and len(rows) > 0 and isinstance(rows[0], (str, Path, Mapping))

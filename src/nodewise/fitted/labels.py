@@ -1,0 +1,91 @@
+"""Labels in whatever form: a dict, an array with gaps, a Series; as class names and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nodewise.graph import Graph
+from nodewise.graph.checks import is_missing, natural_order
+from nodewise.graph.nodes import node_index
+from nodewise.ground.errors import InputError
+from nodewise.ground.events import listed
+
+__all__ = ["read_labels"]
+
+
+def read_labels(
+    labels: Any, graph: Graph, classes: Sequence[str] | None = None
+) -> tuple[dict[int, int], tuple[str, ...]]:
+    """Node -> class number, in the order of the nodes, and the classes' names.
+
+    Args:
+        labels: node (name or index) -> class (name, or number of a class of the graph); or one for each node, None,
+            NaN, −1 or an empty text where it is not known; or a pandas Series, whose index names the nodes.
+        graph: whose nodes.
+        classes: every class, in the order wanted; None: the graph's and those of the labels.
+
+    Raises:
+        InputError: a node is not there, a class is not among those given, or there are not as many labels as nodes.
+    """
+    named = {node: _class_name(label, graph) for node, label in _by_node(labels, graph).items()}
+    told = {node: name for node, name in sorted(named.items()) if name is not None}
+    known = tuple(map(str, classes)) if classes is not None else graph.class_names
+    new = [name for name in natural_order(list(set(told.values()))) if name not in known]
+    if classes is not None and new:
+        raise InputError(f"the labels name {listed(new)}, and the classes are {listed(known)}: add it, or correct it")
+    every = (*known, *new)
+    number = {name: i for i, name in enumerate(every)}
+    return {node: number[name] for node, name in told.items()}, every
+
+
+def _by_node(labels: Any, graph: Graph) -> dict[int, Any]:
+    if isinstance(labels, Mapping):
+        pairs = list(labels.items())
+    elif hasattr(labels, "index") and hasattr(labels, "to_numpy"):
+        keys, values = list(labels.index), labels.to_numpy().tolist()
+        if len(keys) == graph.num_nodes and keys == list(range(len(keys))):
+            pairs = list(enumerate(values))
+        else:
+            pairs = list(zip(keys, values, strict=True))
+    else:
+        if hasattr(labels, "detach"):
+            labels = labels.detach().cpu().numpy()
+        every = np.asarray(labels, dtype=object).ravel().tolist() if not isinstance(labels, str) else [labels]
+        if len(every) != graph.num_nodes:
+            raise InputError(
+                f"labels need one entry for each of the {graph.num_nodes} nodes, None where it is not known, received"
+                f" {len(every)}: give as many, or a dict node -> class"
+            )
+        return dict(enumerate(every))
+    found: dict[int, Any] = {}
+    for node, label in pairs:
+        index = node_index(node, graph)
+        if index in found and found[index] != label:
+            raise InputError(f"node {node!r} has two labels, {found[index]!r} and {label!r}: keep one")
+        found[index] = label
+    return found
+
+
+def _class_name(label: Any, graph: Graph) -> str | None:
+    """The class that a label means; None where it is a gap."""
+    if label is None or (isinstance(label, float) and label != label):
+        return None
+    if isinstance(label, (str, np.str_)):
+        text = str(label).strip()
+        return None if text not in graph.class_names and is_missing(text) else text
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        label = int(label)
+    if isinstance(label, (bool, np.bool_)) or not isinstance(label, (int, np.integer)):
+        return str(label)
+    if label < 0:
+        return None
+    if graph.class_names and label < len(graph.class_names):
+        return graph.class_names[label]
+    if graph.class_names and str(label) not in graph.class_names:
+        raise InputError(
+            f"there is no class number {label}: the graph's classes are {listed(graph.class_names)}, numbered from 0"
+        )
+    return str(label)

@@ -1,0 +1,120 @@
+"""The file of a fitted learner: what comes back, and what is refused."""
+
+import json
+import zipfile
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+import nodewise as nw
+from nodewise.classifiers import Views
+from nodewise.ground.errors import FittedFileError, InputError
+
+TEXTS = ["cat dog", "dog fur", "cat fur", "stock bond", "bond price", "stock price", "cat paw", "stock fund"]
+
+
+def lengths(texts):
+    return np.array([[len(text), text.count("o"), text.count("c")] for text in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    fitted = nw.fit(nw.Graph.from_texts(TEXTS, k=3), {0: "pet", 3: "money", 1: "pet"})
+    fitted.save(tmp_path / "m.fitted")
+    return fitted, tmp_path / "m.fitted"
+
+
+def rewritten(path, change):
+    """The file with its JSON changed, digests right."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    told = json.loads(members["fitted.json"])
+    change(told)
+    members["fitted.json"] = json.dumps(told).encode()
+    members["digest"] = sha256(members["fitted.json"]).hexdigest().encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def test_what_was_saved_comes_back(saved):
+    fitted, path = saved
+    again = nw.load_fitted(path)
+    assert (again.labels, again.classes, repr(again)) == (fitted.labels, fitted.classes, repr(fitted))
+    np.testing.assert_array_equal(again.probabilities, fitted.probabilities)
+    np.testing.assert_array_equal(again.leave_one_out, fitted.leave_one_out)
+    new = ["a dog with fur", "price of a bond", "nothing"]
+    np.testing.assert_array_equal(again.predict(new).probabilities, fitted.predict(new).probabilities)
+    assert again.predict(new).words == ("", "", "like nothing seen")
+    assert again.explain(5) == fitted.explain(5) and again.ask(2) == fitted.ask(2)
+
+
+def test_a_flipped_bit_is_refused_or_harmless(saved, tmp_path):
+    fitted, path = saved
+    content = path.read_bytes()
+    other = tmp_path / "flipped.fitted"
+    refused: list[str] = []
+    for at in np.linspace(0, len(content) - 1, 150).astype(int).tolist():
+        flipped = bytearray(content)
+        flipped[at] ^= 0x10
+        other.write_bytes(bytes(flipped))
+        try:
+            again = nw.load_fitted(other)
+        except FittedFileError as error:
+            refused.append(str(error))
+        else:  # a date in the zip's own lists
+            np.testing.assert_array_equal(again.probabilities, fitted.probabilities)
+    assert len(refused) > 130 and all(str(other) in sentence for sentence in refused)
+    other.write_bytes(content[: len(content) // 2])
+    with pytest.raises(FittedFileError, match="damaged"):
+        nw.load_fitted(other)
+
+
+def test_other_files_are_refused_in_a_sentence(tmp_path):
+    with pytest.raises(FittedFileError, match=r"gone\.fitted"):
+        nw.load_fitted(tmp_path / "gone.fitted")
+    np.savez(tmp_path / "other.fitted.npz", x=np.ones(3))
+    with pytest.raises(FittedFileError, match="is no fitted learner"):
+        nw.load_fitted(tmp_path / "other.fitted.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda told: told.update(schema=7), "is of form 7, written by nodewise"),
+        (lambda told: told["learner"].update(version=1), "views of version 1, and this nodewise makes version"),
+        (lambda told: told["classifier"].update(version=1), "version 1 of the classifier 'views', and here is version"),
+        (lambda told: told["labels"].append([999, 0]), "a label 0 of node 999, which are not there"),
+        (lambda told: told["arrays"].pop(), r"names \d+ arrays and holds"),
+    ],
+)
+def test_another_version_or_form_is_refused_in_a_sentence(saved, change, sentence):
+    _, path = saved
+    rewritten(path, change)
+    with pytest.raises(FittedFileError, match=sentence):
+        nw.load_fitted(path)
+
+
+def test_a_classifier_that_the_file_names_is_not_imported(saved):
+    _, path = saved
+    rewritten(path, lambda told: told["classifier"].update(name="os.path:join"))
+    with pytest.raises(InputError, match=r"os\.path:join"):
+        nw.load_fitted(path)
+    with pytest.raises(FittedFileError, match="received 'views'"):
+        nw.load_fitted(path, classifier=Views())
+
+
+def test_another_encoder_and_other_columns_are_refused(tmp_path):
+    fitted = nw.fit(nw.Graph.from_texts(TEXTS, k=3, encoder=lengths), {0: "pet", 3: "money"})
+    fitted.save(tmp_path / "e.fitted")
+    again = nw.load_fitted(tmp_path / "e.fitted")
+    assert len(again.predict(["cat"], encoder=lengths)) == 1
+    with pytest.raises(InputError, match="which is not kept"):
+        again.predict(["cat"])
+    with pytest.raises(InputError, match="not the encoder"):
+        again.predict(["cat"], encoder=lambda texts: lengths(texts) + 1)
+    table = nw.Graph.from_dataframe({"size": list(range(1, 16, 2)), "kind": list("abababab")}, k=3)
+    of_table = nw.fit(table, {0: "x", 5: "y"})
+    with pytest.raises(InputError, match="no column 'size'"):
+        of_table.predict({"weight": [1], "kind": ["a"]})
