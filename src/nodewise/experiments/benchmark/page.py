@@ -62,7 +62,8 @@ def benchmark_page(result: BenchmarkResult, pictures: dict[str, str] | None = No
         f" {count(len(result.graphs), 'graph')} of {count(domains, 'domain')},"
         f" {', '.join(map(str, result.labels))} labels a class, {' or '.join(map(str, runs))} runs"
         f"{f' on each of {copies} copies' if copies else ''}, seed {result.seed}, by [the protocol](protocol.md)."
-        f" The runs took {seconds / 3600:.1f} hours of one process ({result.machine or 'machine not told'}).",
+        f" Each budget played by itself, this is {seconds / 3600:.1f} hours of one process"
+        f" ({result.machine or 'machine not told'}).",
     ]
     for classifier in result.classifiers:
         parts += [f"## With {classifier}", _first(result, classifier, shown), to_markdown(_ranks(result, classifier))]
@@ -93,6 +94,9 @@ def _first(result: BenchmarkResult, classifier: str, shown: int) -> str:
         return "With fewer than two domains or strategies there are no ranks."
     if "gain" in ranking.ranks and not said:
         said.append("`gain` has the best average rank at every number of labels.")
+    ranks = list(ranking.ranks.values())
+    if max(ranks) - min(ranks) < ranking.critical_difference:
+        said.append(f"With {count(shown, 'label')} a class no two strategies can be told apart by their ranks.")
     return " ".join(said)
 
 
@@ -132,7 +136,7 @@ def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
         better, worse = (
             sum(row.p is not None and row.p < 0.05 and sign * _lead(row) > 0 for row in tested) for sign in (1, -1)
         )
-        lead = f"{np.mean([_lead(row) for row in tested]):+.1f}" if tested else "–"
+        lead = f"{np.mean([_lead(row) for row in tested]):+.1f}".replace("-", "−") if tested else "–"
         domains = result.domain_means(classifier, shown)[name]
         score = f"{np.mean(domains):.1f}" if domains else "–"
         times = f"{1000 * np.median([row.seconds for row in own]):.1f} ms"
