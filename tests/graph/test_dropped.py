@@ -13,6 +13,7 @@ import torch
 from torch_geometric.data import Data
 
 from nodewise.graph import Graph, read_graph
+from nodewise.graph.relations import DIRECTED_NOTE
 
 ADDED = "1 repeated edge added to the weight of the first (an edge and its reverse are one)"
 COUNTED = "1 edge without a weight counted as 1"
@@ -87,8 +88,8 @@ def pyg_matrix(folder: Path) -> Graph:
         (csv_folder, {ADDED, kind("'kind'")}),
         (csv_without_heading, {REPEATED, kind("'column 3'")}),
         (edge_list, {ADDED}),
-        (graphml, {ADDED, COUNTED, DIRECTION, kind("'kind'")}),
-        (networkx, {ADDED, COUNTED, DIRECTION, kind("'kind'")}),
+        (graphml, {ADDED, COUNTED, DIRECTED_NOTE, kind("'kind'")}),
+        (networkx, {ADDED, COUNTED, DIRECTED_NOTE, kind("'kind'")}),
         (scipy, {ADDED, DIRECTION}),
         (pyg, {ADDED, DIRECTION, kind("'edge_attr'")}),
         (pyg_matrix, {ADDED, DIRECTION}),

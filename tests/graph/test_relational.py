@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import networkx as nx
 import numpy as np
 import pytest
 
 import nodewise as nw
 from nodewise.graph import NodeType, Relation, RelationalGraph, read_graph, write_graph
 from nodewise.graph.relational import plain_edges
+from nodewise.graph.relations import DIRECTED_NOTE
 from nodewise.ground.errors import GraphError
 
 
@@ -103,3 +107,102 @@ def test_large_circles_are_drawn_into_small_ones() -> None:
     graph = RelationalGraph((papers, subjects), (about,), "paper").to_graph()
     assert graph.degree.min() >= 16
     assert graph.num_edges <= 500 * 16
+
+
+def test_a_folder_keeps_everything_but_further_fields(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    graph = small().to_graph()
+    assert "only npz keeps them" in write_graph(graph, tmp_path / "folder")[0]
+    assert read_graph(tmp_path / "folder").equals(small(extra={}).to_graph())
+    assert {file.name for file in (tmp_path / "folder").iterdir()} == {
+        *(f"nodes-{name}.csv" for name in ("author", "paper", "venue")),
+        "edges-written by.csv",
+        "edges-held.csv",
+        "features-author.csv",
+        "features-paper.csv",
+        "graph.json",
+    }
+
+
+def people(folder: Path, told: str) -> Path:
+    """A folder as a person writes it."""
+    folder.mkdir()
+    (folder / "nodes-paper.csv").write_text("id,title,label\np1,Cats,pets\np2,Dogs,\np3,Bonds,money\n")
+    (folder / "nodes-author.csv").write_text("id,name\na1,Ann\na2,Bo\n")
+    (folder / "edges-written by.csv").write_text("paper,author\np1,a1\np2,a1\np3,a2\n")
+    (folder / "graph.json").write_text(told)
+    return folder
+
+
+def test_a_folder_written_by_a_person(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    graph = read_graph(people(tmp_path / "mine", '{"relations": {"written by": ["paper", "author"]}}'))
+    assert (graph.num_nodes, graph.class_names) == (3, ("money", "pets"))
+    assert graph.edge_index.tolist() == [[0], [1]]
+    assert graph.relations is not None
+    assert graph.relations.labelled == "paper"
+    other = read_graph(tmp_path / "mine", labelled="author")
+    assert (other.num_nodes, other.y) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ('{"relations": {"written by": ["paper", "editor"]}}', "names the type 'editor', which is missing"),
+        (
+            '{"relations": {"written by": ["paper", "author"], "cites": ["paper", "paper"]}}',
+            "edges-cites.csv is missing",
+        ),
+        ('{"relations": {}}', "does not say which types 'written by' joins"),
+        ('{"relations": {"written by": ["author", "paper"]}}', "line 2: 'p1' is no id of the type 'author'"),
+        ("{", "cannot be understood"),
+        ('{"relations": {"written by": ["paper", "author"]}, "labelled": "reader"}', "has no type 'reader'"),
+    ],
+)
+def test_a_bad_folder_is_refused_with_a_sentence(tmp_path, told: str, said: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(GraphError) as refused:
+        read_graph(people(tmp_path / "mine", told))
+    assert said in str(refused.value)
+
+
+def directed() -> nw.Graph:
+    return nw.Graph.build([[1, 1, 2], [0, 2, 3]], 4, y=["a", "b", None, "a"], name="one way", directed=True)
+
+
+@pytest.mark.parametrize("form", ["g.npz", "g.graphml", "folder"])
+def test_every_form_keeps_the_direction(form: str, tmp_path: Path) -> None:
+    write_graph(directed(), tmp_path / form)
+    graph = read_graph(tmp_path / form)
+    assert graph.equals(directed())
+    assert graph.relations is not None
+    assert graph.relations.relations[0].edge_index.tolist() == [[1, 1, 2], [0, 2, 3]]
+    assert graph.edge_index.tolist() == [[0, 1, 2], [1, 2, 3]]
+    assert DIRECTED_NOTE in graph.notes
+
+
+def test_tables_and_lists_are_directed_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "g.edges").write_text("1 0\n1 2\n2 3\n")
+    assert read_graph(tmp_path / "g.edges").relations is None
+    asked = read_graph(tmp_path / "g.edges", directed=True).relations
+    assert asked is not None
+    assert asked.relations[0].edge_index.tolist() == [[1, 1, 2], [0, 2, 3]]
+
+
+def test_networkx_keeps_the_direction_of_a_digraph() -> None:
+    graph = nw.Graph.from_networkx(nx.DiGraph([(1, 0), (0, 2)]))
+    assert graph.relations is not None
+    assert graph.relations.directed
+    assert nw.Graph.from_networkx(nx.Graph([(1, 0), (0, 2)])).relations is None
+
+
+def test_a_session_asks_the_labelled_type_and_names_what_is_shared(tmp_path: Path) -> None:
+    with nw.Session.create(tmp_path / "job.nodewise", small(y=None), budget=4, classes=["x", "y"]) as session:
+        said = []
+        for _ in range(4):
+            query = session.ask()
+            said += query.why
+            session.tell(query.node, "x" if query.node < 3 else "y")
+        assert session.graph.num_nodes == 6
+        assert session.predict().probabilities.shape == (6, 2)
+    with nw.Session.open(tmp_path / "job.nodewise") as session:
+        assert session.graph.relations is not None
+        assert session.graph.relations.equals(small().record)
+    assert any(text.startswith("it shares 1 author with ") and "labelled: " in text for text in said)

@@ -69,6 +69,13 @@ def test_direction_is_kept_where_there_is_one() -> None:
     assert direction_of(np.array([[0, 1], [1, 0]]), 2) is None
 
 
+def test_what_a_node_shares_is_told_by_name() -> None:
+    authors = NodeType("author", 3, attributes={"name": np.array(["Ann", "Bo", "Cy"])})
+    found = Relations((PAPERS, authors, VENUES), (WRITTEN,), "paper")
+    assert found.shared(0, [1, 2, 3]) == ("author", 1, ["Bo"])
+    assert found.shared(0, [2, 3]) is None
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [

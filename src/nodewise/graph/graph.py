@@ -29,7 +29,7 @@ from nodewise.graph.checks import (
     unscaled,
     valid_class_names,
 )
-from nodewise.graph.relations import Relations
+from nodewise.graph.relations import DIRECTED_NOTE, Relations, direction_of
 from nodewise.graph.weights import added_weights, check_weights, relative_weights
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
 
@@ -182,6 +182,7 @@ class Graph:
         edge_weight: Any = None,
         preparation: Preparation | None = None,
         relations: Relations | None = None,
+        directed: bool = False,
     ) -> Graph:
         """Builds a graph from whatever form the parts have.
 
@@ -205,6 +206,8 @@ class Graph:
                 is given twice, or in both directions, add up; all equal are the same as none.
             preparation: how rows became the features, where they did.
             relations: what the edges were made of; see `nodewise.graph.relational`.
+            directed: whether each edge leads from row 0 to row 1 alone. Their direction is kept as a relation, along
+                and against, which `views` reads; what a method needs undirected it gets so.
 
         Raises:
             GraphError: if the parts do not fit together; the message says which and what to do.
@@ -223,6 +226,9 @@ class Graph:
         weights = check_weights(edge_weight, given) if edges_fit else None
         edges, size, dropped = undirected_edges(given, size, weighted=weights is not None)
         told += dropped
+        if directed and relations is None:
+            relations = direction_of(given, size, weights)
+            told += [] if relations is None else [DIRECTED_NOTE]
         ids: npt.NDArray[np.int64] | None = None
         names = valid_class_names(() if class_names is None else class_names)
         if y is not None:

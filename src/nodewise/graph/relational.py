@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,12 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import frozen, label_ids, valid_class_names
 from nodewise.graph.graph import Graph
-from nodewise.graph.relations import LEADING, Incidence, NodeType, Relation, Relations
+from nodewise.graph.relations import DIRECTED_NOTE, LEADING, Incidence, NodeType, Relation, Relations
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import count, listed
+
+if TYPE_CHECKING:
+    from torch_geometric.data import HeteroData
 
 __all__ = ["RelationalGraph", "plain_edges"]
 
@@ -108,6 +111,19 @@ class RelationalGraph:
             tuple(note for note in graph.notes if note != plain_edges(record)),
         )
 
+    @classmethod
+    def from_pyg(cls, data: HeteroData, labelled: str | None = None, name: str | None = None) -> RelationalGraph:
+        """The graph of a PyTorch Geometric `HeteroData`; see `nodewise.graph.convert.hetero.from_hetero`."""
+        from nodewise.graph.convert.hetero import from_hetero
+
+        return from_hetero(data, labelled, name)
+
+    def to_pyg(self) -> HeteroData:
+        """A PyTorch Geometric `HeteroData`; see `nodewise.graph.convert.hetero.to_hetero`."""
+        from nodewise.graph.convert.hetero import to_hetero
+
+        return to_hetero(self)
+
     @property
     def record(self) -> Relations:
         """What `Graph.relations` holds: the labelled type by its name and number alone."""
@@ -138,6 +154,10 @@ class RelationalGraph:
             relations=record,
         )
 
+    def with_labelled(self, name: str) -> RelationalGraph:
+        """The same with another type to be labelled, which has no labels yet; further fields are left out."""
+        return RelationalGraph(self.types, self.relations, name, name=self.name, notes=self.notes)
+
     def equals(self, other: RelationalGraph) -> bool:
         """Whether both hold the same, `notes` left out."""
         return self.to_graph().equals(other.to_graph())
@@ -158,7 +178,7 @@ class RelationalGraph:
 def plain_edges(record: Relations) -> str:
     """What the edges of the plain graph are, in a note's words."""
     if record.directed:
-        return "the edges lead both ways for every method; views reads their direction, too, along and against"
+        return DIRECTED_NOTE
     names = listed([incidence.name for incidence in record.incidences[:LEADING]]) or "no relation"
     return (
         f"the edges are the union of the paths from {record.labelled} to {record.labelled} by {names}, weighted;"

@@ -25,7 +25,7 @@ from nodewise.ground.events import count, listed
 if TYPE_CHECKING:
     from nodewise.graph.checks import Features
 
-__all__ = ["LEADING", "Incidence", "NodeType", "Relation", "Relations", "direction_of"]
+__all__ = ["DIRECTED_NOTE", "LEADING", "Incidence", "NodeType", "Relation", "Relations", "direction_of"]
 
 LEADING = 4
 """Incidences that have views of their own and make up the edges of the plain graph, at most.
@@ -35,6 +35,8 @@ Relations of the labelled type come before paths of two, and of each those that 
 
 _ALL = 12
 """Incidences that are looked at altogether, at most, in the same order."""
+
+DIRECTED_NOTE = "the edges lead both ways for every method; views reads their direction, too, along and against"
 
 DIRECTED = "edges"
 """What the only relation of a directed graph is called, where its source has no name for it."""
@@ -79,7 +81,10 @@ class NodeType:
         return NodeType, (self.name, self.count, self.x, self.names, dict(self.attributes))
 
     def called(self, node: int) -> str:
-        """What a person calls one of its nodes: its name, else the type and the index."""
+        """What a person calls one of its nodes: its attribute "name" or "title", its name, else type and index."""
+        for key in ("name", "title"):
+            if key in self.attributes and self.attributes[key][node]:
+                return str(self.attributes[key][node])
         return self.names[node] if self.names is not None else f"{self.name} {node}"
 
 
@@ -285,6 +290,32 @@ class Relations:
             relations.append(replace(relation, edge_index=np.stack(ends)[:, stays], weight=weight))
         types = [NodeType(kind.name, len(nodes)) if kind.name == self.labelled else kind for kind in self.types]
         return Relations(tuple(types), tuple(relations), self.labelled)
+
+    def shared(self, node: int, others: Sequence[int]) -> tuple[str, int, list[str]] | None:
+        """What a labelled node has in common with another: in words which relation and type, the node, and names.
+
+        Args:
+            node: of the labelled type.
+            others: nodes of the labelled type to compare it with.
+
+        Returns:
+            The type, the node that shares most of that type, and what the shared nodes are called; None where nothing
+            is shared. What fewer have in common counts more: of equals the type with more nodes goes first.
+        """
+        best: tuple[int, int, str, int, npt.NDArray[np.integer[Any]]] | None = None
+        for incidence in self.incidences:
+            if len(incidence.steps) > 1 or incidence.reaches == self.labelled:
+                continue
+            matrix, size = incidence.steps[0], self.by_name[incidence.reaches].count
+            own = matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]]
+            for other in others:
+                both = np.intersect1d(own, matrix.indices[matrix.indptr[other] : matrix.indptr[other + 1]])
+                if len(both) and (best is None or (len(both), size) > best[:2]):
+                    best = (len(both), size, incidence.reaches, int(other), both)
+        if best is None:
+            return None
+        _, _, kind, nearest, shared = best
+        return kind, nearest, [self.by_name[kind].called(int(at)) for at in shared]
 
     @cached_property
     def fingerprint(self) -> str:

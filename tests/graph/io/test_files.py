@@ -178,7 +178,7 @@ Frame.__module__ = "pandas.core.frame"
         (np.zeros((3, 2)), r"received ndarray of shape \[3, 2\]: make a graph of features with knn_graph\(x\)"),
         (torch.zeros(3, 2), r"received Tensor of shape \[3, 2\]: make a graph of features"),
         (sp.eye(3), r"of shape \[3, 3\]: make a graph of an adjacency matrix with Graph.from_scipy"),
-        (HeteroData(), r"received HeteroData: pass dataset\[0\], or the to_homogeneous\(\)"),
+        (HeteroData(), r"no type has labels \(y\)"),
         ([GRAPH], r"received list: give one graph, not a list; texts become one with Graph.from_texts"),
         (None, "received NoneType: give a Graph, a data set's name or a file"),
         (Frame(), r"received Frame: make a graph of a table with Graph.from_dataframe"),

@@ -91,6 +91,15 @@ def convert(
             "--edges", metavar="FILE", help="Table of edges, where SOURCE is a table of nodes.", show_default=False
         ),
     ] = None,
+    labelled: Annotated[
+        str | None,
+        typer.Option(
+            "--labelled", metavar="TYPE", help="Of several node types the one to be labelled.", show_default=False
+        ),
+    ] = None,
+    directed: Annotated[
+        bool, typer.Option("--directed", help="Edges lead from their first end to their second.")
+    ] = False,
     features: FeaturesOption = None,
     data_dir: DataDirOption = None,
     json: JsonOption = None,
@@ -107,7 +116,7 @@ def convert(
     _check_ending(out)
     canonical_features(spec)  # a misspelt name is refused before any long work begins
     with screen.reporting() as reporter:
-        how = _How(knn, metric, text, images, label, edges)
+        how = _How(knn, metric, text, images, label, edges, labelled, directed)
         graph = (
             _from_graph(source, how, data_dir, reporter) if knn is None else _from_things(source, knn, how, reporter)
         )
@@ -134,6 +143,8 @@ class _How:
     images: str | None
     label: str | None
     edges: Path | None
+    labelled: str | None
+    directed: bool
 
 
 def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
@@ -149,7 +160,7 @@ def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
 
 def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporter) -> Graph:
     from nodewise.datasets import load_graph
-    from nodewise.graph import Graph
+    from nodewise.graph import Graph, read_graph
 
     for option, value in (("--metric", how.metric), ("--images", how.images)):
         if value is not None:
@@ -157,6 +168,8 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
                 f"{option} got {value!r}, which only a nearest-neighbour graph needs: add --knn K, such as --knn 10"
             )
     if how.edges is None and how.text is None and how.label is None:
+        if how.labelled is not None or how.directed:
+            return read_graph(source, labelled=how.labelled, directed=how.directed)
         return load_graph(source, data_dir=data_dir, reporter=reporter)
     nodes, edges = Path(source).expanduser(), how.edges
     if nodes.is_dir():
@@ -167,7 +180,7 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
             f"{given}, a column, but {source!r} alone has no edges: add --knn K to join similar rows, or --edges FILE"
             " with a table of edges"
         )
-    return Graph.from_csv(nodes, edges, text=how.text, label=how.label)
+    return Graph.from_csv(nodes, edges, text=how.text, label=how.label, directed=how.directed)
 
 
 def _check_ending(out: Path) -> None:

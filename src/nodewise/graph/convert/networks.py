@@ -81,7 +81,7 @@ def from_networkx(
     fields = list(dict.fromkeys(str(key) for *_, held in graph.edges(data=True) for key in held))
     heavy = weight_field(fields)
     weights = None if heavy is None else _edge_weights(graph, heavy, notes)
-    notes += dropped_of_edges((key for key in fields if key != heavy), directed=graph.is_directed())
+    notes += dropped_of_edges(key for key in fields if key != heavy)
     edges = np.array([(position[a], position[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2).T
     plain = nodes == list(range(len(nodes))) and all(type(node) is int for node in nodes)
     return Graph.build(
@@ -97,6 +97,7 @@ def from_networkx(
         features=told.get("feature_preprocessing", "raw"),
         notes=notes,
         edge_weight=weights,
+        directed=graph.is_directed(),
     )
 
 

@@ -18,7 +18,7 @@ from nodewise.ground.events import listed
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-__all__ = ["from_pyg", "to_pyg"]
+__all__ = ["feature_rows", "from_pyg", "to_pyg"]
 
 _PARTS = {
     "x",
@@ -56,7 +56,7 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
     if not hasattr(data, "edge_index") or not hasattr(data, "to_dict"):
         raise WrongTypeError(
             f"from_pyg takes a torch_geometric.data.Data with one kind of nodes, received {type(data).__name__}: "
-            "pass dataset[0], or the to_homogeneous() of a graph with several kinds"
+            "pass dataset[0]; a HeteroData becomes a graph with RelationalGraph.from_pyg(data)"
         )
     fields = data.to_dict()
     edges, matrix, on_edges, weights = fields.get("edge_index"), fields.get("adj_t"), list[str](), None
@@ -100,7 +100,7 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
     graph = Graph.build(
         given if values is None or not len(values) or (values == values[0]).all() else once,
         fields.get("num_nodes"),
-        x=_feature_rows(fields.get("x")),
+        x=feature_rows(fields.get("x")),
         y=y,
         class_names=fields.get("class_names"),
         node_names=fields.get("node_names"),
@@ -169,7 +169,8 @@ def _weight_field(fields: Mapping[str, Any]) -> str | None:
     return "edge_attr" if single and bool((one.isfinite() & (one > 0)).all()) else None
 
 
-def _feature_rows(x: Any) -> Any:
+def feature_rows(x: Any) -> Any:
+    """Features as numpy or scipy hold them."""
     import torch
 
     if x is None or not (torch.is_tensor(x) or hasattr(x, "to_scipy")):

@@ -19,7 +19,16 @@ from nodewise.graph.tables.table import are_indices
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 
-__all__ = ["Head", "assemble", "dropped_fields", "exact_texts", "node_ids", "nonzero", "sparse_features"]
+__all__ = [
+    "Head",
+    "assemble",
+    "dropped_fields",
+    "exact_texts",
+    "node_ids",
+    "nonzero",
+    "sparse_features",
+    "written_edges",
+]
 
 
 @dataclass(frozen=True)
@@ -110,6 +119,14 @@ def nonzero(graph: Graph) -> sp.csr_matrix[np.float32]:
     return sp.csr_matrix(graph.x)
 
 
+def written_edges(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32] | None]:
+    """The edges and weights that a text file holds: those of its only relation where they have a direction."""
+    record = graph.relations
+    if record is None or not record.directed:
+        return graph.edge_index, graph.edge_weight
+    return record.relations[0].edge_index, record.relations[0].weight
+
+
 def exact_texts(values: npt.NDArray[np.float32]) -> list[str]:
     """The shortest text of each float32 that reads back as the same float32."""
     texts: list[str] = values.astype(np.str_).tolist()
@@ -154,6 +171,7 @@ def assemble(
     notes: Sequence[str] = (),
     room: int = 2**24,
     weights: Sequence[float] | None = None,
+    directed: bool = False,
 ) -> Graph:
     """Puts a graph together from rows of text.
 
@@ -168,6 +186,7 @@ def assemble(
         notes: what the reader has to tell.
         room: values that features may take when they are made dense, as they were; beyond it they stay sparse.
         weights: of the edges, in the same order, or None.
+        directed: whether each edge leads one way.
     """
     plain = are_indices(ids)
     named = head.named if head is not None and plain else not plain
@@ -191,4 +210,5 @@ def assemble(
         notes=notes,
         features=head.done if head is not None else "raw",
         edge_weight=weights,
+        directed=directed,
     )

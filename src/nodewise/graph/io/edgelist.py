@@ -40,7 +40,7 @@ _SPECIAL = frozenset('",;\t\r\n| #%')
 _COLUMNS = {name for pair in EDGE_ENDS for name in pair}
 
 
-def read_edgelist(path: str | Path) -> Graph:
+def read_edgelist(path: str | Path, *, directed: bool = False) -> Graph:
     """Reads a graph from two columns, parted by commas, semicolons, tabs or blanks.
 
     Lines that start with # or % are comments.
@@ -49,13 +49,17 @@ def read_edgelist(path: str | Path) -> Graph:
     nodes' names, in order. A third column holds weights, on each line or on none; if it does not hold numbers, it is
     dropped, and noted. A line with one id alone is a node without edges.
 
+    Args:
+        path: the file.
+        directed: whether an edge leads from its first end to its second alone; see `Graph.build`.
+
     Raises:
         GraphError: if the file is missing, empty, cut off, or holds no edges in this form.
     """
     path = existing_file(Path(path))
     delimiter, head = _look(path)
     if head is not None:
-        return _read_ours(path, delimiter, head)
+        return _read_ours(path, delimiter, head, directed)
     position: dict[str, int] = {}
     ends, thirds = array("q"), list[tuple[int, str]]()
     for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
@@ -96,7 +100,9 @@ def read_edgelist(path: str | Path) -> Graph:
     plain = all(text == str(i) for i, text in enumerate(ids))
     edges = order[edges].reshape(-1, 2).T
     named = None if plain else ids
-    return Graph.build(edges, len(ids), node_names=named, name=path.stem, notes=notes, edge_weight=weights)
+    return Graph.build(
+        edges, len(ids), node_names=named, name=path.stem, notes=notes, edge_weight=weights, directed=directed
+    )
 
 
 def write_edgelist(graph: Graph, path: str | Path) -> list[str]:
@@ -155,7 +161,7 @@ def _names_a_table(text: str) -> bool:
     return len(text) > 1 and text.lower() not in _COLUMNS and meaning(text) is not None
 
 
-def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:
+def _read_ours(path: Path, delimiter: str, head: re.Match[str], directed: bool) -> Graph:
     size, num_edges = int(head[1]), int(head[2])
     try:
         names = None if head[3] is None else list(map(str, json.loads(head[3])))
@@ -181,7 +187,8 @@ def _read_ours(path: Path, delimiter: str, head: re.Match[str]) -> Graph:
         )
     edges: npt.NDArray[np.int64] = np.frombuffer(ends, dtype=np.int64) if ends else np.zeros(0, dtype=np.int64)
     weights = _weights(path, thirds, [])
-    return Graph.build(edges.reshape(-1, 2).T, size, node_names=names, name=path.stem, edge_weight=weights)
+    ends_given = edges.reshape(-1, 2).T
+    return Graph.build(ends_given, size, node_names=names, name=path.stem, edge_weight=weights, directed=directed)
 
 
 def _weights(path: Path, thirds: list[tuple[int, str]], notes: list[str]) -> list[float] | None:

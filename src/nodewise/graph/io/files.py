@@ -21,17 +21,23 @@ FORMS = {
     ".npz": "everything, compressed",
     ".graphml": "everything but further fields, as XML that Gephi, yEd and networkx read",
     ".edges, .edgelist, .txt, .csv, .tsv": "edges alone, two columns",
-    "a folder": "everything but further fields, as nodes.csv, edges.csv, features.csv",
+    "a folder": "everything but further fields, as nodes.csv, edges.csv, features.csv, or one a type and relation",
 }
 MEMORY = 320
 """Bytes of memory that reading a file takes for each of its bytes, at most."""
 _EDGES = (".edges", ".edgelist", ".txt", ".csv", ".tsv")
 
 
-def read_graph(path: str | Path) -> Graph:
+def read_graph(path: str | Path, *, labelled: str | None = None, directed: bool = False) -> Graph:
     """Reads a graph; the ending says how.
 
     .npz, .graphml, .edges (.edgelist, .txt, .csv, .tsv: two columns), or a folder of CSV files.
+
+    Args:
+        path: the file or folder.
+        labelled: of a graph of several node types the one that is labelled; None: what the file says.
+        directed: whether an edge of tables or lists leads from its first end to its second alone; npz and GraphML say
+            so themselves.
 
     Raises:
         GraphError: if there is no such file, its form is not known, or it does not hold a graph; the message says what
@@ -39,11 +45,16 @@ def read_graph(path: str | Path) -> Graph:
     """
     path = Path(path).expanduser()
     try:
-        return _read(path)
+        graph = _read(path, labelled, directed)
     except OSError as error:
         raise GraphError(
             f"{path} cannot be read: {error.strerror or error}; check the path and its permissions"
         ) from error
+    if labelled is None or (graph.relations is not None and graph.relations.labelled == labelled):
+        return graph
+    if graph.relations is None:
+        raise GraphError(f"{path} has one type of nodes, so no type {labelled!r} can be labelled: leave this out")
+    return RelationalGraph.of(graph).with_labelled(labelled).to_graph()
 
 
 def write_graph(graph: Graph, path: str | Path) -> list[str]:
@@ -60,6 +71,10 @@ def write_graph(graph: Graph, path: str | Path) -> list[str]:
     path = Path(path).expanduser()
     ending = path.suffix.lower()
     if path.is_dir() or not ending:
+        if graph.relations is not None and not graph.relations.directed:
+            from nodewise.graph.io.relational_folder import write_relational_folder
+
+            return write_relational_folder(graph, path)
         from nodewise.graph.io.folder import write_folder
 
         return write_folder(graph, path)
@@ -94,22 +109,29 @@ def from_foreign(thing: Any) -> Graph:
     rooms = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
     if "networkx.classes.graph.Graph" in kinds:
         return Graph.from_networkx(thing)
+    if "torch_geometric.data.hetero_data.HeteroData" in kinds:
+        return RelationalGraph.from_pyg(thing).to_graph()
     if "torch_geometric" in rooms and hasattr(thing, "edge_index") and not hasattr(thing, "node_types"):
         return Graph.from_pyg(thing)
     raise WrongTypeError(f"a graph was expected, received {_called(thing)}: {_hint(thing, rooms)}")
 
 
-def _read(path: Path) -> Graph:
+def _read(path: Path, labelled: str | None, directed: bool) -> Graph:
     ending = path.suffix.lower()
     pair = (
         path.name in ("nodes.csv", "edges.csv")
         and path.with_name("nodes.csv").exists()
         and path.with_name("edges.csv").exists()
     )
+    if path.is_dir():
+        from nodewise.graph.io.relational_folder import is_relational_folder, read_relational_folder
+
+        if is_relational_folder(path):
+            return read_relational_folder(path, labelled)
     if path.is_dir() or pair:
         from nodewise.graph.io.folder import read_folder
 
-        return read_folder(path.parent if pair else path)
+        return read_folder(path.parent if pair else path, directed=directed)
     existing_file(path)
     if ending == ".npz":
         from nodewise.graph.io.npz import read_npz
@@ -122,7 +144,7 @@ def _read(path: Path) -> Graph:
     if ending in _EDGES:
         from nodewise.graph.io.edgelist import read_edgelist
 
-        return read_edgelist(path)
+        return read_edgelist(path, directed=directed)
     raise _unknown_ending(path, "read")
 
 
@@ -141,7 +163,7 @@ def _hint(thing: Any, rooms: set[str]) -> str:
     if thing is None:
         return "give a Graph, a data set's name or a file"
     if "torch_geometric" in rooms:
-        return "pass dataset[0], or the to_homogeneous() of a graph with several kinds of nodes"
+        return "pass dataset[0]"
     if "dgl" in rooms:
         return "turn it into a networkx graph first (graph.to_networkx())"
     if rooms & {"pandas", "polars"}:

@@ -5,29 +5,42 @@ Nodes.csv, edges.csv, features.csv (node, column, value) and graph.json for what
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from nodewise.graph.checks import natural_order
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
+from nodewise.graph.io.assembly import (
+    Head,
+    assemble,
+    dropped_fields,
+    exact_texts,
+    node_ids,
+    nonzero,
+    sparse_features,
+    written_edges,
+)
 from nodewise.graph.io.tables import edge_ends, read_tables
+from nodewise.graph.relational import RelationalGraph
+from nodewise.graph.relations import NodeType
 from nodewise.graph.tables.table import Table, cell, id_column, numbers, read_table, write_rows
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import UNWRITTEN, atomic_file, atomic_folder, check_claim, existing_file
 
-__all__ = ["read_folder", "write_folder"]
+__all__ = ["TypeTable", "node_rows", "one_type", "read_folder", "read_nodes", "write_features", "write_folder"]
 
 _PREFIX = "attribute:"
 
 
-def read_folder(path: str | Path) -> Graph:
+def read_folder(path: str | Path, *, directed: bool = False) -> Graph:
     """Reads the graph in a folder with nodes.csv and edges.csv.
 
     With graph.json, which `write_folder` puts there, everything comes back as it was. Without it the tables are read as
@@ -48,7 +61,11 @@ def read_folder(path: str | Path) -> Graph:
     third = path / "features.csv"
     if not (path / "graph.json").exists():
         graph = read_tables(
-            path / "nodes.csv", path / "edges.csv", name=path.name, features=[] if third.exists() else None
+            path / "nodes.csv",
+            path / "edges.csv",
+            name=path.name,
+            features=[] if third.exists() else None,
+            directed=directed,
         )
         if not third.exists():
             return graph
@@ -60,6 +77,7 @@ def read_folder(path: str | Path) -> Graph:
             f"{path / 'graph.json'} cannot be read ({error}): write the graph again, or remove this file"
         ) from error
     head = Head.from_json(told, str(path / "graph.json"))
+    one_way = bool(json.loads(told).get("directed"))
     table = read_table(path / "nodes.csv")
     notes: list[str] = []
     ids, _ = id_column(table, "id", notes, exact=True)
@@ -82,6 +100,7 @@ def read_folder(path: str | Path) -> Graph:
         notes=notes,
         room=room,
         weights=weights,
+        directed=directed or one_way,
     )
 
 
@@ -92,29 +111,93 @@ def write_folder(graph: Graph, path: str | Path) -> list[str]:
     """
     path = Path(path)
     ids = [cell(text) for text in node_ids(graph)]
-    columns = {"id": ids}
+    one_way = graph.relations is not None and graph.relations.directed
+    edges, weights = written_edges(graph)
+    columns_of_edges = [[ids[node] for node in end] for end in edges.tolist()]
+    if weights is not None:
+        columns_of_edges.append(exact_texts(weights))
+    with atomic_folder(path) as part:
+        write_rows(part / "nodes.csv", node_rows(graph))
+        write_rows(
+            part / "edges.csv",
+            chain([("source", "target", "weight")[: len(columns_of_edges)]], zip(*columns_of_edges, strict=True)),
+        )
+        if graph.x is not None:
+            write_features(part / "features.csv", graph)
+        with atomic_file(part / "graph.json") as handle:
+            told = Head.of(graph).to_json()
+            told = json.dumps({**json.loads(told), "directed": True}) if one_way else told
+            handle.write((told + "\n").encode())
+    if graph.x is None:
+        (path / "features.csv").unlink(missing_ok=True)  # of a graph that was here before
+    return dropped_fields(graph, "CSV files")
+
+
+def node_rows(graph: Graph) -> Iterator[Sequence[str]]:
+    """The rows of a table of nodes, the titles first: id, label where there are any, attributes."""
+    columns = {"id": [cell(text) for text in node_ids(graph)]}
     if graph.y is not None:
         classes = [*map(cell, graph.class_names), ""]
         columns["label"] = [classes[label] for label in graph.y.tolist()]
     for name, values in graph.attributes.items():
         plain = name not in ("id", "label") and not name.startswith(_PREFIX)
         columns[name if plain else _PREFIX + name] = [cell(text) if text else "" for text in values.tolist()]
-    columns_of_edges = [[ids[node] for node in end] for end in graph.edge_index.tolist()]
-    if graph.edge_weight is not None:
-        columns_of_edges.append(exact_texts(graph.edge_weight))
-    with atomic_folder(path) as part:
-        write_rows(part / "nodes.csv", chain([[cell(name) for name in columns]], zip(*columns.values(), strict=True)))
-        write_rows(
-            part / "edges.csv",
-            chain([("source", "target", "weight")[: len(columns_of_edges)]], zip(*columns_of_edges, strict=True)),
-        )
-        if graph.x is not None:
-            write_rows(part / "features.csv", chain([("node", "column", "value")], _feature_rows(graph, ids)))
-        with atomic_file(part / "graph.json") as handle:
-            handle.write((Head.of(graph).to_json() + "\n").encode())
-    if graph.x is None:
-        (path / "features.csv").unlink(missing_ok=True)  # of a graph that was here before
-    return dropped_fields(graph, "CSV files")
+    yield [cell(name) for name in columns]
+    yield from zip(*columns.values(), strict=True)
+
+
+def write_features(path: Path, graph: Graph) -> None:
+    """Writes features as rows of node, column and value."""
+    ids = [cell(text) for text in node_ids(graph)]
+    write_rows(path, chain([("node", "column", "value")], _feature_rows(graph, ids)))
+
+
+@dataclass(frozen=True)
+class TypeTable:
+    """The nodes of one type as a graph without edges, and what tables do not say of them, as JSON."""
+
+    graph: Graph
+    head: str
+
+
+def one_type(kind: NodeType, whole: RelationalGraph) -> TypeTable:
+    """The nodes of one type as they are written."""
+    labelled = kind.name == whole.labelled
+    graph = Graph(
+        np.zeros((2, 0), np.int64),
+        kind.count,
+        kind.x,
+        whole.y if labelled else None,
+        tuple(whole.class_names) if labelled else (),
+        kind.names,
+        kind.attributes,
+        kind.name,
+    )
+    return TypeTable(graph, Head.of(graph).to_json())
+
+
+def read_nodes(path: Path, name: str, head: Any = None) -> Graph:
+    """The nodes of one type as a graph without edges.
+
+    Args:
+        path: the folder.
+        name: of the type.
+        head: what graph.json says of it; None: the table is read as `Graph.from_csv` reads one.
+    """
+    file, third = path / f"nodes-{name}.csv", path / f"features-{name}.csv"
+    if head is None:
+        graph = read_tables(file, name=name, features=[] if third.exists() else None)
+        return replace(graph, x=_read_features(third, node_ids(graph), None)) if third.exists() else graph
+    known = Head.from_json(json.dumps(head), str(path / "graph.json"))
+    table, notes = read_table(file), list[str]()
+    ids, _ = id_column(table, "id", notes, exact=True)
+    shown = {
+        title.removeprefix(_PREFIX): cells for title, cells in table.columns.items() if title not in ("id", "label")
+    }
+    features = None if known.columns is None else _read_features(third, ids, known.columns)
+    room = UNWRITTEN + sum(some.stat().st_size for some in (file, third) if some.exists())
+    none = np.zeros((2, 0), np.int64)
+    return assemble(ids, none, table.columns.get("label"), shown, features, known, name=name, notes=notes, room=room)
 
 
 def _feature_rows(graph: Graph, ids: Sequence[str]) -> Iterator[tuple[str, str, str]]:

@@ -19,7 +19,16 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.assembly import Head, assemble, dropped_fields, exact_texts, node_ids, nonzero, sparse_features
+from nodewise.graph.io.assembly import (
+    Head,
+    assemble,
+    dropped_fields,
+    exact_texts,
+    node_ids,
+    nonzero,
+    sparse_features,
+    written_edges,
+)
 from nodewise.graph.io.graphml_parser import Document, parse
 from nodewise.graph.tables.table import edge_weight, label_columns, meaning, numbers, unweighted_edges
 from nodewise.ground.errors import GraphError
@@ -92,9 +101,11 @@ def _lines(graph: Graph) -> Iterator[str]:
         yield f'<key id="a{i}" for="node" attr.name="{_xml(name, "the attribute name")}" attr.type="string"/>'
     for i in range(graph.num_features):
         yield f'<key id="x{i}" for="node" attr.name="x{i}" attr.type="float"/>'
-    if graph.edge_weight is not None:
+    ends, weights = written_edges(graph)
+    if weights is not None:
         yield '<key id="weight" for="edge" attr.name="weight" attr.type="float"/>'
-    yield '<graph edgedefault="undirected">'
+    one_way = graph.relations is not None and graph.relations.directed
+    yield f'<graph edgedefault="{"directed" if one_way else "undirected"}">'
     yield f'<data key="nodewise">{_xml(Head.of(graph).to_json(), "")}</data>'
     matrix = nonzero(graph)
     starts, columns, values = matrix.indptr.tolist(), matrix.indices.tolist(), exact_texts(matrix.data)
@@ -109,11 +120,11 @@ def _lines(graph: Graph) -> Iterator[str]:
         ]
         parts += [f'<data key="x{columns[k]}">{values[k]}</data>' for k in range(starts[node], starts[node + 1])]
         yield "".join(parts) + "</node>"
-    if graph.edge_weight is None:
-        for low, high in zip(*graph.edge_index.tolist(), strict=True):
+    if weights is None:
+        for low, high in zip(*ends.tolist(), strict=True):
             yield f'<edge source="{ids[low]}" target="{ids[high]}"/>'
     else:
-        for low, high, weight in zip(*graph.edge_index.tolist(), exact_texts(graph.edge_weight), strict=True):
+        for low, high, weight in zip(*ends.tolist(), exact_texts(weights), strict=True):
             yield f'<edge source="{ids[low]}" target="{ids[high]}"><data key="weight">{weight}</data></edge>'
     yield "</graph>"
     yield "</graphml>"
@@ -181,6 +192,7 @@ def _ours(
         notes=document.notes,
         room=_room(path),
         weights=weights,
+        directed=document.directed,
     )
 
 
@@ -231,6 +243,7 @@ def _foreign(path: Path, document: Document, edges: npt.NDArray[np.int64], weigh
         name=path.stem,
         notes=notes,
         weights=weights,
+        directed=document.directed,
     )
 
 

@@ -49,6 +49,7 @@ class Document:
     weight_default: str = "1"
     head: str | None = None
     notes: list[str] = field(default_factory=list)
+    directed: bool = False
 
 
 def parse(path: Path) -> Document:
@@ -235,5 +236,6 @@ class _Handler:
 
     def finished(self) -> Document:
         notes = ["hyperedges were dropped: an edge joins two nodes"] if self.hyperedges else []
-        self.document.notes = notes + dropped_of_edges(sorted(self.of_edges), directed=self.directed)
+        self.document.notes = notes + dropped_of_edges(sorted(self.of_edges))
+        self.document.directed = self.directed
         return self.document

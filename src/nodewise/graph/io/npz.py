@@ -399,7 +399,7 @@ def _stored_features(fields: dict[str, npt.NDArray[Any]], name: str) -> Any:
     if not given:
         return None
     if len(given) < len(keys):
-        missing = ", ".join(key for key in keys if key not in fields)
+        missing = listed(key for key in keys if key not in fields)
         raise GraphError(f"sparse features need {', '.join(keys)}; {missing} missing")
     data, indices, indptr, shape = (fields[key] for key in keys)
     matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape.tolist()))

@@ -51,6 +51,7 @@ def read_tables(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     name: str | None = None,
+    directed: bool = False,
 ) -> Graph:
     """Reads a graph from a CSV of nodes and a CSV of edges. Columns that are not named are found by their usual names.
 
@@ -72,6 +73,7 @@ def read_tables(
         delimiter: between cells; by default comma, semicolon or tab, whichever the first row has most of.
         encoding: of both files.
         name: what the graph is called; by default after the file of nodes.
+        directed: whether an edge leads from its source to its target alone; see `Graph.build`.
 
     Returns:
         The graph. Columns that are neither id, label nor features are its attributes; `Graph.notes` says what became of
@@ -108,6 +110,7 @@ def read_tables(
         attributes=attributes,
         name=name or Path(nodes).stem,
         notes=notes,
+        directed=directed,
         preparation=None if preparation is None else replace(preparation, label=label, id=id_name),
         edge_weight=weights,
     )

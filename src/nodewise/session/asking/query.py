@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from nodewise.contracts import Explains, can
 from nodewise.ground.compute import one_thread
+from nodewise.ground.events import count
 from nodewise.session.answers import ClassList, Draft
 from nodewise.session.meaning.rules import Moment, Plan
 
@@ -135,6 +136,7 @@ class Explainer:
         more = f", more than {_percent(fewer)} of the nodes" if fewer >= _WORTH_SAYING else ""
         of_them = "" if degree == 0 else f"; {labelled or 'none'} of them labelled"
         said.append(f"it has {degree or 'no'} {many}{more}{of_them}")
+        said += self._in_common(node)
         if self._learner.count and self._is_without_choice(row):
             said.append(
                 f"so far only {self._classes.name(self._known[0])} has labels, so nothing else can be predicted"
@@ -156,6 +158,21 @@ class Explainer:
             explains = cast(Explains, self._learner.learner)
             said += self._reasons(explains, node, set(near.tolist()), int(row.argmax()))
         return said
+
+    def _in_common(self, node: int) -> list[str]:
+        """What the node shares with a labelled one, by the name of what is shared."""
+        record = self._learner.tensors.relations
+        if record is None:
+            return []
+        labelled = [other for other, _ in self._learner.environment.taken if other != node]
+        shared = record.shared(node, labelled)
+        if shared is None:
+            return []
+        kind, other, names = shared
+        named = ", ".join(name[:_LONGEST_NAME] for name in names[:_SHOWN_LABELS])
+        more = ", …" if len(names) > _SHOWN_LABELS else ""
+        called = self._name_of(other)[:_LONGEST_NAME]
+        return [f"it shares {count(len(names), kind)} with {called}, which is labelled: {named}{more}"]
 
     def _first_word(self, rank: int) -> str:
         """Why this node and no other."""

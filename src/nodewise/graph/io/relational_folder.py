@@ -1,0 +1,153 @@
+"""Graphs of several node types as a folder of CSV files.
+
+`nodes-TYPE.csv` and `edges-RELATION.csv` for each type and relation, `features-TYPE.csv` (node, column, value) where
+there are features, and `graph.json` with each relation's two types: ``{"relations": {"written by": ["paper",
+"author"]}}``. The one type with a label column carries the labels, unless ``"labelled"`` names another.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nodewise.graph.graph import Graph
+from nodewise.graph.io.assembly import exact_texts, node_ids
+from nodewise.graph.io.folder import node_rows, one_type, read_nodes, write_features
+from nodewise.graph.relational import RelationalGraph
+from nodewise.graph.relations import NodeType, Relation
+from nodewise.graph.tables.table import WEIGHTS, cell, numbers, read_table, write_rows
+from nodewise.ground.errors import GraphError
+from nodewise.ground.events import listed
+from nodewise.ground.files import atomic_file, atomic_folder, existing_file
+
+__all__ = ["is_relational_folder", "read_relational_folder", "write_relational_folder"]
+
+
+def is_relational_folder(path: Path) -> bool:
+    """Whether a folder holds tables of several node types."""
+    return next(path.glob("nodes-*.csv"), None) is not None
+
+
+def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
+    """The plain graph of the labelled type, with its relations.
+
+    Args:
+        path: the folder.
+        labelled: the type that carries the labels; None: the one that graph.json names, else the only one with a label
+            column.
+
+    Raises:
+        GraphError: a file is missing or damaged, they do not fit together, or nothing tells which type is labelled.
+    """
+    told = _told(path / "graph.json")
+    heads = told.get("types") or {}
+    tables = {file.stem.removeprefix("nodes-"): file for file in sorted(path.glob("nodes-*.csv"))}
+    order = [*(name for name in heads if name in tables), *(name for name in tables if name not in heads)]
+    graphs = {name: read_nodes(path, name, heads.get(name)) for name in order}
+    having = [name for name, graph in graphs.items() if graph.y is not None]
+    labelled = labelled or told.get("labelled") or (having[0] if len(having) == 1 else None)
+    if labelled is None:
+        raise GraphError(
+            f"{path}: {listed(having) + ' have' if having else 'no type has'} a label column, there are"
+            f" {listed(graphs)}: say which type is to be labelled (--labelled TYPE, or"
+            ' "labelled" in graph.json)'
+        )
+    if labelled not in graphs:
+        raise GraphError(f"{path} has no type {labelled!r} to be labelled: there are {listed(graphs)}; name one")
+    notes = [note for graph in graphs.values() for note in graph.notes if not note.startswith("there are no edges")]
+    relations = [_relation(path, name, ends, graphs, notes) for name, ends in told["relations"].items()]
+    files = {file.stem.removeprefix("edges-") for file in path.glob("edges-*.csv")}
+    if forgotten := sorted(files - set(told["relations"])):
+        raise GraphError(f"{path / 'graph.json'} does not say which types {listed(forgotten)} joins: add it")
+    types = [
+        NodeType(name, graph.num_nodes, graph.x, graph.node_names, graph.attributes) for name, graph in graphs.items()
+    ]
+    own = graphs[labelled]
+    name = str(told.get("name") or path.name)
+    return RelationalGraph(
+        tuple(types), tuple(relations), labelled, own.y, own.class_names, name, {}, tuple(notes)
+    ).to_graph()
+
+
+def write_relational_folder(graph: Graph, path: Path) -> list[str]:
+    """Writes a graph with its relations as a folder; returns what was dropped, in words."""
+    whole = RelationalGraph.of(graph)
+    for name in (*(kind.name for kind in whole.types), *(relation.name for relation in whole.relations)):
+        if "/" in name or "\\" in name or "\0" in name or len(name) > 100:
+            raise GraphError(f"{name!r} cannot be part of a file's name: rename the type or relation, or write .npz")
+    graphs = {kind.name: one_type(kind, whole) for kind in whole.types}
+    told = {
+        "schema": 1,
+        "name": whole.name,
+        "labelled": whole.labelled,
+        "types": {name: json.loads(part.head) for name, part in graphs.items()},
+        "relations": {relation.name: [relation.source, relation.target] for relation in whole.relations},
+    }
+    with atomic_folder(path) as part:
+        for name, held in graphs.items():
+            write_rows(part / f"nodes-{name}.csv", node_rows(held.graph))
+            if held.graph.x is not None:
+                write_features(part / f"features-{name}.csv", held.graph)
+        for relation in whole.relations:
+            ids = [[cell(text) for text in node_ids(graphs[name].graph)] for name in (relation.source, relation.target)]
+            ends = [[some[at] for at in end.tolist()] for some, end in zip(ids, relation.edge_index, strict=True)]
+            columns = [*ends, *([] if relation.weight is None else [exact_texts(relation.weight)])]
+            top = ("source", "target", "weight")[: len(columns)]
+            write_rows(part / f"edges-{relation.name}.csv", chain([top], zip(*columns, strict=True)))
+        with atomic_file(part / "graph.json") as handle:
+            handle.write((json.dumps(told, indent=1) + "\n").encode())
+    return [f"the further fields {listed(graph.extra)}: only npz keeps them, not CSV files"] if graph.extra else []
+
+
+def _told(path: Path) -> dict[str, Any]:
+    shape = '{"relations": {"written by": ["paper", "author"]}}'
+    if not path.exists():
+        raise GraphError(f"{path} is missing: it says which two types each relation joins, such as {shape}")
+    try:
+        told = json.loads(existing_file(path).read_text(encoding="utf-8"))
+        for name, ends in told["relations"].items():
+            source, target = ends
+            if not all(isinstance(text, str) for text in (name, source, target)):
+                raise ValueError(f"the relation {name!r}")
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise GraphError(f"{path} cannot be understood ({error!r}): it should hold {shape}") from error
+    return dict(told)
+
+
+def _relation(path: Path, name: str, ends: list[str], graphs: dict[str, Graph], notes: list[str]) -> Relation:
+    file = path / f"edges-{name}.csv"
+    if not file.exists():
+        raise GraphError(f"{path / 'graph.json'} tells of the relation {name!r}, but {file.name} is missing: add it")
+    for end in ends:
+        if end not in graphs:
+            raise GraphError(
+                f"the relation {name!r} names the type {end!r}, which is missing: there are {listed(graphs)}; add"
+                f" nodes-{end}.csv, or correct graph.json"
+            )
+    table = read_table(file)
+    if len(table.columns) < 2:
+        raise GraphError(f"{file} needs two columns, the ids of an edge's ends, received {listed(table.columns)}")
+    titles = list(table.columns)
+    indices = []
+    for title, end in zip(titles, ends, strict=False):
+        position = {text: at for at, text in enumerate(node_ids(graphs[end]))}
+        rows = []
+        for row, text in enumerate(table.columns[title]):
+            if text not in position:
+                raise GraphError(
+                    f"{file}, line {table.lines[row]}: {text!r} is no id of the type {end!r} (ids are such as"
+                    f" {listed(list(position)[:3])}): add the node or correct the edge"
+                )
+            rows.append(position[text])
+        indices.append(rows)
+    weights = next((title for title in titles[2:] if title.strip().lower() in WEIGHTS), None)
+    dropped = [title for title in titles[2:] if title != weights]
+    notes += [f"what else {file.name} holds was dropped: {listed(dropped)}"] if dropped else []
+    values = None if weights is None else numbers(table.columns[weights])
+    if weights is not None and values is None:
+        raise GraphError(f"{file}: the column {weights!r} should hold a finite number in every row: correct it")
+    return Relation(name, ends[0], ends[1], np.array(indices, np.int64), None if values is None else np.array(values))
