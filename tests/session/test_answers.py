@@ -42,6 +42,15 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "rows": {"first": 10, "count": 3, "audit": [11], "attached": {"rows": "0" * 64}},
     "remove": {"nodes": [0, 9]},
+    "join": {
+        "from": "other",
+        "nodes": [0],
+        "labels": ["a"],
+        "classes": [1],
+        "annotators": ["ada"],
+        "times": [1.5],
+        "bulk": [False],
+    },
     "release": {"annotator": "ada"},
     "undo": {"event": 6},
 }
@@ -85,6 +94,7 @@ def test_an_event_lacks_nothing_that_it_must_say(kind: str) -> None:
         ("rows", {"audit": [9]}, "audit"),
         ("rows", {"attached": {"edges": "0" * 64}}, "attached"),
         ("remove", {"nodes": [10]}, "nodes"),
+        ("join", {"times": [1.0, 2.0]}, "nodes"),
         ("redundancy", {"redundancy": 101}, "redundancy"),
         ("ask", {"predicted": [["a", float("inf")]]}, "predicted"),
     ],

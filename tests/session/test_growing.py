@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -193,3 +194,92 @@ def test_kills_while_rows_are_added_lose_nothing_and_add_nothing_twice(
             assert known + told <= len(added) // 2 <= known + told + 1
             known = len(added) // 2
     assert known > kills
+
+
+def two_jobs(folder: Path, **options: Any) -> tuple[Session, Session]:
+    graph = Graph.from_texts(texts(40, 1)[0], k=5)
+    one, other = (
+        Session.create(folder / name, graph, budget=20, classes=["cat", "car"], **options) for name in ("one", "other")
+    )
+    return one, other
+
+
+def test_two_jobs_of_the_same_rows_are_joined_with_who_and_when(tmp_path: Path) -> None:
+    one, other = two_jobs(tmp_path)
+    one.tell([0, 1, 2], ["cat", "car", "cat"], "ada")
+    other.tell([1, 2, 3], ["car", "car", "cat"], "bob")
+    other.tell(4, "lorry", "bob")
+    other.rename_class("car", "vehicle")
+    other.tell(5, "vehicle", "me")
+    before = other.path.read_bytes()
+    assert one.join(other.path, "ada", me="eve") == 5 and other.path.read_bytes() == before
+    history = one.refresh()
+    assert history.votes[2] == {"ada": "cat", "bob": "vehicle"} and history.votes[5] == {"eve": "vehicle"}
+    assert one.classes == ("cat", "car", "vehicle", "lorry") and set(history.disagreements) == {1, 2}
+    assert one.events[-1].body["times"][0] == other.events[0].at
+    with pytest.raises(InputError, match="no label that is not here already"):
+        one.join(other.path, "ada", me="eve")
+    with Session.open(one.path) as again:
+        assert again.labels == one.labels
+    one.undo()
+    assert one.labels == {0: "cat", 1: "car", 2: "cat"} and one.classes == ("cat", "car")
+
+
+def test_the_later_answer_of_one_person_counts_and_other_rows_are_refused(tmp_path: Path, job: Session) -> None:
+    one, other = two_jobs(tmp_path)
+    other.tell(0, "car")
+    one.tell([0, 1], ["cat", "cat"])
+    other.tell(1, "car")
+    assert one.join(other.path) == 1 and one.labels == {0: "cat", 1: "car"}
+    with pytest.raises(InputError, match="are not those of"):
+        one.join(job.path)
+
+
+def test_what_another_job_says_is_no_answer_of_the_audit(tmp_path: Path) -> None:
+    one, other = two_jobs(tmp_path, audit=10)
+    node = one.rules().audit[0]
+    other.tell(node, "cat", "bob")
+    one.join(other.path)
+    assert one.labels[node] == "cat" and one.audit_labels == {} and one.history == []
+
+
+JOIN = """
+import sys
+from nodewise.session import Session
+with Session.open(sys.argv[1]) as session:
+    print("ready", flush=True)
+    print(session.join(sys.argv[2], sys.argv[3]), flush=True)
+"""
+
+
+@pytest.mark.parametrize("kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)])
+def test_kills_while_jobs_are_joined_leave_all_of_it_or_nothing(
+    tmp_path: Path, clean_environment: dict[str, str], kills: int
+) -> None:
+    one, other = two_jobs(tmp_path)
+    one.tell([0, 1], ["cat", "car"], "ada")
+    other.tell(list(range(30)), ["cat"] * 30, "bob")
+    one.close(), other.close()
+    moments, joined = random.Random(3), 0
+    for number in range(kills):
+        with subprocess.Popen(
+            [sys.executable, "-c", JOIN, str(one.path), str(other.path), f"w{number}"],
+            env=clean_environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+            time.sleep(moments.random() * 0.08)
+            process.send_signal(signal.SIGKILL)
+            said = process.stdout.read()
+        with Session.open(one.path) as session:
+            votes = session.refresh().votes
+            whole = sum("bob" in by for by in votes.values())
+            assert whole in ((30,) if said.strip() else (0, 30))
+            assert votes[0]["ada"] == "cat" and votes[1]["ada"] == "car"
+            if whole:  # taken back, so that the next one has something to do
+                joined += 1
+                assert session.undo().kind == "join" and len(session.labels) == 2
+    with Session.open(one.path) as session:
+        assert sum(event.kind == "join" for event in session.events) == joined

@@ -22,6 +22,8 @@ What may stand in the log:
                                                     answers name one and how many none; the answers are attached
     rows       first, count, audit                  rows added to the graph, attached to the event; those of the audit
     remove     nodes                                rows taken out: not asked, not trained on, not exported
+    join       from, nodes, labels, classes,        the answers of another job of the same rows, taken back as one
+               annotators, times, bulk
     release    annotator                            what they have not answered is free for others
     undo       event
 
@@ -65,7 +67,7 @@ __all__ = [
 
 FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
 """The kinds of the file's first form."""
-THIRD_FORM = frozenset({"rows", "remove", "suggest"})
+THIRD_FORM = frozenset({"rows", "remove", "join", "suggest"})
 """The kinds that only a file of the third form may hold, attached parts or not."""
 CHANGES = (
     frozenset(
@@ -97,6 +99,7 @@ _LONGEST_TEXT = 20_000
 _LONGEST_NAME = 200
 _MOST_ATTACHMENTS = 16
 _MOST_ROWS = 10**8
+_JOINED = ("nodes", "labels", "classes", "annotators", "times", "bulk")
 
 
 @dataclass(frozen=True)
@@ -324,6 +327,15 @@ def check_event(event: Event, nodes: int) -> str:
             "audit": lambda value: _is_list(value, lambda node: _is_int(node, nodes, nodes + _MOST_ROWS)),
             "attached": lambda value: _is_attached(value) and set(value) == {"rows"},
         },
+        "join": {
+            "from": _is_name,
+            "nodes": lambda value: _is_list(value, is_node),
+            "labels": lambda value: _is_list(value, _is_name),
+            "classes": lambda value: _is_list(value, _is_class),
+            "annotators": lambda value: _is_list(value, _is_name),
+            "times": lambda value: _is_list(value, _is_number),
+            "bulk": lambda value: _is_list(value, lambda each: isinstance(each, bool)),
+        },
         "remove": {"nodes": lambda value: _is_list(value, is_node)},
         "release": {"annotator": _is_name},
         "undo": {"event": lambda value: _is_int(value, 1, event.id - 1)},
@@ -335,6 +347,8 @@ def check_event(event: Event, nodes: int) -> str:
         if key in event.body and key not in checks[event.kind] and not holds(event.body[key])
     ]
     if event.kind == "bulk" and not wrong and len({len(event.body[key]) for key in ("nodes", "labels", "classes")}) > 1:
+        wrong.append("nodes")
+    if event.kind == "join" and not wrong and len({len(event.body[key]) for key in _JOINED}) > 1:
         wrong.append("nodes")
     if event.kind == "suggest" and not wrong and len(event.body["labels"]) != len(event.body["classes"]):
         wrong.append("labels")

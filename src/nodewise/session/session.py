@@ -46,6 +46,7 @@ from nodewise.session.meaning.history import (
     read_history,
     undone,
 )
+from nodewise.session.meaning.joining import OtherJob, draft_join
 from nodewise.session.meaning.rules import Moment, Rules, plan_queries
 from nodewise.session.meaning.suggestions import SuggestionReader, Suggestions, draft_suggestions, read_given
 from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
@@ -471,6 +472,35 @@ class Session:
         who, nodes = valid_person(annotator), [self.find(row) for row in rows]
         return self._change(partial(changes.remove, who, nodes))[0].id
 
+    def join(self, other: str | Path, annotator: str = ANNOTATOR, *, me: str | None = None) -> int:
+        """Take over the labels of another job of the same rows, with who gave them and when; gives how many.
+
+        Classes are those of the same name. Where people disagree, both answers stand, and the disagreement is there to
+        settle. What is here already is not taken twice. One event, which an undo takes back.
+
+        Args:
+            other: its file, which is left as it is.
+            annotator: who joins them.
+            me: who is called ``me`` there, where that is somebody else than ``me`` here.
+
+        Raises:
+            InputError: the rows are others, or there is nothing new.
+        """
+        who = valid_person(annotator)
+        with Session.open(other) as job:
+            history, events = job.refresh(), job.events
+            if job.graph.fingerprint != self.graph.fingerprint or job.graph.node_names != self.graph.node_names:
+                raise InputError(
+                    f"the rows of {str(other)!r} are not those of {str(self.path)!r}: two jobs that were begun with the"
+                    " same graph can be joined"
+                )
+        people = {} if me is None else {ANNOTATOR: valid_person(me)}
+        theirs = OtherJob(Path(other).name, history, events, people)
+        closed = self.settings.closed_classes
+        audit = frozenset(self.rules().audit)
+        joined = self._change(lambda now: draft_join(who, theirs, self._log.events, audit, closed, now))
+        return len(joined[0].body["nodes"])
+
     def release(self, annotator: str, by: str | None = None) -> int:
         """Free the queries that an annotator has not answered, since they have left or go by another name now.
 
@@ -824,6 +854,7 @@ class Session:
             body = draft.body
             several = body.get("classes", [])
             named = {"tell": [body.get("class")], "class": [body.get("class")], "bulk": several, "suggest": several}
+            named["join"] = several
             if not set(named.get(draft.kind, [])) <= set(self._history.classes.names):
                 raise refusal(classifier, "grow-classes", "the job has begun with others")
         return drafts

@@ -383,7 +383,7 @@ class _Builder:
             if event.kind == "rows":  # taken out until they are taken in
                 first, count = self._added[event.id] = int(event.body["first"]), int(event.body["count"])
                 self._gone |= set(range(first, first + count))
-            if event.kind in ("tell", "class", "bulk", "settle", "suggest"):
+            if event.kind in ("tell", "class", "bulk", "settle", "suggest", "join"):
                 for number, name in self._classes_of(event):
                     if number not in self._first_names:
                         self._first_names[number] = name
@@ -425,6 +425,10 @@ class _Builder:
         elif event.kind == "rows":
             first, count = self._added[event.id]
             self._gone -= set(range(first, first + count))
+        elif event.kind == "join":
+            said = zip(body["nodes"], body["annotators"], body["bulk"], self._classes_of(event), strict=True)
+            for node, person, bulk, (number, name) in said:
+                self._vote(int(node), str(person), number, name, bulk=bulk, overrule=False)
         elif event.kind == "remove":
             self._gone |= set(map(int, body["nodes"]))
         elif event.kind == "release":
@@ -471,7 +475,7 @@ class _Builder:
         One from before there were numbers has the number of its name.
         """
         body = event.body
-        if event.kind in ("bulk", "suggest"):
+        if event.kind in ("bulk", "suggest", "join"):
             return [(int(number), str(name)) for number, name in zip(body["classes"], body["labels"], strict=True)]
         name = str(body["name"] if event.kind == "class" else body["label"])
         number = body.get("class") or self._by_first_name.get(name) or max(self._first_names, default=0) + 1

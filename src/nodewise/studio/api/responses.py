@@ -224,6 +224,10 @@ class EventResponse(Response):
         "note",
         "budget",
         "redundancy",
+        "rows",
+        "remove",
+        "join",
+        "suggest",
         "release",
         "suggest",
     ]
@@ -231,7 +235,7 @@ class EventResponse(Response):
     node: int | None
     name: str | None
     label: str | None
-    nodes: int | None = Field(description="how many were labelled in bulk")
+    nodes: int | None = Field(description="how many were labelled in bulk, added, taken out or joined")
     into: str | None
     text: str | None
     budget: int | None

@@ -88,6 +88,9 @@ function row(event) {
       h("b", {}, short(event.label ?? "", 60)),
       " (in bulk)",
     ],
+    rows: () => [`${event.nodes ?? "some"} rows were added`],
+    remove: () => [`${event.nodes ?? "some"} rows were taken out`],
+    join: () => [`${event.nodes ?? "some"} labels of another job were taken over`],
     rename: () => ["a class is called ", h("b", {}, short(event.label ?? "", 60)), " now"],
     merge: () => [
       "class ",

@@ -244,10 +244,10 @@ class SessionPage:
             label = classes.name(about["class"])
         if source.kind == "merge":  # by its own name, not by that of the class it counts as
             label = classes.names.get(about["class"], classes.name(about["class"]))
-        if source.kind == "bulk":
+        if source.kind in ("bulk", "join"):
             label = ", ".join(dict.fromkeys(classes.name(number) for number in about["classes"]))
-        if source.kind in ("tell", "bulk") and source.annotator != annotator:
-            nodes = about["nodes"] if source.kind == "bulk" else [about["node"]]
+        if source.kind == "join" or (source.kind in ("tell", "bulk") and source.annotator != annotator):
+            nodes = [about["node"]] if source.kind == "tell" else about["nodes"]
             if self.sight.wants_any(self.session.refresh(), nodes, annotator):
                 label = None
         return {
@@ -257,7 +257,7 @@ class SessionPage:
             "node": node,
             "name": None if node is None else self.session.name_of(int(node)),
             "label": label,
-            "nodes": len(about.get("nodes", ())) or None,
+            "nodes": len(about.get("nodes", ())) or about.get("count"),
             "into": classes.name(about["into"]) if "into" in about else None,
             "text": about.get("text"),
             "budget": about.get("budget"),

@@ -1,4 +1,4 @@
-"""``nodewise session add``, ``remove``: rows that come later, and rows that go."""
+"""``nodewise session add``, ``remove``, ``join``: rows that come later or go, and labels of another job."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nodewise.cli.command import add_command
 from nodewise.cli.options import SessionArgument
 from nodewise.cli.screen import Screen
 
-__all__ = ["add", "register", "remove"]
+__all__ = ["add", "join", "register", "remove"]
 
 
 def add(
@@ -58,7 +58,27 @@ def remove(
         screen.line(f"{len(rows)} rows taken out (event {event}); they are still in the file")
 
 
+def join(
+    screen: Screen,
+    file: SessionArgument,
+    other: Annotated[
+        Path,
+        typer.Argument(metavar="OTHER", help="Another job of the same rows.", show_default=False),
+    ],
+    me: Annotated[str | None, typer.Option("--me", help="Who is called 'me' there.", show_default=False)] = None,
+    annotator: Annotated[str, typer.Option("--annotator", help="Who joins them.")] = "me",
+) -> None:
+    """Take over the labels of another job of the same rows, with who gave them and when."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        taken = session.join(other, annotator=annotator, me=me)
+        settle = len(session.status().disagreements)
+        screen.line(f"{taken} labels taken over from {other.name}; {settle} rows on which people disagree")
+
+
 def register(group: typer.Typer) -> None:
     """Adds the commands."""
     add_command(group, "add", add, examples="nodewise session add job.nodewise next-week.csv")
+    add_command(group, "join", join, examples="nodewise session join job.nodewise colleague.nodewise --me ada")
     add_command(group, "remove", remove, examples="nodewise session remove job.nodewise 17 23")
