@@ -32,7 +32,7 @@ from nodewise.session.files.export import (
     write_export,
 )
 from nodewise.session.files.status import Status, make_status
-from nodewise.session.log.contents import EMBED_LIMIT, Contents, packed_graph
+from nodewise.session.log.contents import EMBED_LIMIT, Contents, Growth, packed_graph
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log, MovedOnError
 from nodewise.session.meaning import changes
@@ -99,8 +99,8 @@ class Session:
         made: tuple[Classifier, Strategy] | None = None,
     ) -> None:
         self._log, self._clock, self._lock = log, clock, threading.RLock()
-        self._first = self._grown = self._contents = contents = Contents.read(log)
-        self._additions: tuple[tuple[int, bool], ...] = ()
+        self._contents = contents = Contents.read(log)
+        self._growth = Growth(contents)
         self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
         self._own, self._made = (classifier, strategy, reporter), made
         self._training: tuple[Mapping[int, int], ClassList, TrainingLabels] | None = None
@@ -450,7 +450,7 @@ class Session:
                     raise MovedOnError("rows were added meanwhile")
                 count, content = packed
                 body = {"first": graph.num_nodes, "count": count}
-                audit = self._grown.draw_share(count, history.last + 1, self._first.draws[0])
+                audit = self._contents.draw_share(count, history.last + 1)
                 return [Draft("rows", who, {**body, "audit": audit}, {"rows": content})]
 
             try:
@@ -487,15 +487,7 @@ class Session:
             InputError: the rows are others, or there is nothing new.
         """
         who = valid_person(annotator)
-        with Session.open(other) as job:
-            history, events = job.refresh(), job.events
-            if job.graph.fingerprint != self.graph.fingerprint or job.graph.node_names != self.graph.node_names:
-                raise InputError(
-                    f"the rows of {str(other)!r} are not those of {str(self.path)!r}: two jobs that were begun with the"
-                    " same graph can be joined"
-                )
-        people = {} if me is None else {ANNOTATOR: valid_person(me)}
-        theirs = OtherJob(Path(other).name, history, events, people)
+        theirs = _other_job(other, self, None if me is None else valid_person(me))
         closed = self.settings.closed_classes
         audit = frozenset(self.rules().audit)
         joined = self._change(lambda now: draft_join(who, theirs, self._log.events, audit, closed, now))
@@ -799,19 +791,8 @@ class Session:
 
     def _follow_rows(self) -> None:
         """Bring graph and candidates to the rows that were added and taken out; what learned of others is forgotten."""
-        history, taken_back = self._history, undone(self._log.events)
-        additions = tuple((event, event not in taken_back) for event in history.added)
-        kept = len(self._additions) if additions[: len(self._additions)] == self._additions else 0
-        grown = self._grown if kept or not self._additions else self._first
-        for event, counts in additions[kept:]:
-            grown = grown.with_rows(self._log, self._log.events[event - 1], connected=counts)
-        same = grown is self._grown
-        self._additions, self._grown, self._contents, self.graph = (
-            additions,
-            grown,
-            grown.without(history.gone),
-            grown.graph,
-        )
+        grown = self._growth.with_additions(self._log, self._history.added, undone(self._log.events))
+        same, self.graph, self._contents = grown.graph is self.graph, grown.graph, grown.without(self._history.gone)
         self._training = self._prediction = None
         self._models = SuggestionReader(self._log, grown.graph.num_nodes)
         learners: Learners | None = self.__dict__.pop("_learners", None)
@@ -895,3 +876,19 @@ def _file(path: str | Path, what: str) -> Path:
             "a session lives in a file, and ':memory:' is none: give a path, in a temporary folder if it need not stay"
         )
     return as_path(path, what)
+
+
+def _other_job(path: str | Path, session: Session, me: str | None) -> OtherJob:
+    """The job in a file, to be joined to a session.
+
+    Raises:
+        InputError: its rows are others.
+    """
+    with Session.open(path) as job:
+        history, events, graph = job.refresh(), job.events, job.graph
+    if graph.fingerprint != session.graph.fingerprint or graph.node_names != session.graph.node_names:
+        raise InputError(
+            f"the rows of {str(path)!r} are not those of {str(session.path)!r}: two jobs that were begun with the same"
+            " graph can be joined"
+        )
+    return OtherJob(Path(path).name, history, events, {} if me is None else {ANNOTATOR: me})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from nodewise.session.log.database import damaged, graph_files, graph_path
 from nodewise.session.log.log import Log
 from nodewise.session.settings import SessionSettings
 
-__all__ = ["EMBED_LIMIT", "Contents", "fetch_graph", "packed_graph", "store_graph"]
+__all__ = ["EMBED_LIMIT", "Contents", "Growth", "fetch_graph", "packed_graph", "store_graph"]
 
 EMBED_LIMIT = 256 * 2**20
 """The largest graph, in bytes of its npz form, that lies in the session's file."""
@@ -144,18 +144,40 @@ class Contents:
         candidates[list(gone)] = free[list(gone)] = False
         return replace(self, candidates=candidates, free=free)
 
-    def draw_share(self, count: int, event: int, first: tuple[int, tuple[int, ...]]) -> list[int]:
+    def draw_share(self, count: int, event: int) -> list[int]:
         """The nodes that an addition of so many rows gives to the audit: as large a share as the first draw's.
 
         Args:
             count: how many rows.
             event: the number that the addition will have in the log; the draw is named by it.
-            first: of how many rows the first draw was made, and which.
         """
-        size, nodes = first
+        size, nodes = self.draws[0]
         share = round(count * len(nodes) / size) if size else 0
         drawn = numpy_generator(self.settings.seed, "audit", event).permutation(count)[:share]
         return [self.graph.num_nodes + int(row) for row in drawn]
+
+
+class Growth:
+    """What a job is about as rows are added to it: what was made of the first additions is kept for the next.
+
+    Args:
+        first: what it was begun with.
+    """
+
+    def __init__(self, first: Contents) -> None:
+        self._first = self._grown = first
+        self._additions: tuple[tuple[int, bool], ...] = ()
+
+    def with_additions(self, log: Log, added: Iterable[int], taken_back: Collection[int]) -> Contents:
+        """The contents with the rows of some events, of which some were taken back."""
+        additions = tuple((event, event not in taken_back) for event in added)
+        kept, grown = len(self._additions), self._grown
+        if additions[:kept] != self._additions:
+            kept, grown = 0, self._first
+        for event, counts in additions[kept:]:
+            grown = grown.with_rows(log, log.events[event - 1], connected=counts)
+        self._additions, self._grown = additions, grown
+        return grown
 
 
 def packed_graph(graph: Graph) -> tuple[int, bytes]:
