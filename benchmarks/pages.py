@@ -22,6 +22,7 @@ PAGES: dict[str, list[str]] = {
     "docs/limits.md": ["benchmarks/limits_page.py"],
     "docs/policies.md": ["benchmarks/policies_page.py"],
     "docs/reproduction/index.md": ["-m", "benchmarks.reproduction_page"],  # its folder, departures.md and figures/, too
+    "docs/several-labels.md": ["benchmarks/several_labels.py", "--page"],
     "docs/scale.md": ["benchmarks/scale_page.py"],
     "docs/speed.md": ["benchmarks/speed_page.py"],
     "docs/studio.md": ["benchmarks/studio_page.py"],

@@ -142,5 +142,6 @@ def capability_table() -> str:
     rows = ["| name | declared by | it can | methods | without it |", "| --- | --- | --- | --- | --- |"]
     for name, info in CAPABILITIES.items():
         methods = ", ".join(f"`{method}`" for method in info.methods)
-        rows.append(f"| `{name}` | {info.declared_by} | {info.ability} | {methods} | {info.instead} |")
+        by = info.declared_by if info.also_by is None else f"{info.declared_by}, {info.also_by}"
+        rows.append(f"| `{name}` | {by} | {info.ability} | {methods} | {info.instead} |")
     return "".join(f"{row}\n" for row in rows)

@@ -39,6 +39,7 @@ __all__ = [
     "HasMembers",
     "Kind",
     "Learner",
+    "LearnsSets",
     "LeavesOneOut",
     "LooksAtPart",
     "Observation",
@@ -49,6 +50,7 @@ __all__ = [
     "Saves",
     "SharesPosterior",
     "Strategy",
+    "TakesSets",
     "TakesSuggestions",
     "can",
     "check_capabilities",
@@ -85,7 +87,7 @@ class CapabilityInfo(NamedTuple):
     """What a capability's name means.
 
     Attributes:
-        declared_by: what says it, in its ``capabilities``.
+        declared_by: what says it, in its ``capabilities``: ``also_by``, another kind that says it of itself.
         ability: what it can do, as words after "can".
         methods: what it then has: ``foresee`` is the declaring thing's own, ``Learner.part`` is that of a classifier's
             learners. Empty where nothing asks for it yet, or where nothing more is needed.
@@ -96,6 +98,11 @@ class CapabilityInfo(NamedTuple):
     ability: str
     methods: tuple[str, ...]
     instead: str
+    also_by: Kind | None = None
+
+    def is_said_by(self, kind: Kind) -> bool:
+        """Whether things of a kind declare it."""
+        return kind in (self.declared_by, self.also_by)
 
 
 CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
@@ -106,7 +113,13 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "name all classes at the start, or use the classifier views or gcn",
     ),
     "grow-nodes": CapabilityInfo("classifier", "take in nodes while it learns", (), "begin with all nodes"),
-    "several-labels": CapabilityInfo("classifier", "learn several labels of a node", (), "give each node one label"),
+    "several-labels": CapabilityInfo(
+        "classifier",
+        "deal with several labels of a node",
+        ("start_several",),
+        "give each node one label, or use the classifier views with the strategy gain, random or uncertainty",
+        "strategy",
+    ),
     "relations": CapabilityInfo("classifier", "tell the relations of a graph apart", (), "use a graph of one relation"),
     "weights": CapabilityInfo(
         "classifier", "tell strong edges from weak ones", (), "it is given the graph without weights"
@@ -204,7 +217,8 @@ def refusal(thing: Classifier | Strategy, capability: Capability, because: str =
     """
     info = CAPABILITIES[capability]
     why = f", and {because}" if because else ""
-    return InputError(f"the {info.declared_by} {thing.name!r} cannot {info.ability}{why}: {info.instead}")
+    kind = info.declared_by if info.also_by is None or hasattr(thing, "start") else info.also_by
+    return InputError(f"the {kind} {thing.name!r} cannot {info.ability}{why}: {info.instead}")
 
 
 def check_capabilities(thing: Capable, kind: Kind, name: str) -> None:
@@ -223,7 +237,7 @@ def check_capabilities(thing: Capable, kind: Kind, name: str) -> None:
             f"the {kind} {name!r} has capabilities {declared!r}: they must be a frozenset of names, such as"
             ' frozenset({"grow-classes"})'
         )
-    of_kind = [known for known in get_args(Capability) if CAPABILITIES[known].declared_by == kind]
+    of_kind = [known for known in get_args(Capability) if CAPABILITIES[known].is_said_by(kind)]
     for each in sorted(declared, key=str):
         if each not in of_kind:
             raise UnknownNameError("capability", str(each), of_kind, f"The {kind} {name!r} declares it.")
@@ -436,6 +450,27 @@ class Strategy(Protocol):
         ...
 
 
+class TakesSets(Protocol):
+    """A classifier that can deal with ``"several-labels"`` of a node."""
+
+    def start_several(self, graph: GraphTensors, prepared: Any, runs: int, classes: int, budget: int) -> LearnsSets:
+        """As `Classifier.start`, for nodes that may have several classes."""
+        ...
+
+
+class LearnsSets(Learner, Protocol):
+    """A learner for nodes that may have several classes.
+
+    `Learner.add` takes 0 or 1, int8 [run, k, class], a row of zeros for an answer of none of the classes;
+    `Learner.logits` gives each class's log odds by itself, whose sigmoid is its chance; `LeavesOneOut.leave_one_out`
+    chances.
+    """
+
+    def thresholds(self) -> torch.Tensor:
+        """The log odds from which on a node is given each class: [run, class]."""
+        ...
+
+
 class GrowsByClasses(Protocol):
     """A learner whose classifier can ``"grow-classes"``; without that all classes are named at the start."""
 
@@ -582,7 +617,7 @@ class AsksAtRandom(Protocol):
 
 class Queried(NamedTuple):
     """What has been asked: nodes and their answers, int64 [run, budget] each, and which of these are filled, bool [run,
-    budget].
+    budget]. Where a node may have several classes answers are 0 or 1, int8 [run, budget, class].
     """
 
     nodes: torch.Tensor
@@ -601,6 +636,8 @@ class Observation(Protocol):
         graph: the graph's matrices, without labels; `GraphTensors.adjacency` holds weights where edges have them.
         budget: how many queries may be made in all. labelled, pool: bool [run, node].
         learner: what learns; a strategy may look, and must leave it as it is.
+        several: whether a node may have several classes: probabilities are then each class's own, and the entropy is
+            summed over classes.
         memory: what the strategy has put there. It stays with the environment from episode to episode; where a step is
             recorded, `begin` fills tensors in place.
     """
@@ -610,6 +647,7 @@ class Observation(Protocol):
     labelled: torch.Tensor
     pool: torch.Tensor
     learner: Learner
+    several: bool
     memory: dict[str, Any]
 
     @property

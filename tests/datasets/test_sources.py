@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from nodewise.datasets import load_graph, synthetic_graph
 from nodewise.graph import Graph, read_graph
-from nodewise.graph.graph import differences
+from nodewise.graph.differences import differences
 from nodewise.ground.errors import MissingExtraError
 from nodewise.ground.events import Note, Warned
 from tests.datasets import published

@@ -225,7 +225,7 @@ def test_what_the_classifier_makes_first_is_told_before_and_only_where_there_is_
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(views, "_LEAST_NODES", 10)
-    monkeypatch.setattr(views, "_WORTH_TELLING", 0.0)
+    monkeypatch.setattr("nodewise.classifiers.views.needs._WORTH_TELLING", 0.0)
     for told in (1, 0):
         events: list[Event] = []
         compare(

@@ -352,3 +352,36 @@ def test_the_reference_figures_of_the_released_policies(name: str, cora: Graph) 
 @pytest.mark.parametrize("name", sorted(name for name in shipped_policies() if "cora" not in name.split("+")))
 def test_a_shipped_policy_is_as_good_as_published_on_a_graph_it_has_not_seen(name: str, cora: Graph) -> None:
     assert evaluate(cora, "policy", policy=name, runs=RUNS).micro.mean > 73.4 - WIDTH * 0.6
+
+
+def test_nodes_may_have_several_classes(tmp_path: Path) -> None:
+    graph = nw.load_graph("overlapping")
+    result = nw.evaluate(graph, "gain", budget=20, runs=3)
+    assert tuple(result.further) == ("micro_f1_known", "macro_f1_known", "average_precision")
+    assert result.micro.mean > 75 and result.interval("average_precision").mean > 75
+    told = result.as_dict()
+    assert told["average_precision"]["values"] == result.values("average_precision").tolist()
+    with pytest.raises(InputError, match="a protocol of one's own is for one class a node"):
+        nw.evaluate(graph, "random", budget=3, runs=1, protocol=nw.evaluation.EvaluationProtocol(round_size=2))
+
+
+def test_a_comparison_of_several_labels_is_kept_and_written(tmp_path: Path) -> None:
+    graph = nw.load_graph("overlapping")
+    once = nw.compare(graph, ["random", "uncertainty", "centrality"], budgets=[5, 10], runs=3, store=tmp_path / "kept")
+    again = nw.compare(graph, ["random", "uncertainty", "centrality"], budgets=[5, 10], runs=3, store=tmp_path / "kept")
+    for one, other in zip(once.settings, again.settings, strict=True):
+        for name, outcome in one.outcomes.items():
+            for metric in ("micro_f1", *outcome.further):
+                assert (outcome.values(metric) == other.outcomes[name].values(metric)).all()
+    assert len(once.settings[0].outcomes["random"].further) == 3
+
+
+@pytest.mark.parametrize("who", [{"classifier": "gcn"}, {"strategy": "age"}])
+def test_who_cannot_deal_with_several_labels_says_so(who: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="cannot deal with several labels of a node, and nodes of the graph"):
+        nw.evaluate("overlapping", **{"strategy": "random", **who}, budget=3, runs=1)  # type: ignore[arg-type]
+
+
+def test_a_policy_is_not_trained_on_sets_of_classes() -> None:
+    with pytest.raises(InputError, match="may have several classes"):
+        nw.train_policy([nw.load_graph("overlapping")], episodes=1)

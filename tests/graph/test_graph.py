@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from hypothesis import given
 
 from nodewise.graph import Graph
-from nodewise.graph.graph import differences, fingerprint
+from nodewise.graph.differences import differences
+from nodewise.graph.graph import fingerprint
 from nodewise.ground.errors import GraphError
 from tests.graph.generated import graphs
 

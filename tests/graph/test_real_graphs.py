@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from nodewise.graph import Graph, preprocess, read_graph, write_graph
-from nodewise.graph.graph import differences
+from nodewise.graph.differences import differences
 
 pytestmark = pytest.mark.slow
 

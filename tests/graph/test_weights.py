@@ -14,7 +14,8 @@ from hypothesis.extra import numpy as hnp
 from torch_geometric.data import Data
 
 from nodewise.graph import Graph
-from nodewise.graph.graph import differences, fingerprint
+from nodewise.graph.differences import differences
+from nodewise.graph.graph import fingerprint
 from nodewise.graph.io.npz import read_npz, write_npz
 from nodewise.graph.tensors import GraphTensors, csr_tensor
 from nodewise.graph.weights import mirrored_once, relative_weights

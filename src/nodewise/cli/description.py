@@ -19,6 +19,6 @@ def describe(graph: Graph) -> dict[str, object]:
         "isolated": int((graph.degree == 0).sum()),
         "feature_columns": graph.num_features,
         "classes": list(graph.class_names),
-        "labelled": 0 if graph.y is None else int((graph.y >= 0).sum()),
+        "labelled": int(graph.labelled.sum()),
         "homophily": graph.homophily,
     }

@@ -25,7 +25,7 @@ def load_labelled(name: str, features: str | None, data_dir: Path | None, report
     if features is not None:
         canonical_features(features)
     graph = load_graph(name, data_dir=data_dir, reporter=reporter)
-    if graph.y is None or not (graph.y >= 0).any():
+    if not graph.labelled.any():
         raise InputError(
             f"{name!r} has no labels: this command needs them to answer queries; to label it yourself, use 'nodewise"
             " session new'"

@@ -13,6 +13,7 @@ from nodewise.datasets.load import as_graph, dataset_info, default_budget, defau
 from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from nodewise.datasets.overlapping import overlapping_graph
     from nodewise.datasets.synthetic import SyntheticSettings, synthetic_graph
 
 __all__ = [
@@ -25,8 +26,12 @@ __all__ = [
     "default_features",
     "list_datasets",
     "load_graph",
+    "overlapping_graph",
     "synthetic_graph",
 ]
 
 # the shell's completion lists names without numpy
-__getattr__ = lazy_names(__name__, {"SyntheticSettings": "synthetic", "synthetic_graph": "synthetic"})
+__getattr__ = lazy_names(
+    __name__,
+    {"SyntheticSettings": "synthetic", "synthetic_graph": "synthetic", "overlapping_graph": "overlapping"},
+)

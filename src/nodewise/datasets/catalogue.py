@@ -307,6 +307,11 @@ CATALOGUE: tuple[DatasetInfo, ...] = (
         ),
     ),
     *_family(
+        {"source": "nodewise.datasets.overlapping_graph, seed 0", "origin": "generated"},
+        "overlapping",
+        ("overlapping", "", 600, 3138, 16, 5, "groups that overlap: a node has one class, two, or none"),
+    ),
+    *_family(
         _PITFALLS,
         "amazon",
         (

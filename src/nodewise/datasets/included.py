@@ -81,6 +81,12 @@ def _synthetic(name: str, which: str, report: Reporter) -> Graph:
     return synthetic_graph(NAMED[name], name=name, reporter=report)
 
 
+def _overlapping(name: str, which: str, report: Reporter) -> Graph:
+    from nodewise.datasets.overlapping import overlapping_graph
+
+    return overlapping_graph(name=name)
+
+
 def _picture(image: npt.NDArray[np.float64], scale: int = 8) -> str:
     """A picture of a digit, values 0 to 16, as a data address that a browser shows.
 
@@ -103,6 +109,7 @@ def _picture(image: npt.NDArray[np.float64], scale: int = 8) -> str:
 _LOADERS: Mapping[str, Callable[[str, str, Reporter], Graph]] = {
     "digits": _digits,
     "karate": _karate,
+    "overlapping": _overlapping,
     "standardised": _standardised,
     "synthetic": _synthetic,
 }

@@ -47,6 +47,7 @@ def load_graph(
     features: str = "raw",
     data_dir: str | Path | None = None,
     reporter: Reporter | None = None,
+    several: bool = False,
 ) -> Graph:
     """Loads a graph by name or path.
 
@@ -62,6 +63,8 @@ def load_graph(
             source has them.
         data_dir: the data folder; None: the one that NODEWISE_DATA names, else one in the user's cache.
         reporter: is told the progress.
+        several: whether sets of classes (``y_multi``) count where a file has one label a node as well; a file that has
+            only sets needs no word.
 
     Example:
         >>> import nodewise as nw
@@ -86,9 +89,9 @@ def load_graph(
     canonical_features(features)  # a misspelt preprocessing is told before a long download
     report = reporter or Silent()
     graph = (
-        _from_path(Path(name_or_path))
+        _from_path(Path(name_or_path), several)
         if _is_path(name_or_path)
-        else _by_name(str(name_or_path), data_folder(data_dir), report)
+        else _by_name(str(name_or_path), data_folder(data_dir), report, several)
     )
     return prepared(graph, features, "raw")
 
@@ -221,7 +224,7 @@ def default_budget(graph: Graph | str | Path, data_dir: str | Path | None = None
             f"the graph {graph.name!r} has no classes, so there is no default budget: give one, such as five labels for"
             " each class you expect"
         )
-    nodes = int((graph.y >= 0).sum()) if simulated and graph.y is not None else graph.num_nodes
+    nodes = int(graph.labelled.sum()) if simulated and (graph.y is not None or graph.several) else graph.num_nodes
     return _five_a_class(graph.num_classes, nodes)
 
 
@@ -256,7 +259,7 @@ def _is_path(given: str | Path) -> bool:
     return given != "" and find_info(given) is None and Path(given).exists()
 
 
-def _from_path(path: Path) -> Graph:
+def _from_path(path: Path, several: bool = False) -> Graph:
     if path.suffix == ".edgelist" or path.expanduser().is_dir():
         from nodewise.datasets.reddit.released import find_released, read_released
 
@@ -270,10 +273,10 @@ def _from_path(path: Path) -> Graph:
             return read_ogb(unpacked, plain_name(unpacked.absolute().name))
     from nodewise.graph import read_graph
 
-    return read_graph(path)
+    return read_graph(path, several=several)
 
 
-def _by_name(name: str, folder: Path, report: Reporter) -> Graph:
+def _by_name(name: str, folder: Path, report: Reporter, several: bool = False) -> Graph:
     info = find_info(name)
     plain = plain_name(name)
     wanted = (info.name, *info.files, *info.aliases) if info is not None else (name, plain)
@@ -281,7 +284,7 @@ def _by_name(name: str, folder: Path, report: Reporter) -> Graph:
     if path is not None:
         from nodewise.graph import read_graph
 
-        graph = read_graph(path)
+        graph = read_graph(path, several=several)
         return replace(graph, name=info.name) if info is not None else graph
     if info is None:
         raise unknown_dataset(name, folder)

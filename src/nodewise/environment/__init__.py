@@ -22,6 +22,7 @@ from nodewise.environment.runs import (
     fit_learner,
     reset_learner,
 )
+from nodewise.environment.set_scores import SetScores, set_scores
 
 __all__ = [
     "Environment",
@@ -30,6 +31,7 @@ __all__ = [
     "ProtocolEnvironment",
     "Runs",
     "Scores",
+    "SetScores",
     "SplitSizes",
     "Splits",
     "TestNodes",
@@ -43,4 +45,5 @@ __all__ = [
     "fit_learner",
     "reset_learner",
     "rollout",
+    "set_scores",
 ]

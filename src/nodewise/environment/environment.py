@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from nodewise.contracts import Classifier, Learner, Queried, Strategy, seen_by
+from nodewise.contracts import Classifier, Learner, LearnsSets, Queried, Strategy, TakesSets, can, refusal, seen_by
 from nodewise.datasets.load import held_out
 from nodewise.environment.runs import (
     Runs,
@@ -27,6 +27,7 @@ from nodewise.environment.runs import (
     fit_learner,
     reset_learner,
 )
+from nodewise.environment.set_scores import SetScores, set_scores
 from nodewise.graph import Graph
 from nodewise.graph.nodes import node_indices
 from nodewise.graph.tensors import GraphTensors
@@ -63,15 +64,20 @@ class Environment(Runs):
             raise InputError(f"the budget must be at least 1, got {budget}")
         super().__init__(graph, learner, runs, budget)
         self._nodes = torch.zeros(runs, budget, dtype=torch.int64, device=graph.device)
-        self._labels = torch.zeros(runs, budget, dtype=torch.int64, device=graph.device)
+        self.several = graph.several
+        self._answers = graph.y if graph.y_sets is None else graph.y_sets
+        self._labels = self._answers.new_zeros(runs, budget, *self._answers.shape[1:])
         self._positions = torch.arange(budget, device=graph.device)
         self.seed = 0
 
     @classmethod
     def of(cls, graph: GraphTensors, classifier: Classifier, runs: int, budget: int) -> Environment:
         """An environment with fresh learners of a classifier."""
+        if graph.several and not can(classifier, "several-labels"):
+            raise refusal(classifier, "several-labels", f"nodes of the graph {graph.name!r} may have several")
         seen = seen_by(classifier, graph)
-        learner = classifier.start(seen.unlabelled, seen.prepared_by(classifier), runs, graph.num_classes, budget)
+        start = cast(TakesSets, classifier).start_several if graph.several else classifier.start
+        learner = start(seen.unlabelled, seen.prepared_by(classifier), runs, graph.num_classes, budget)
         return cls(graph, learner, runs, budget)
 
     def reset(self, seed: int, splits: Splits) -> None:
@@ -122,7 +128,7 @@ class Environment(Runs):
 
     def query(self, nodes: torch.Tensor) -> None:
         """Ask the oracle for one node of each run, int64 [run]: they leave the pool, the learner gets the labels."""
-        labels = self.graph.y[nodes]
+        labels = self._answers[nodes]
         self.labelled.scatter_(1, nodes[:, None], True)
         self.pool.scatter_(1, nodes[:, None], False)
         self.record(self._nodes, nodes)
@@ -138,9 +144,12 @@ class Environment(Runs):
         """Let the learners train to the end."""
         finish_learner(self.learner)
 
-    def score(self, nodes: torch.Tensor) -> Scores:
-        """Micro and Macro-F1 of the learners as they are now on given nodes, int64 [run, node]."""
+    def score(self, nodes: torch.Tensor) -> Scores | SetScores:
+        """What the learners as they are now reach on given nodes, int64 [run, node]."""
         logits = checked_logits(self.learner, (self.runs, self.graph.num_nodes, max(1, self.graph.num_classes)))
+        if self.several:
+            odds = logits.gather(1, nodes[..., None].expand(-1, -1, logits.shape[-1]))
+            return set_scores(odds, cast(LearnsSets, self.learner).thresholds(), self._answers[nodes])
         return f1_scores(logits.argmax(-1).gather(1, nodes), self.graph.y[nodes], self.graph.num_classes)
 
 
@@ -289,7 +298,8 @@ def draw_splits(
         sizes: how many nodes are held out, if not the protocol's; or which ones are tested. The test nodes then are the
             validation nodes as well: nothing chooses by them here.
     """
-    parts = split_arrays(graph.y.cpu().numpy(), graph.name, runs, seed, first_run, sizes)
+    answered = graph.y if graph.y_sets is None else graph.y_sets.amin(1).long()  # -1 where there is no answer
+    parts = split_arrays(answered.cpu().numpy(), graph.name, runs, seed, first_run, sizes)
     test, validation, pool = (torch.from_numpy(part).to(graph.device) for part in parts)
     return Splits(test, test if parts[1] is parts[0] else validation, pool)
 

@@ -49,6 +49,9 @@ class Runs:
         recording: a step that the backend has recorded. is_recording: whether one is being recorded.
     """
 
+    several = False
+    """Whether a node may have several classes."""
+
     def __init__(self, graph: GraphTensors, learner: Learner, runs: int, budget: int) -> None:
         self.graph, self.learner, self.runs, self.budget = graph, learner, runs, budget
         self.labelled = torch.zeros(runs, graph.num_nodes, dtype=torch.bool, device=graph.device)
@@ -102,6 +105,7 @@ class EnvironmentObservation:
         self.budget = environment.budget
         self.labelled, self.pool = environment.labelled, environment.pool
         self.learner: Learner = environment.learner
+        self.several = environment.several
         self.memory: dict[str, Any] = environment.memory
         self.has_predictions = False
 
@@ -151,8 +155,13 @@ class EnvironmentObservation:
 
     @cached_property
     def _packed(self) -> torch.Tensor:
-        """log p (not below log 1e-10), p and Σ p log p side by side: [run, node, 2 class + 1]."""
+        """log p (not below log 1e-10), p and Σ p log p side by side: [run, node, 2 class + 1].
+
+        Where a node may have several classes, of each class by itself, and Σ p log p + (1 − p) log (1 − p).
+        """
         self.has_predictions = True
+        if self.several:
+            return _predictions_of_sets(self.logits)
         return self._environment.backend.predictions(self.logits)
 
     @property
@@ -190,6 +199,13 @@ class EnvironmentObservation:
     def uniform(self, purpose: str, *shape: int) -> torch.Tensor:
         """Fresh uniform numbers in [0, 1) for this step and purpose."""
         return self._environment.uniform(purpose, shape)
+
+
+def _predictions_of_sets(odds: torch.Tensor) -> torch.Tensor:
+    """log p, p and the sum of the classes' negative entropies side by side: [run, node, 2 class + 1]."""
+    log_p, log_not = (torch.nn.functional.logsigmoid(part).clamp_min(LOG_SMALLEST) for part in (odds, -odds))
+    p = log_p.exp()
+    return torch.cat([log_p, p, (p * log_p + log_not.exp() * log_not).sum(-1, keepdim=True)], -1)
 
 
 def reset_learner(learner: Learner, seed: int, *path: int | str) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.classifiers import make_classifier, notes_on_graph
-from nodewise.contracts import Classifier, Strategy
+from nodewise.contracts import Classifier, Strategy, can, refusal
 from nodewise.datasets import default_budget
 from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
 from nodewise.evaluation.engine import Engine
@@ -229,6 +229,7 @@ class _Plan:
             for method in contest.methods:
                 strategy = method.resolved
                 classifier = choose_classifier(contest.classifiers[number], strategy)
+                _check_several(graph, classifier, strategy, contest.protocol)
                 ready = prepared(graph, contest.features, classifier.default_features(graph))
                 for remark in notes_on_graph(classifier, graph, contest.features):
                     if remark not in told:
@@ -317,6 +318,20 @@ class _Plan:
         self._report(Progress(f"{contest.name}{who}", self._done // len(self._budgets), total))
 
 
+def _check_several(
+    graph: Graph, classifier: Classifier, strategy: Strategy, protocol: EvaluationProtocol | None
+) -> None:
+    """Refuse who cannot deal with nodes that may have several classes, before anything is played."""
+    if graph.several and protocol is not None:
+        raise InputError(
+            f"nodes of the graph {graph.name!r} may have several classes, and a protocol of one's own is for one class"
+            " a node: leave it out"
+        )
+    for one in (classifier, strategy) if graph.several else ():
+        if not can(one, "several-labels"):
+            raise refusal(one, "several-labels", f"nodes of the graph {graph.name!r} may have several")
+
+
 def _classifier_labels(given: Sequence[str | Classifier | None]) -> list[str | None]:
     """What each classifier is called in the results: its name, with its settings where another has the same name.
 
@@ -384,9 +399,9 @@ def simulated_budget(graph: Graph, held_out: SplitSizes | TestNodes | None = Non
     if not graph.num_classes:
         return 1  # the splits refuse such a graph, and say more
     budget = default_budget(graph, simulated=True)
-    if held_out is None or graph.y is None:
+    if held_out is None or not graph.labelled.any():
         return budget
-    labelled = np.flatnonzero(graph.y >= 0)
+    labelled = np.flatnonzero(graph.labelled)
     pool = (
         held_out.pool_size(labelled)
         if isinstance(held_out, TestNodes)

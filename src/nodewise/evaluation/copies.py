@@ -62,6 +62,7 @@ def _copy(graph: Graph, seed: int, left_out: float) -> Graph:
         num_nodes=len(nodes),
         x=None if graph.x is None else graph.x[nodes],
         y=None if graph.y is None else graph.y[nodes],
+        y_sets=None if graph.y_sets is None else graph.y_sets[nodes],
         node_names=None if graph.node_names is None else tuple(graph.node_names[node] for node in nodes),
         attributes={key: values[nodes] for key, values in graph.attributes.items()},
         name=f"{graph.name} copy {seed}",

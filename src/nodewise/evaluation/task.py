@@ -28,6 +28,7 @@ from nodewise.environment import (
     EvaluationProtocol,
     ProtocolEnvironment,
     Scores,
+    SetScores,
     Splits,
     SplitSizes,
     TestNodes,
@@ -44,6 +45,7 @@ from nodewise.ground.plugins import Identity, identity_of
 
 __all__ = [
     "RUNS_MEMORY",
+    "SET_SCORES",
     "Chunk",
     "ChunkStore",
     "GraphReference",
@@ -54,6 +56,11 @@ __all__ = [
     "runs_at_once",
 ]
 
+
+SET_SCORES = ("micro_f1_known", "macro_f1_known", "average_precision")
+"""Further scores where nodes may have several classes, in percent: F1 with each node's known number of classes, and
+the mean over classes of their average precision.
+"""
 
 RUNS_MEMORY = 4e9
 """Bytes that the runs of a chunk may take together."""
@@ -292,8 +299,9 @@ def play_task(task: Task, environment: Environment, strategy: Strategy) -> dict[
             spent[budget] = time.perf_counter() - start
     chunks = {}
     for budget, (score, chosen, further) in played.items():
-        micro, macro = (100 * part.cpu().double().numpy() for part in score)
-        chunks[budget] = Chunk(micro, macro, np.ascontiguousarray(chosen), spent[budget], further)
+        micro, macro, *others = (100 * part.cpu().double().numpy() for part in score)
+        of_sets = dict(zip(SET_SCORES, others, strict=True)) if others else {}
+        chunks[budget] = Chunk(micro, macro, np.ascontiguousarray(chosen), spent[budget], {**further, **of_sets})
     return chunks
 
 
@@ -310,7 +318,7 @@ def _play_protocol(
     protocol: EvaluationProtocol,
     budget: int,
     rows: Sequence[int],
-) -> tuple[Scores, npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.float64]]]:
+) -> tuple[Scores | SetScores, npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.float64]]]:
     """One episode of every run at one budget, its scores and queries."""
     graph, nodes = environment.graph, splits.test if task.score_on == "test" else splits.validation
     if not protocol.plays_as_usual:
@@ -329,7 +337,7 @@ def _play_protocol(
 
 def _play_curve(
     environment: Environment, strategy: Strategy, splits: Splits, task: Task, spent: dict[int, float]
-) -> tuple[dict[int, Scores], torch.Tensor]:
+) -> tuple[dict[int, Scores | SetScores], torch.Tensor]:
     """One episode of every run, scored at each budget on the way.
 
     The scores are those that episodes of these budgets have, for the first queries of a longer episode are a shorter
@@ -344,7 +352,7 @@ def _play_curve(
     nodes = splits.test if task.score_on == "test" else splits.validation
     seed = derive_seed(task.seed, "chunk", task.first)
     earlier = sorted(set(task.budgets))[:-1]
-    scores: dict[int, Scores] = {}
+    scores: dict[int, Scores | SetScores] = {}
     trained = task.classifier.trained
     if earlier and trained and environment.learner.snapshot() is None:
         for budget in earlier:

@@ -1,6 +1,4 @@
-"""The graph that everything else works on: an immutable, checked record; whether two graphs are the same, and how it is
-said what was done to features.
-"""
+"""The graph that everything else works on: an immutable, checked record; how it is said what was done to features."""
 
 from __future__ import annotations
 
@@ -29,6 +27,7 @@ from nodewise.graph.checks import (
     unscaled,
     valid_class_names,
 )
+from nodewise.graph.label_sets import answered_nodes, are_sets, check_label_sets, homophily_of_sets, label_sets
 from nodewise.graph.relations import DIRECTED_NOTE, Relations, direction_of
 from nodewise.graph.weights import added_weights, check_weights, relative_weights
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
@@ -46,7 +45,6 @@ __all__ = [
     "PREPROCESSING",
     "Graph",
     "canonical_features",
-    "differences",
     "fingerprint",
     "recorded_steps",
 ]
@@ -114,6 +112,8 @@ class Graph:
             nobody knows.
         relations: the node types and relations that the edges were made of, or their direction; None for a plain graph.
             See `nodewise.graph.relational`.
+        y_sets: int8 [node, class] where a node may have several classes, 1 for each that it has; a row of zeros is an
+            answer, none of them, a row of -1 an unlabelled node. None otherwise; `y` is None then.
     """
 
     edge_index: npt.NDArray[np.int64]
@@ -131,6 +131,7 @@ class Graph:
     edge_weight: npt.NDArray[np.float32] | None = None
     preparation: Preparation | None = None
     relations: Relations | None = None
+    y_sets: npt.NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         size = self.num_nodes
@@ -138,6 +139,8 @@ class Graph:
             raise GraphError(
                 f"a graph needs at least one node, num_nodes is {size!r}: check that the source is not empty"
             )
+        if self.y is not None and self.y_sets is not None:
+            raise GraphError("both y and y_sets are given: a node has one class, or it may have several; drop one")
         given = {
             "num_nodes": int(size),
             "edge_index": frozen(check_canonical_edges(self.edge_index, int(size))),
@@ -153,6 +156,8 @@ class Graph:
         }
         weights = check_weights(self.edge_weight, self.edge_index)
         given["edge_weight"] = None if weights is None else frozen(weights)
+        if self.y_sets is not None:
+            given["y_sets"] = frozen(check_label_sets(self.y_sets, int(size), len(self.class_names)))
         given["x"], given["x_offset"] = check_features(self.x, self.x_offset, int(size))
         given["features"] = canonical_features(self.features, str(self.name)) if given["x"] is not None else "raw"
         if self.relations is not None and self.relations.labelled_type.count != int(size):
@@ -183,6 +188,7 @@ class Graph:
         preparation: Preparation | None = None,
         relations: Relations | None = None,
         directed: bool = False,
+        separator: str | None = None,
     ) -> Graph:
         """Builds a graph from whatever form the parts have.
 
@@ -193,7 +199,8 @@ class Graph:
             x: [node, feature], dense, scipy sparse, or None.
             y: [node] of integers (-1: unlabelled) or strings (empty, None or a word such as NaN: unlabelled), or None.
                 Without `class_names`, the classes are those that occur, in order of their id or name; ids with gaps are
-                compacted and become the names.
+                compacted and become the names. Where nodes may have several classes: 0 or 1 [node, class], a list or
+                set of classes for each node, or texts with a `separator`; an empty set is an answer, None is none.
             class_names: names of the classes 0 … C-1, or, for labels given as strings, all classes in the order wanted.
             node_names: unique names.
             attributes: name -> one string a node.
@@ -208,6 +215,7 @@ class Graph:
             relations: what the edges were made of; see `nodewise.graph.relational`.
             directed: whether each edge leads from row 0 to row 1 alone. Their direction is kept as a relation, along
                 and against, which `views` reads; what a method needs undirected it gets so.
+            separator: what parts the classes where a text in `y` may name several, such as ``";"`` in ``"a;b"``.
 
         Raises:
             GraphError: if the parts do not fit together; the message says which and what to do.
@@ -231,7 +239,11 @@ class Graph:
             told += [] if relations is None else [DIRECTED_NOTE]
         ids: npt.NDArray[np.int64] | None = None
         names = valid_class_names(() if class_names is None else class_names)
-        if y is not None:
+        sets: npt.NDArray[np.int8] | None = None
+        if y is not None and (separator is not None or are_sets(y)):
+            sets, names, changed = label_sets(y, class_names, size, separator)
+            told += changed
+        elif y is not None:
             ids, names, changed = label_ids(y, class_names, size)
             told += changed
         graph = cls(
@@ -250,6 +262,7 @@ class Graph:
             edge_weight=None if weights is None else added_weights(weights, given, edges, size),
             preparation=preparation,
             relations=relations,
+            y_sets=sets,
         )
         scales = unscaled(graph.x, graph.x_offset, graph.features)
         return graph if scales is None else replace(graph, notes=(*graph.notes, scales))
@@ -274,6 +287,18 @@ class Graph:
         """Whether there is at least one feature column."""
         return self.num_features > 0
 
+    @property
+    def several(self) -> bool:
+        """Whether a node may have several classes, which `y_sets` holds."""
+        return self.y_sets is not None
+
+    @cached_property
+    def labelled(self) -> npt.NDArray[np.bool_]:
+        """Which nodes have an answer, none of the classes among them: bool [node]."""
+        if self.y_sets is not None:
+            return frozen(answered_nodes(self.y_sets))
+        return frozen(np.zeros(self.num_nodes, bool) if self.y is None else np.asarray(self.y >= 0))
+
     @cached_property
     def degree(self) -> npt.NDArray[np.int64]:
         """Neighbours of each node, int64 [node]."""
@@ -284,8 +309,11 @@ class Graph:
     def homophily(self) -> float | None:
         """Share of the edges between two labelled nodes that join nodes of one class.
 
-        None where there is no such edge.
+        Where a node may have several, of those that join nodes with a class in common, or two without any. None where
+        there is no such edge.
         """
+        if self.y_sets is not None:
+            return homophily_of_sets(self.y_sets, self.edge_index)
         if self.y is None:
             return None
         one, other = self.y[self.edge_index[0]], self.y[self.edge_index[1]]
@@ -335,6 +363,8 @@ class Graph:
 
         Sparse and dense storage of the same values are equal.
         """
+        from nodewise.graph.differences import differences
+
         return not differences(self, other)
 
     def __reduce__(self) -> tuple[Callable[..., Graph], tuple[Any, ...]]:
@@ -348,7 +378,7 @@ class Graph:
             dict(self.attributes),
         )
         more = (self.name, dict(self.extra), self.notes, self.x_offset, self.features, self.edge_weight)
-        return Graph, (*parts, *more, self.preparation, self.relations)
+        return Graph, (*parts, *more, self.preparation, self.relations, self.y_sets)
 
     def __repr__(self) -> str:
         from nodewise.graph.show import as_line
@@ -398,7 +428,7 @@ class Graph:
 
         return from_scipy(adjacency, x, y, **parts)
 
-    def to_scipy(self) -> tuple[sp.csr_matrix[np.float32], Features | None, npt.NDArray[np.int64] | None]:
+    def to_scipy(self) -> tuple[sp.csr_matrix[np.float32], Features | None, npt.NDArray[Any] | None]:
         """Adjacency matrix, features that count and labels; see `nodewise.graph.convert.matrices.to_scipy`."""
         from nodewise.graph.convert.matrices import to_scipy
 
@@ -473,34 +503,6 @@ class Graph:
         return knn_from_texts(texts, k, encoder=encoder, y=labels, **options)
 
 
-def differences(one: Graph, other: Graph) -> list[str]:
-    """Names of the fields in which two graphs differ, `notes` left out.
-
-    Features are compared by value: sparse or dense storage makes no difference, an offset that is stored and one that
-    is subtracted already do.
-    """
-    plain = ("num_nodes", "class_names", "node_names", "name", "features")
-    differing = [part for part in plain if getattr(one, part) != getattr(other, part)]
-    differing += [
-        part
-        for part in ("edge_index", "y", "x_offset", "edge_weight")
-        if not _same(getattr(one, part), getattr(other, part))
-    ]
-    differing += ["x"] if not _same_features(one.x, other.x) else []
-    differing += ["preparation"] if not _same_preparation(one.preparation, other.preparation) else []
-    if one.relations is not other.relations and (one.relations is None or not one.relations.equals(other.relations)):
-        differing.append("relations")
-    for part in ("attributes", "extra"):
-        mine, its = getattr(one, part), getattr(other, part)
-        names = [*mine, *(name for name in its if name not in mine)]
-        differing += [
-            f"{part}[{name!r}]"
-            for name in names
-            if name not in mine or name not in its or not _same(mine[name], its[name])
-        ]
-    return differing
-
-
 def fingerprint(graph: Graph) -> str:
     """A digest of what a simulation reads of a graph: edges, features and labels; weights where there are any."""
     digest = hashlib.blake2b(str(graph.num_nodes).encode(), digest_size=8)
@@ -569,30 +571,6 @@ def _arrays(graph: Graph) -> Iterator[npt.NDArray[Any]]:
         yield x
     elif x is not None:
         yield from (x.data, x.indices, x.indptr)
-    for array in (graph.x_offset, graph.y, graph.edge_weight):
+    for array in (graph.x_offset, graph.y, graph.y_sets, graph.edge_weight):
         if array is not None:
             yield array
-
-
-def _same(one: Any, other: Any) -> bool:
-    if one is None or other is None:
-        return one is other
-    return bool(
-        one.shape == other.shape
-        and np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
-    )
-
-
-def _same_preparation(one: Preparation | None, other: Preparation | None) -> bool:
-    return one is other if one is None or other is None else one.equals(other)
-
-
-def _same_features(one: Any, other: Any) -> bool:
-    if one is None or other is None:
-        return one is other
-    if one.shape != other.shape:
-        return False
-    if not sp.issparse(one) and not sp.issparse(other):
-        return bool(np.array_equal(one, other))
-    mine, its = sp.csr_matrix(one), sp.csr_matrix(other)
-    return all(np.array_equal(getattr(mine, part), getattr(its, part)) for part in ("data", "indices", "indptr"))

@@ -28,7 +28,7 @@ def facts(graph: Graph) -> dict[str, str]:
         "classes": (
             f"{graph.num_classes}: " + ", ".join(graph.class_names[:12]) + (" …" if graph.num_classes > 12 else "")
         ),
-        "labelled": "none" if graph.y is None else f"{int((graph.y >= 0).sum()):,}",
+        "labelled": _labelled_in_words(graph),
         "homophily": "" if graph.homophily is None else f"{graph.homophily:.3f}",
         "names": (
             "" if graph.node_names is None else ", ".join(graph.node_names[:3]) + (" …" if graph.num_nodes > 3 else "")
@@ -54,7 +54,9 @@ def as_line(graph: Graph) -> str:
         )
     if graph.num_classes:
         parts.append(count(graph.num_classes, "class", "classes"))
-    if graph.y is not None and (unlabelled := int((graph.y < 0).sum())):
+    if graph.y_sets is not None:
+        parts.append("several a node")
+    if (graph.y is not None or graph.several) and (unlabelled := int((~graph.labelled).sum())):
         parts.append(f"{unlabelled:,} unlabelled")
     return f"Graph({graph.name!r}: {', '.join(parts)})"
 
@@ -62,6 +64,17 @@ def as_line(graph: Graph) -> str:
 def as_html(graph: Graph) -> str:
     """A small table for Jupyter; whatever comes from the data is escaped."""
     return html_table(graph.name, facts(graph))
+
+
+def _labelled_in_words(graph: Graph) -> str:
+    if graph.y is None and graph.y_sets is None:
+        return "none"
+    labelled = int(graph.labelled.sum())
+    if graph.y_sets is None or not labelled:
+        return f"{labelled:,}"
+    held = graph.y_sets[graph.labelled].sum(1)
+    none = f", {int((held == 0).sum()):,} with none" if (held == 0).any() else ""
+    return f"{labelled:,}, with {held.mean():.2f} classes each{none}"
 
 
 def _features_in_words(graph: Graph) -> str:

@@ -138,6 +138,8 @@ class GraphTensors:
         used is None.
         relations: `Graph.relations`.
         y: [node], int64, -1 where unlabelled (all -1 without labels); `unlabelled` has none.
+        several: whether a node may have several classes. y_sets: then int8 [node, class], as `Graph.y_sets`, else
+        None; `unlabelled` has None.
     """
 
     def __init__(self, graph: Graph, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> None:
@@ -160,6 +162,10 @@ class GraphTensors:
         self.max_degree = int(graph.degree.max(initial=0))
         self.y = torch.tensor(
             np.full(graph.num_nodes, -1) if graph.y is None else graph.y, device=self.device, dtype=torch.int64
+        )
+        self.several = graph.several
+        self.y_sets: torch.Tensor | None = (
+            None if graph.y_sets is None else torch.tensor(graph.y_sets, device=self.device)
         )
         x, offset = graph.x, graph.x_offset
         if x is None or not graph.has_features:
@@ -228,8 +234,14 @@ class GraphTensors:
         """The same tensors without the labels: what strategies and learners are given."""
         twin = copy(self)
         del twin.y
+        twin.y_sets = None
         twin.__dict__["unlabelled"] = twin
         return twin
+
+    @property
+    def known(self) -> torch.Tensor:
+        """Which nodes have an answer: bool [node]."""
+        return self.y >= 0 if self.y_sets is None else (self.y_sets >= 0).all(1)
 
     def prepared_by(self, classifier: Preparing, reporter: Reporter | None = None) -> Any:
         """What a classifier or a strategy makes once of the graph, made when it is first asked for.

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 import torch
 
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import Capability, Observation, Strategy
 from nodewise.ground.errors import InputError
 
 __all__ = ["Centrality"]
@@ -20,6 +20,7 @@ class Centrality(Strategy):
     recordable = True
     reads_budget = False
     stateless = True
+    capabilities = frozenset[Capability]({"several-labels"})
 
     def __init__(self, measure: Literal["degree", "pagerank"] = "degree") -> None:
         if measure not in ("degree", "pagerank"):

@@ -10,8 +10,9 @@ from typing import cast
 import torch
 
 from nodewise.classifiers.views.construction import leading_columns
+from nodewise.classifiers.views.label_sets import SetPosterior
 from nodewise.classifiers.views.posterior import Posterior
-from nodewise.classifiers.views.views import Views, ViewsLearner
+from nodewise.classifiers.views.views import SetsLearner, Views, ViewsLearner
 from nodewise.contracts import Capability, Observation, SharesPosterior, Strategy, can
 from nodewise.environment.runs import break_ties
 from nodewise.graph.tensors import GraphTensors
@@ -117,10 +118,11 @@ class Gain(Strategy):
     """The node that shrinks the posterior variance most, summed over all nodes, each weighted by how undecided its
     prediction is.
 
-    A node is undecided by (1 − margin)², its margin the difference of the two largest probabilities that the closed
-    form (`views`) gives it. The four views with most weight count, each gain divided by its largest and times the
-    view's weight. The posterior is the classifier's own where that is `views`, else one that is kept beside it, so the
-    queries do not depend on the classifier. While labels are few, two a class, the expected error decides among the
+    Where a node may have several classes it is undecided by Σ p (1 − p) over them, and the expected error is not looked
+    at. Else a node is undecided by (1 − margin)², its margin the difference of the two largest probabilities that the
+    closed form (`views`) gives it. The four views with most weight count, each gain divided by its largest and times
+    the view's weight. The posterior is the classifier's own where that is `views`, else one that is kept beside it, so
+    the queries do not depend on the classifier. While labels are few, two a class, the expected error decides among the
     eight best. The variance does not depend on the answers: in a batch each further node is chosen as if those before
     it had been answered, so that the batch is diverse by itself. Equal scores are settled at random. From one label a
     class on a question is a random one as long as the labels do not show that anything can be learned (`GATE`).
@@ -131,7 +133,7 @@ class Gain(Strategy):
     recordable = True
     reads_budget = False
     stateless = True
-    capabilities = frozenset[Capability]({"several-queries", "random-questions"})
+    capabilities = frozenset[Capability]({"several-queries", "random-questions", "several-labels"})
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """What a block of nodes needs."""
@@ -214,12 +216,12 @@ def _settled_scores(sight: Sight) -> torch.Tensor:
     node].
     """
     learner = sight.learner
-    if type(learner.posterior) is not Posterior:
+    if type(learner.posterior) not in (Posterior, SetPosterior):
         return _scores_on_gpu(sight)
     covariances = learner.covariances()
-    undecided = _undecided(learner.mean())
+    undecided = _undecided_nodes(learner)
     scores = break_ties(_scores(learner, covariances, undecided), sight)
-    if sight.num_classes > _FEW_CLASSES:
+    if sight.num_classes > _FEW_CLASSES or isinstance(learner, SetsLearner):
         return scores
     early = sight.step < _EARLY * sight.num_classes
     if scores.device.type == "cpu" and not bool(early):
@@ -233,7 +235,7 @@ def _diverse(sight: Sight, count: int) -> torch.Tensor:
     """Nodes to be asked together: int64 [run, count]."""
     learner, pool = sight.learner, sight.pool.clone()
     ridges = learner.solution().ridges
-    covariances, undecided = learner.covariances(), _undecided(learner.mean())
+    covariances, undecided = learner.covariances(), _undecided_nodes(learner)
     known = learner.posterior.nodes[:, : int(learner.posterior.count)]
     waiting = torch.nonzero(sight.labelled.scatter(1, known, False).all(0))[:, 0]
     for node in waiting.tolist():
@@ -267,11 +269,20 @@ def _posterior(observation: Observation) -> ViewsLearner:
     learner: ViewsLearner | None = memory.get("learner")
     if learner is None or learner.runs != observation.runs or learner.num_classes != observation.num_classes:
         views = observation.graph.prepared_by(Views())
-        learner = memory["learner"] = Views().start(
+        start = Views().start_several if observation.several else Views().start
+        learner = memory["learner"] = start(
             observation.graph, views, observation.runs, observation.num_classes, observation.budget
         )
     learner.take(observation.queried, observation.step)
     return learner
+
+
+def _undecided_nodes(learner: ViewsLearner) -> torch.Tensor:
+    """How undecided each node is: [run, node]."""
+    if isinstance(learner, SetsLearner):
+        chance = torch.sigmoid(learner.logits())
+        return (chance * (1 - chance)).sum(-1)
+    return _undecided(learner.mean())
 
 
 def _undecided(mean: torch.Tensor) -> torch.Tensor:

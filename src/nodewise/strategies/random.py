@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import Capability, Observation, Strategy
 
 __all__ = ["Random"]
 
@@ -17,6 +17,7 @@ class Random(Strategy):
     recordable = True
     reads_budget = False
     stateless = True
+    capabilities = frozenset[Capability]({"several-labels"})
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Uniform numbers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import Capability, Observation, Strategy
 from nodewise.environment.runs import break_ties
 
 __all__ = ["Uncertainty"]
@@ -18,6 +18,7 @@ class Uncertainty(Strategy):
     recordable = True
     reads_budget = False
     stateless = True
+    capabilities = frozenset[Capability]({"several-labels"})
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """Every node's entropy."""

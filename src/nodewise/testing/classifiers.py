@@ -19,6 +19,7 @@ from nodewise.contracts import (
     LeavesOneOut,
     LooksAtPart,
     PredictsFromEmbedding,
+    TakesSets,
     TakesSuggestions,
     can,
 )
@@ -73,6 +74,7 @@ class _ClassifierSuite(Suite):
             ("where it can take in classes, they may come while it learns", self._classes),
             ("where it can, predictions for left-out labels are probabilities", self._leave_one_out),
             ("where it can begin with what models say, it does", self._suggestions),
+            ("where it can deal with several labels of a node, each class is decided", self._several),
             ("where it can look at a part, that shows the same", self._part),
             ("where it can explain, labels speak for a prediction", self._explain),
             ("where it can predict from an embedding, its own gives its prediction", self._from_embedding),
@@ -370,6 +372,34 @@ class _ClassifierSuite(Suite):
         taught = self._taught(graph, learner)
         same = torch.allclose(before, taught.logits().softmax(-1), rtol=1e-4, atol=1e-4)
         self.expect(same, "set_suggestions(None) takes back what models have said")
+
+    def _several(self) -> None:
+        if not can(self._classifier, "several-labels"):
+            return
+        graph = self._tensors(small_graph())
+        classes = graph.num_classes
+        prepared = graph.prepared_by(self._classifier)
+        starts = cast(TakesSets, self._classifier)
+        learner = starts.start_several(graph.unlabelled, prepared, _RUNS, classes, 2 * _LABELS)
+        learner.reset(3)
+        one_hot = torch.nn.functional.one_hot(graph.y.clamp_min(0), classes).to(torch.int8)
+        for step in range(2 * _LABELS):
+            nodes = _nodes(graph, step)
+            answers = one_hot[nodes]
+            learner.add(nodes, torch.zeros_like(answers) if step == 1 else answers)
+            fit_learner(learner)
+        finish_learner(learner)
+        logits, thresholds = learner.logits(), learner.thresholds()
+        self.expect(
+            logits.shape == (_RUNS, graph.num_nodes, classes) and bool(torch.isfinite(logits).all()),
+            "logits() of several labels are finite log odds [run, node, class]",
+            f"got {list(logits.shape)}",
+        )
+        self.expect(
+            thresholds.shape == (_RUNS, classes) and bool(torch.isfinite(thresholds).all()),
+            "thresholds() are finite log odds [run, class]",
+            f"got {list(thresholds.shape)}",
+        )
 
     def _closed_form(self) -> None:
         if self._classifier.trained:

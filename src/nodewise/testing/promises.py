@@ -75,8 +75,9 @@ class Suite:
         """
         check_capabilities(thing, kind, name)
         for capability, info in CAPABILITIES.items():
-            if info.declared_by == kind:
-                own = [method for method in info.methods if not method.startswith("Learner.")]
+            if info.is_said_by(kind):
+                methods = info.methods if kind == info.declared_by else ()
+                own = [method for method in methods if not method.startswith("Learner.")]
                 self.methods(thing, capability, own, declared=capability in thing.capabilities)
 
     def methods(self, thing: object, capability: Capability, names: Sequence[str], declared: bool) -> None:

@@ -187,6 +187,11 @@ def _settings_for(
     Refuses graphs without labels and fields that are unknown.
     """
     for graph in graphs:
+        if graph.several:
+            raise InputError(
+                f"nodes of the source graph {graph.name!r} may have several classes, and a policy is trained on graphs"
+                " with one class a node: give such a graph"
+            )
         if graph.y is None or not (graph.y >= 0).any():
             raise InputError(
                 f"source graph {graph.name!r} has no labels: a policy is trained on graphs whose labels are known"

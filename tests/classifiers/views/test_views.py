@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from nodewise.classifiers.views import construction, views
+from nodewise.classifiers.views import construction, needs, views
 from nodewise.classifiers.views.construction import leading_columns
 from nodewise.classifiers.views.views import Views, ViewsLearner, cached_views, tell_needs, views_needs
 from nodewise.datasets import synthetic_graph
@@ -159,7 +159,7 @@ def test_long_work_is_told_and_short_work_is_not(monkeypatch: pytest.MonkeyPatch
     graph = block_graph(60)
     tell_needs(graph, events.append)
     assert not events
-    monkeypatch.setattr(views, "_WORTH_TELLING", 0.0)
+    monkeypatch.setattr(needs, "_WORTH_TELLING", 0.0)
     tell_needs(graph, events.append)
     tell_needs(GraphTensors(graph), events.append)
     one, other = events
@@ -173,7 +173,7 @@ def test_long_work_is_told_and_short_work_is_not(monkeypatch: pytest.MonkeyPatch
 
 def test_what_does_not_fit_is_refused_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     graph = synthetic_graph(nodes=2500, features=16)
-    monkeypatch.setattr(views, "free_memory", lambda: 1_000_000)
+    monkeypatch.setattr(needs, "free_memory", lambda: 1_000_000)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(
         InputError,
@@ -189,7 +189,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_made(monkeypatch: pytes
 
 
 def test_a_session_and_evaluate_tell_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(views, "_WORTH_TELLING", 0.0)
+    monkeypatch.setattr(needs, "_WORTH_TELLING", 0.0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     graph = synthetic_graph(nodes=2100, features=8, mean_degree=4)
     told: list[object] = []

@@ -220,3 +220,24 @@ def test_features_are_preprocessed_once(source: Path, tmp_path: Path, capfd: pyt
     assert read_graph(again).equals(read_graph(once))
     assert main(["convert", str(once), str(tmp_path / "c.npz"), "--features", "row", "-q"]) == 2
     assert "preprocessed already (unit), so row can no longer be done" in " ".join(capfd.readouterr().err.split())
+
+
+def test_sets_of_classes_come_from_a_table_and_from_a_file_that_has_both(tmp_path: Path) -> None:
+    table, out = tmp_path / "rows.csv", tmp_path / "out.npz"
+    table.write_text("size,label\n1,a;b\n2,;\n8,\n9,b\n", encoding="utf-8")
+    assert main(["convert", str(table), str(out), "--knn", "1", "--separator", ";"]) == 0
+    made = read_graph(out)
+    assert made.y_sets is not None and made.y_sets.tolist() == [[1, 1], [0, 0], [-1, -1], [0, 1]]
+    both = tmp_path / "both.npz"
+    np.savez(both, edge_index=[[0, 1], [1, 2]], y=[0, 1, 0], y_multi=np.array([[1, 1], [0, 1], [1, 0]], dtype=np.uint8))
+    assert main(["convert", str(both), str(out), "--several"]) == 0
+    assert read_graph(out).several
+    assert main(["convert", str(both), str(out)]) == 0
+    assert not read_graph(out).several
+
+
+def test_a_separator_without_a_table_is_refused(
+    source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["convert", str(source), str(tmp_path / "out.npz"), "--separator", ";"]) == 2
+    assert "--separator got ';', which is said of a table" in capfd.readouterr().err

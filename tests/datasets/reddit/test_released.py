@@ -13,7 +13,7 @@ import pytest
 from nodewise.datasets import load_graph, synthetic_graph
 from nodewise.datasets.reddit import read_released, released
 from nodewise.graph import Graph, read_graph
-from nodewise.graph.graph import differences
+from nodewise.graph.differences import differences
 from nodewise.ground.errors import DownloadError, GraphError
 from tests.datasets.published import as_published, files_below
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 
 from nodewise.graph import Graph, write_graph
-from nodewise.graph.graph import differences
+from nodewise.graph.differences import differences
 from nodewise.ground.errors import GraphError
 from tests.graph.generated import ANYTHING, graphs
 

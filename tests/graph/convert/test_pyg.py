@@ -9,7 +9,7 @@ from hypothesis import given
 from torch_geometric.data import Data, HeteroData
 
 from nodewise.graph import Graph
-from nodewise.graph.graph import differences
+from nodewise.graph.differences import differences
 from nodewise.ground.errors import InputError
 from tests.graph.generated import ANYTHING, graphs
 
@@ -87,10 +87,7 @@ def test_labels_of_one_column_are_read() -> None:
     ("data", "message"),
     [
         (Data(x=torch.ones(2, 1)), "neither edge_index nor adj_t, only 'x': set data.edge_index"),
-        (
-            Data(edge_index=torch.tensor([[0], [1]]), y=torch.eye(2)),
-            "y has 2 columns, one label a node is needed: .*argmax",
-        ),
+        (Data(edge_index=torch.tensor([[0], [1]]), y=2 * torch.eye(2)), "must hold 0 and 1 .*, received"),
         (Data(edge_index=torch.tensor([[0], [5]]), x=torch.ones(2, 1)), "leads to a node that does not exist"),
         (HeteroData(), "one kind of nodes, received HeteroData: pass dataset"),
         ("cora", "received str"),

@@ -18,7 +18,7 @@ from torch_geometric.data import Data, HeteroData
 
 from nodewise.datasets import as_graph
 from nodewise.graph import Graph, read_graph, write_graph
-from nodewise.graph.graph import differences
+from nodewise.graph.differences import differences
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.files import atomic_file, atomic_folder
 from tests.graph.generated import graphs

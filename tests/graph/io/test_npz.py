@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given
 
 from nodewise.graph import Graph
-from nodewise.graph.graph import differences
+from nodewise.graph.differences import differences
 from nodewise.graph.io import npz
 from nodewise.graph.io.npz import read_npz, write_npz
 from nodewise.graph.tensors import GraphTensors

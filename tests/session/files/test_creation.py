@@ -230,3 +230,9 @@ def test_a_name_with_a_policy_in_it_is_the_strategy_policy() -> None:
         choose_strategy(block_graph(60), policy="cora+citeseer"),
     )
     assert by_name == by_policy and by_name.policy == "cora+citeseer" and by_name.played_with is not None
+
+
+def test_a_graph_whose_nodes_may_have_several_classes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="may have several classes, and a session asks for one"):
+        Session.create(tmp_path / "job.nodewise", "overlapping", budget=5)
+    assert not list(tmp_path.iterdir())

@@ -28,9 +28,21 @@ import torch
 
 from nodewise.classifiers.views.centres import believed
 from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.products import tall_product
 from nodewise.ground.compute import cores, in_blocks
 
-__all__ = ["DUAL_LIMIT", "FIRST_RIDGE", "RIDGES", "Fit", "LeftOut", "Members", "Posterior", "loss_scale"]
+__all__ = [
+    "DUAL_LIMIT",
+    "FIRST_RIDGE",
+    "RIDGES",
+    "Fit",
+    "LeftOut",
+    "Members",
+    "Posterior",
+    "loss_scale",
+    "stretched_by",
+    "temperature_prior",
+]
 
 RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0)
 
@@ -61,10 +73,8 @@ _FEW, _SMALL = 8, 2**22
 With more columns, or with views that stay in the cache, it is faster from the other side, which also keeps each class
 in one piece."""
 
-_MANY, _TALL_BLOCK, _LANES = 100_000, 2**14, 16
-"""Nodes from which the mean is computed in blocks on all cores, nodes in a block, and the multiple of columns that is
-multiplied fastest.
-"""
+_MANY = 100_000
+"""Nodes from which the mean is computed in blocks on all cores."""
 
 
 class LeftOut(NamedTuple):
@@ -189,7 +199,7 @@ class Members:
         loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -2) * self.targets).sum(
             (-1, -2)
         )  # [temperature, run]
-        prior = _TEMPERATURE_LABELS * torch.log(grid / _USUAL_TEMPERATURE).square() / 2
+        prior = temperature_prior(grid)
         return LeftOut(predictions.transpose(1, 2), grid[(loss + prior[:, None]).argmin(0)])
 
     def lead_over_shares(self) -> torch.Tensor:
@@ -208,6 +218,17 @@ class Members:
         mean = better.sum(1) / self.number
         squares = ((better - mean[:, None]).square() * there).sum(1)
         return mean * self.number / (squares + 1).sqrt()
+
+
+def temperature_prior(temperatures: torch.Tensor) -> torch.Tensor:
+    """What speaks against each temperature beside the labels: a prior worth a few labels around the usual one."""
+    return _TEMPERATURE_LABELS * torch.log(temperatures / _USUAL_TEMPERATURE).square() / 2
+
+
+def stretched_by(out: torch.Tensor, wanted: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
+    """The factor by which leave-one-out predictions less their centre fit best, [..., class, label] to [...]."""
+    scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(_NOTHING)).clamp(0.2, 8.0)
+    return 1 + (scale - 1) * count / (count + _SHRINK)
 
 
 def loss_scale(classes: int) -> float:
@@ -361,9 +382,12 @@ class Posterior:
         self.nodes.index_copy_(1, index, nodes[:, None])
         self.rows.index_copy_(2, index, row[:, :, None])
         self.mask.index_copy_(1, index, told.expand(self.runs, 1))
-        one_hot = self._zeros(self.runs, 1, self.classes).scatter_(2, labels[:, None, None], 1.0)
-        self.targets.index_copy_(1, index, one_hot * told)
+        self.targets.index_copy_(1, index, self._encoded(labels[:, None]) * told)
         self.count.add_(told.long())
+
+    def _encoded(self, labels: torch.Tensor) -> torch.Tensor:
+        """Labels as targets, one-hot: int64 [run, label] to [run, label, class]."""
+        return self._zeros(*labels.shape, self.classes).scatter_(2, labels[..., None], 1.0)
 
     def add_many(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         """Many labels at once, to a posterior without any: int64 [run, label] each.
@@ -373,7 +397,7 @@ class Posterior:
         count = nodes.shape[1]
         self.nodes[:, :count], self.mask[:, :count] = nodes, 1
         self.rows[:, :, :count] = self.views.columns[nodes].movedim(-2, 0)
-        self.targets[:, :count].scatter_(2, labels[..., None], 1.0)
+        self.targets[:, :count] = self._encoded(labels)
         self.count.fill_(count)
         self._keeps = False
 
@@ -536,8 +560,7 @@ class Posterior:
             out = torch.cat([out, (beside - of_targets * divided).addcmul_(of_own, divided)])
             wanted, centre = torch.cat([wanted, beside]), torch.cat([centre, own])
             belief = believed(own[:, 0, 0], others, targets, loss_scale(self.classes))
-        scale = ((out * wanted).sum((-1, -2)) / out.square().sum((-1, -2)).clamp_min(_NOTHING)).clamp(0.2, 8.0)
-        scale = 1 + (scale - 1) * count / (count + _SHRINK)
+        scale = stretched_by(out, wanted, count)
         predicted = torch.addcmul(centre - even, scale[..., None, None], out, out=out)
         loss = torch.log_softmax(loss_scale(self.classes) * predicted, -2).mul_(targets).sum(-2).neg_()
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
@@ -555,7 +578,7 @@ class Posterior:
         if flat.device.type != "cpu":
             product = torch.addmm(base, flat, coefficients)
         elif len(flat) >= _MANY:
-            product = _tall_product(flat, coefficients).add_(base)
+            product = tall_product(flat, coefficients).add_(base)
         elif len(base) <= _FEW and flat.numel() > _SMALL:
             product = torch.nn.functional.linear(flat, coefficients.T.contiguous(), base)
         else:
@@ -564,17 +587,3 @@ class Posterior:
         if fit.own is not None and self.own is not None:
             mean = mean + torch.einsum("or,onc->rnc", fit.own, self.own)
         return mean
-
-
-def _tall_product(tall: torch.Tensor, small: torch.Tensor) -> torch.Tensor:
-    """A product whose first factor has very many rows, read once: [row, column] × [column, wanted]."""
-    wanted = small.shape[1]
-    padded = torch.nn.functional.pad(small, (0, -wanted % _LANES))
-    out = tall.new_empty(len(tall), wanted)
-
-    def fill(first: int, end: int) -> None:
-        with torch.no_grad():
-            out[first:end] = (tall[first:end] @ padded)[:, :wanted]
-
-    in_blocks(len(tall), _TALL_BLOCK, fill)
-    return out

@@ -27,6 +27,7 @@ __all__ = [
     "row_blocks",
     "scipy_matrix",
     "symmetric_propagation",
+    "tall_product",
     "unit",
     "unit_or_zero",
 ]
@@ -41,6 +42,9 @@ _BLOCK, _COLUMNS, _CACHED = 4096, 32, 30_000
 """Rows of a sparse product that one core does at a time, columns that one core diffuses at a time, and nodes from which
 it is half as many.
 """
+
+_TALL_BLOCK, _LANES = 2**14, 16
+"""Rows of a tall product that one core does at a time, and the multiple of columns that is multiplied fastest."""
 
 Array = npt.NDArray[Any]
 Product = Callable[[Array], Array]
@@ -188,3 +192,17 @@ def scipy_matrix(matrix: object) -> sp.csr_matrix:
     """The same matrix for scipy."""
     arrays = tuple(getattr(matrix, name).cpu().numpy() for name in ("values", "col", "crow"))
     return sp.csr_matrix(arrays, shape=matrix.shape)  # type: ignore[attr-defined]
+
+
+def tall_product(tall: torch.Tensor, small: torch.Tensor) -> torch.Tensor:
+    """A product whose first factor has very many rows, read once: [row, column] × [column, wanted]."""
+    wanted = small.shape[1]
+    padded = torch.nn.functional.pad(small, (0, -wanted % _LANES))
+    out = tall.new_empty(len(tall), wanted)
+
+    def fill(first: int, end: int) -> None:
+        with torch.no_grad():
+            out[first:end] = (tall[first:end] @ padded)[:, :wanted]
+
+    in_blocks(len(tall), _TALL_BLOCK, fill)
+    return out

@@ -25,20 +25,29 @@ from nodewise.classifiers.views.construction import (
     make_views,
     view_names,
 )
+from nodewise.classifiers.views.label_sets import SetMembers, SetPosterior, log_odds
+from nodewise.classifiers.views.needs import Needs, graph_sizes, memory_size, tell_needs, views_needs
 from nodewise.classifiers.views.places import Places
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
-from nodewise.classifiers.views.products import LARGE
-from nodewise.classifiers.views.reduction import REDUCED
 from nodewise.contracts import Capability, Classifier, Learner, Queried
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.compute import cores, free_memory
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Note, Reporter, Silent
+from nodewise.ground.events import Reporter, Silent
 from nodewise.ground.files import remove_dead_parts, user_cache, whole_file
 from nodewise.ground.locks import one_maker
 
-__all__ = ["VIEWS_VERSION", "Needs", "Views", "ViewsLearner", "cached_views", "check_gpu", "tell_needs", "views_needs"]
+__all__ = [
+    "VIEWS_VERSION",
+    "Needs",
+    "SetsLearner",
+    "Views",
+    "ViewsLearner",
+    "cached_views",
+    "check_gpu",
+    "tell_needs",
+    "views_needs",
+]
 
 VIEWS_VERSION = 2
 """Raised by hand when the views of a graph change, with the versions of `Views` and `Gain`: kept ones are made anew."""
@@ -55,19 +64,11 @@ _TRIED = 12
 _NEVER = -1e4
 """The logit of a class that is not predicted: a probability of 0."""
 
-_WORTH_TELLING = 10.0
-"""Seconds from which it is told how long it will take."""
 
 _LEAST_PATIENCE, _PATIENCE = 120.0, 50.0
 """Seconds, and times the estimate, after which another process that makes the same views is not waited for.
 
 It may have one core, and others beside it.
-"""
-
-_PRODUCT, _ROW, _ENTRY = 1e-9, 1.2e-6, 1e-6
-"""Seconds of one core, roughly: an entry of the adjacency times a column.
-
-A node's column in all that is done with dense rows; an entry of sparse features.
 """
 
 
@@ -93,6 +94,7 @@ class Views(Classifier):
             "own-centre",
             "save",
             "new-rows",
+            "several-labels",
         }
     )
 
@@ -139,6 +141,12 @@ class Views(Classifier):
         learner._places = learner.views, Places(names, placing)
         return learner
 
+    def start_several(
+        self, graph: GraphTensors, prepared: GraphViews, runs: int, classes: int, budget: int
+    ) -> SetsLearner:
+        """Runs without a label, whose nodes may have several classes."""
+        return SetsLearner(graph, prepared, runs, classes, budget)
+
 
 class ViewsLearner(Learner):
     """Runs of the closed form over one graph.
@@ -155,7 +163,7 @@ class ViewsLearner(Learner):
         self._own: torch.Tensor | None = None
         self._places: tuple[GraphViews, Places] | None = None
         self.views = self._views_for(classes)
-        self.posterior = _posterior(self.views, runs, classes, budget, None)
+        self.posterior = self._new_posterior(self.views, classes)
         self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
         self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
         self._fit: Fit | None = None
@@ -189,8 +197,12 @@ class ViewsLearner(Learner):
         if views is self.views:
             return False
         self.views = views
-        self.posterior = _posterior(views, self.runs, self._known, self._budget, self._own)
+        self.posterior = self._new_posterior(views, self._known)
         return True
+
+    def _new_posterior(self, views: GraphViews, classes: int) -> Posterior:
+        """A posterior without labels."""
+        return _posterior(views, self.runs, classes, self._budget, self._own)
 
     def set_suggestions(self, answers: npt.NDArray[np.float32] | None) -> None:
         """Take what models say as centres of each node's own (see `centres`): the labels stay, and decide how far.
@@ -204,7 +216,7 @@ class ViewsLearner(Learner):
             self.posterior.set_centres(self._own)
         else:  # a GPU's kernels know two centres
             nodes, labels = self.posterior.labels()
-            self.posterior = _posterior(self.views, self.runs, self._known, self._budget, self._own)
+            self.posterior = self._new_posterior(self.views, self._known)
             self.recordable = self._own is None and self._budget <= DUAL_LIMIT
             self.add(nodes, labels)
         self.forget()
@@ -388,6 +400,57 @@ class ViewsLearner(Learner):
         self._fit = self._mean = self._covariances = None
 
 
+class SetsLearner(ViewsLearner):
+    """Runs of the closed form where a node may have several classes (see `label_sets`).
+
+    Labels are 0 or 1, [run, k, class]; `mean` is what is predicted less the classes' shares.
+    """
+
+    def __init__(self, graph: GraphTensors, views: GraphViews, runs: int, classes: int, budget: int) -> None:
+        super().__init__(graph, views, runs, classes, budget)
+        self.recordable = False
+
+    def _new_posterior(self, views: GraphViews, classes: int) -> Posterior:
+        """A posterior of sets, by torch alone: no kernel of a GPU knows them."""
+        return SetPosterior(views, self.runs, classes, self._budget)
+
+    def set_suggestions(self, answers: npt.NDArray[np.float32] | None) -> None:
+        """Refuse what models say.
+
+        Raises:
+            InputError: there is something to refuse.
+        """
+        if answers is not None and len(answers):
+            raise InputError("suggestions name one class a node, and here a node may have several: leave them out")
+
+    def _set_members(self) -> SetMembers:
+        members = self.solution().members()
+        assert isinstance(members, SetMembers)
+        return members
+
+    def logits(self) -> torch.Tensor:
+        """The log odds that a node has each class: [run, node, class].
+
+        A class without a label is predicted for nobody, once a node is answered.
+        """
+        members = self._set_members()
+        mean = self.mean() if self._keeps else self.posterior.mean(self.solution())
+        temperature = members.left_out.temperature[:, None, None].to(mean.dtype)
+        odds = log_odds(mean, members.share[:, None].to(mean.dtype), temperature)
+        unknown = ~self.posterior.known_classes() & (self.posterior.count > 0)
+        return odds.masked_fill(unknown[:, None], _NEVER)
+
+    def thresholds(self) -> torch.Tensor:
+        """The log odds from which on a node is given each class: [run, class]."""
+        return self._set_members().thresholds.to(self.views.columns.dtype)
+
+    def leave_one_out(self) -> torch.Tensor | None:
+        """The chance of each class for each label from all the others: [run, label, class]; None without a label."""
+        if not int(self.posterior.count):
+            return None
+        return torch.sigmoid(self._set_members().left_out_odds.transpose(1, 2))
+
+
 def _on(graph: GraphTensors, views: GraphViews) -> GraphViews:
     """The views where the graph is."""
     check_gpu(views, graph.device)
@@ -404,63 +467,6 @@ def _posterior(views: GraphViews, runs: int, classes: int, budget: int, own: tor
     return Posterior(views, runs, classes, budget, own)
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What making views takes.
-
-    Attributes:
-        seconds: roughly, on the cores that there are.
-        bytes: of memory at its highest, beside the graph itself.
-    """
-
-    seconds: float
-    bytes: int
-
-
-def views_needs(nodes: int, edges: int, features: int, stored: int = 0) -> Needs:
-    """What views of a graph take.
-
-    Args:
-        nodes, edges, features: how many.
-        stored: entries of sparse features.
-    """
-    entries, width = 2 * edges, min(features, REDUCED)
-    products = 132 if nodes < LARGE else 65  # of a large graph most have few columns
-    seconds = _PRODUCT * entries * max(width, 40) * products + _ROW * nodes * max(width, 40) + _ENTRY * stored
-    # all views, once each and once together; or the rows, a power, the next one and four sums, beside the views that
-    # are there already
-    views = len(view_names(features > 0, True))
-    rows = max(2 * 4 * views * WIDTH, 4 * (7 * width + 4 * WIDTH)) + (8 * width if stored else 0)
-    return Needs(seconds / cores() ** 0.85, nodes * rows + 24 * entries + 12 * stored)
-
-
-def tell_needs(graph: Graph | GraphTensors, reporter: Reporter) -> None:
-    """Say how long views will take and how much memory, where it is long.
-
-    Raises:
-        InputError: the memory is not there; says what would be enough, and what would fit.
-    """
-    nodes, edges, features, stored = _sizes(graph)
-    needs, free = views_needs(nodes, edges, features, stored), free_memory()
-    if free is not None and needs.bytes > free:
-        fitting = int(0.9 * nodes * free / needs.bytes)
-        fitting -= fitting % 10 ** (len(str(fitting)) - 1)  # one digit says enough
-        raise InputError(
-            f"views of {nodes:,} nodes and {edges:,} edges take about {_size(needs.bytes)} of memory while they are"
-            f" made, and {_size(free)} are free here: end other programs, use a machine with"
-            f" {_size(1.2 * needs.bytes + 2e9)} or more, or label a part of the graph; about {fitting:,} of its nodes"
-            " would fit"
-        )
-    if needs.seconds >= _WORTH_TELLING:
-        beside = "" if free is None else f" of the {_size(free)} that are free"
-        reporter(
-            Note(
-                f"views of {nodes:,} nodes and {edges:,} edges take about {_time(needs.seconds)} and"
-                f" {_size(needs.bytes)}{beside}; they are made once and kept"
-            )
-        )
-
-
 def check_gpu(views: GraphViews, device: torch.device) -> None:
     """Refuse views for which a GPU has no room.
 
@@ -474,31 +480,9 @@ def check_gpu(views: GraphViews, device: torch.device) -> None:
     free, needed = torch.cuda.mem_get_info(device)[0], 2 * views.columns.numel() * views.columns.element_size()
     if needed > free:
         raise InputError(
-            f"views of {len(views.columns):,} nodes take about {_size(needed)} of the GPU's memory, and {_size(free)}"
-            " are free: choose the device cpu, or a larger GPU"
+            f"views of {len(views.columns):,} nodes take about {memory_size(needed)} of the GPU's memory, and"
+            f" {memory_size(free)} are free: choose the device cpu, or a larger GPU"
         )
-
-
-def _sizes(graph: Graph | GraphTensors) -> tuple[int, int, int, int]:
-    if isinstance(graph, GraphTensors):
-        stored = 0 if graph.sparse_x is None else graph.sparse_x.entries
-        return graph.num_nodes, graph.adjacency.entries // 2, graph.num_features if graph.has_features else 0, stored
-    features = int(graph.x.shape[1]) if graph.has_features and graph.x is not None else 0
-    return graph.num_nodes, graph.num_edges, features, int(getattr(graph.x, "nnz", 0)) if features else 0
-
-
-def _size(count: float) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{max(1, round(count / 1e6))} MB"
-
-
-def _time(seconds: float) -> str:
-    return (
-        f"{round(seconds / 60)} minutes"
-        if seconds >= 90
-        else "a minute"
-        if seconds >= 45
-        else f"{10 * max(1, round(seconds / 10))} seconds"
-    )
 
 
 def cached_views(graph: GraphTensors, reporter: Reporter | None = None, leading: int = LEADING) -> GraphViews:
@@ -516,7 +500,7 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None, leading:
     views = _read(path, graph.num_nodes, leading)
     if views is not None:
         return views
-    nodes, edges, features, stored = _sizes(graph)
+    nodes, edges, features, stored = graph_sizes(graph)
     patience = _LEAST_PATIENCE + _PATIENCE * views_needs(nodes, edges, features, stored).seconds
     with one_maker(path.with_suffix(".lock"), f"views of {nodes:,} nodes and {edges:,} edges", report, patience):
         views = _read(path, nodes, leading)

@@ -100,6 +100,19 @@ def convert(
     directed: Annotated[
         bool, typer.Option("--directed", help="Edges lead from their first end to their second.")
     ] = False,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            "--separator",
+            metavar="CHARACTER",
+            help="What parts classes where a cell may name several, such as ';' in 'a;b'.",
+            show_default=False,
+        ),
+    ] = None,
+    several: Annotated[
+        bool,
+        typer.Option("--several", help="Take a file's sets of classes (y_multi) where it has one label a node, too."),
+    ] = False,
     features: FeaturesOption = None,
     data_dir: DataDirOption = None,
     json: JsonOption = None,
@@ -116,7 +129,7 @@ def convert(
     _check_ending(out)
     canonical_features(spec)  # a misspelt name is refused before any long work begins
     with screen.reporting() as reporter:
-        how = _How(knn, metric, text, images, label, edges, labelled, directed)
+        how = _How(knn, metric, text, images, label, edges, labelled, directed, separator, several)
         graph = (
             _from_graph(source, how, data_dir, reporter) if knn is None else _from_things(source, knn, how, reporter)
         )
@@ -145,6 +158,8 @@ class _How:
     edges: Path | None
     labelled: str | None
     directed: bool
+    separator: str | None = None
+    several: bool = False
 
 
 def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
@@ -154,7 +169,7 @@ def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
         raise InputError(
             f"--edges got {str(how.edges)!r} and --knn got {knn}, but both say where edges come from: give one of them"
         )
-    columns = {"text": how.text, "images": how.images, "label": how.label}
+    columns = {"text": how.text, "images": how.images, "label": how.label, "separator": how.separator}
     return graph_from_things(Path(source), knn=knn, metric=how.metric or "cosine", reporter=reporter, **columns)
 
 
@@ -167,20 +182,22 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
             raise InputError(
                 f"{option} got {value!r}, which only a nearest-neighbour graph needs: add --knn K, such as --knn 10"
             )
-    if how.edges is None and how.text is None and how.label is None:
+    if how.edges is None and how.text is None and how.label is None and how.separator is None:
         if how.labelled is not None or how.directed:
-            return read_graph(source, labelled=how.labelled, directed=how.directed)
-        return load_graph(source, data_dir=data_dir, reporter=reporter)
+            return read_graph(source, labelled=how.labelled, directed=how.directed, several=how.several)
+        return load_graph(source, data_dir=data_dir, reporter=reporter, several=how.several)
     nodes, edges = Path(source).expanduser(), how.edges
     if nodes.is_dir():
         nodes, edges = nodes / "nodes.csv", edges or nodes / "edges.csv"
     elif edges is None:
-        given = f"--text got {how.text!r}" if how.text is not None else f"--label got {how.label!r}"
+        options = {"--text": how.text, "--label": how.label, "--separator": how.separator}
+        given = next(f"{option} got {value!r}" for option, value in options.items() if value is not None)
         raise InputError(
-            f"{given}, a column, but {source!r} alone has no edges: add --knn K to join similar rows, or --edges FILE"
-            " with a table of edges"
+            f"{given}, which is said of a table, but {source!r} alone has no edges: add --knn K to join similar"
+            " rows, or --edges FILE with a table of edges"
         )
-    return Graph.from_csv(nodes, edges, text=how.text, label=how.label, directed=how.directed)
+    told = {"text": how.text, "label": how.label, "directed": how.directed, "separator": how.separator}
+    return Graph.from_csv(nodes, edges, **told)
 
 
 def _check_ending(out: Path) -> None:

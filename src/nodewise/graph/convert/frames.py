@@ -27,6 +27,7 @@ def from_dataframe(
     metric: Metric = "cosine",
     name: str = "table",
     reporter: Reporter | None = None,
+    separator: str | None = None,
 ) -> Graph:
     """The graph of a data frame's rows, each joined to its k nearest: see `nodewise.graph.knn.knn.knn_from_table`.
 
@@ -43,6 +44,7 @@ def from_dataframe(
         metric: what near means.
         name: of the graph.
         reporter: is told the progress.
+        separator: what parts the classes where a cell of `label` may name several; None: a row has one class.
 
     Raises:
         GraphError: if it is no table, or a column is missing or of no use.
@@ -62,6 +64,7 @@ def from_dataframe(
         encoder=encoder,
         reporter=reporter,
         name=name,
+        separator=separator,
     )
 
 

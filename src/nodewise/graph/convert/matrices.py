@@ -62,13 +62,13 @@ def noted_if_one_way(graph: Graph, edges: npt.NDArray[np.integer]) -> Graph:
     return replace(graph, notes=(*graph.notes, *dropped_of_edges(directed=True)))
 
 
-def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, npt.NDArray[np.int64] | None]:
+def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, npt.NDArray[Any] | None]:
     """Adjacency matrix, features and labels of a graph.
 
     Returns:
         The symmetric matrix of ones, or of the edges' weights, float32 CSR [node, node]; the features that count,
-        [node, feature], CSR where they are stored so and not centred, else dense, or None; the labels, int64 [node], or
-        None. What is read-only in the graph is so here.
+        [node, feature], CSR where they are stored so and not centred, else dense, or None; the labels, int64 [node],
+        where a node may have several classes int8 [node, class], or None. What is read-only in the graph is so here.
     """
     x = graph.x if graph.x_offset is None else graph.dense_features()
     matrix = graph.adjacency()
@@ -77,4 +77,4 @@ def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, 
         upper = sp.csr_matrix((graph.edge_weight, (low, high)), shape=matrix.shape)
         matrix = (upper + upper.T).tocsr()
         matrix.sort_indices()
-    return matrix, x, graph.y
+    return matrix, x, graph.y if graph.y_sets is None else graph.y_sets

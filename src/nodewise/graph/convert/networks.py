@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import are_classes
 from nodewise.graph.graph import Graph
+from nodewise.graph.label_sets import SEPARATOR
 from nodewise.graph.tables.table import LABEL, dropped_of_edges, edge_weight, unweighted_edges, weight_field
 from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.events import listed
@@ -31,7 +32,7 @@ def from_networkx(
     Args:
         graph: any networkx graph with at least one node.
         label: node attribute with the class; by default "label", "class", "category" …, where there is one. A node
-            without it is unlabelled.
+            without it is unlabelled; one that may have several classes holds a list of them.
         features: node attribute with a row of numbers (or a dict column -> value), or a list of attributes with a
             number each; by default "x", where there is one.
 
@@ -69,6 +70,8 @@ def from_networkx(
     y = None if label is None else np.array([*(row.get(label) for row in rows), None], dtype=object)[:-1]
     if y is None and told.get("labelled"):
         y = np.array([""] * len(nodes), dtype=object)
+    if y is not None and told.get("several"):
+        y = np.array([*(row.get(label) if label is not None else None for row in rows), None], dtype=object)[:-1]
     x = _node_features(rows, features, told.get("columns")) if features is not None or "columns" in told else None
     used = {label, *([features] if isinstance(features, str) else features or [])}
     texts = [key for key in held if key not in used and all(isinstance(row.get(key, ""), str) for row in rows)]
@@ -98,6 +101,7 @@ def from_networkx(
         notes=notes,
         edge_weight=weights,
         directed=graph.is_directed(),
+        separator=SEPARATOR if told.get("several") else None,
     )
 
 
@@ -121,7 +125,12 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
         )
     names: Sequence[Any] = graph.node_names if graph.node_names is not None else range(graph.num_nodes)
     result: nx.Graph[Any] = nx.Graph(name=graph.name)
-    told: dict[str, Any] = {"class_names": list(graph.class_names), "labelled": graph.y is not None}
+    told: dict[str, Any] = {
+        "class_names": list(graph.class_names),
+        "labelled": graph.y is not None or graph.several,
+    }
+    if graph.several:
+        told["several"] = True
     if graph.x is not None:
         told |= {"columns": graph.num_features, "feature_preprocessing": graph.features}
     if graph.x_offset is not None:
@@ -131,6 +140,8 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
         parts: dict[str, Any] = {key: values[node] for key, values in graph.attributes.items()}
         if graph.y is not None and graph.y[node] >= 0:
             parts["label"] = graph.class_names[graph.y[node]]
+        if graph.y_sets is not None and graph.labelled[node]:
+            parts["label"] = [graph.class_names[number] for number in np.flatnonzero(graph.y_sets[node])]
         if isinstance(graph.x, np.ndarray):
             parts["x"] = graph.x[node]
         elif graph.x is not None:

@@ -41,15 +41,15 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
     `x`, `edge_index` (or `adj_t`) and `y` are understood, and, as `to_pyg` writes them, `name`, `class_names`,
     `node_names`, `attributes`, `x_offset`, `feature_preprocessing` (a text such as "unit"). Other tensors, such as
     masks, become `Graph.extra`. `edge_weight`, else an `edge_attr` of one positive number an edge, else the values of
-    `adj_t` are the edges' weights; those of both directions add up where they differ.
+    `adj_t` are the edges' weights; those of both directions add up where they differ. `y` of zeros and ones [node,
+    class] means several classes a node.
 
     Args:
         data: of one kind of nodes and edges; features dense or sparse; on any device.
         name: what the graph is called; by default `data.name`, else "graph".
 
     Raises:
-        GraphError: if it has several kinds of nodes, no edges field, several labels a node, or its parts do not fit
-            together.
+        GraphError: if it has several kinds of nodes, no edges field, or its parts do not fit together.
     """
     import torch
 
@@ -74,11 +74,6 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
         if fields.get("y") is None
         else np.asarray(fields["y"].cpu().numpy() if torch.is_tensor(fields["y"]) else fields["y"])
     )
-    if y is not None and y.ndim == 2 and y.shape[1] > 1:
-        raise GraphError(
-            f"y has {y.shape[1]} columns, one label a node is needed: pick a column, or take the argmax of one-hot"
-            " labels"
-        )
     heavy = _weight_field(fields)
     weights = fields[heavy] if heavy is not None else weights
     extra, dropped = {}, []
@@ -145,6 +140,8 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
         data.feature_preprocessing = graph.features
     if graph.y is not None:
         data.y = torch.from_numpy(graph.y.copy())
+    if graph.y_sets is not None:
+        data.y = torch.from_numpy(graph.y_sets.astype(np.float32))
     if graph.class_names:
         data.class_names = list(graph.class_names)
     if graph.node_names is not None:

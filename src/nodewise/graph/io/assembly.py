@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import class_labels, natural_order
 from nodewise.graph.graph import Graph, canonical_features
+from nodewise.graph.label_sets import class_order, separator_for, split_sets
 from nodewise.graph.tables.table import are_indices
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
@@ -44,6 +45,7 @@ class Head:
         dense: whether the features were stored dense.
         offset: what is subtracted from the features, or None.
         done: what was done to the features, as `Graph.features` says it.
+        separator: what parts the classes of a node that may have several; None where each has one.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Head:
     dense: bool
     offset: tuple[float, ...] | None
     done: str = "raw"
+    separator: str | None = None
 
     @classmethod
     def of(cls, graph: Graph) -> Head:
@@ -61,12 +64,13 @@ class Head:
         return cls(
             name=graph.name,
             named=graph.node_names is not None,
-            labelled=graph.y is not None,
+            labelled=graph.y is not None or graph.several,
             class_names=graph.class_names,
             columns=None if graph.x is None else graph.num_features,
             dense=isinstance(graph.x, np.ndarray),
             offset=None if graph.x_offset is None else tuple(graph.x_offset.tolist()),
             done=graph.features,
+            separator=separator_for(graph.class_names) if graph.several else None,
         )
 
     def to_json(self) -> str:
@@ -80,6 +84,7 @@ class Head:
             "labelled": self.labelled,
             "class_names": self.class_names,
             "features": features,
+            **({} if self.separator is None else {"separator": self.separator}),
         }
         return json.dumps({"schema": 1, **parts}, indent=1 if not self.offset else None)
 
@@ -99,6 +104,7 @@ class Head:
                 dense=bool(features.get("dense")),
                 offset=None if offset is None else tuple(map(float, offset)),
                 done=canonical_features(str(features.get("done", "raw"))),
+                separator=None if told.get("separator") is None else str(told["separator"]),
             )
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise GraphError(
@@ -193,8 +199,12 @@ def assemble(
     class_names = None
     if head is not None:
         labels = labels if head.labelled or (labels and any(labels)) else None
-        new = set(class_labels(labels or (), head.class_names)[0]) - set(head.class_names) - {""}
-        class_names = (*head.class_names, *natural_order(list(new)))
+        if head.separator is not None:
+            sets = split_sets(labels or (), head.separator, head.class_names)
+            class_names = class_order((each or () for each in sets), head.class_names)
+        else:
+            new = set(class_labels(labels or (), head.class_names)[0]) - set(head.class_names) - {""}
+            class_names = (*head.class_names, *natural_order(list(new)))
         if features is not None and head.dense and features.shape[0] * features.shape[1] <= room:
             features = features.toarray()
     return Graph.build(
@@ -211,4 +221,5 @@ def assemble(
         features=head.done if head is not None else "raw",
         edge_weight=weights,
         directed=directed,
+        separator=head.separator if head is not None else None,
     )

@@ -238,7 +238,7 @@ def _dropped(graph: Graph) -> list[str]:
     parts = []
     if graph.x is not None:
         parts.append(count(graph.num_features, "feature"))
-    if graph.y is not None:
+    if graph.y is not None or graph.several:
         parts.append("labels")
     if graph.class_names:
         parts.append("class names")

@@ -28,7 +28,9 @@ MEMORY = 320
 _EDGES = (".edges", ".edgelist", ".txt", ".csv", ".tsv")
 
 
-def read_graph(path: str | Path, *, labelled: str | None = None, directed: bool = False) -> Graph:
+def read_graph(
+    path: str | Path, *, labelled: str | None = None, directed: bool = False, several: bool = False
+) -> Graph:
     """Reads a graph; the ending says how.
 
     .npz, .graphml, .edges (.edgelist, .txt, .csv, .tsv: two columns), or a folder of CSV files.
@@ -38,6 +40,7 @@ def read_graph(path: str | Path, *, labelled: str | None = None, directed: bool 
         labelled: of a graph of several node types the one that is labelled; None: what the file says.
         directed: whether an edge of tables or lists leads from its first end to its second alone; npz and GraphML say
             so themselves.
+        several: whether sets of classes count where the file has one label a node as well; see `read_npz`.
 
     Raises:
         GraphError: if there is no such file, its form is not known, or it does not hold a graph; the message says what
@@ -45,7 +48,7 @@ def read_graph(path: str | Path, *, labelled: str | None = None, directed: bool 
     """
     path = Path(path).expanduser()
     try:
-        graph = _read(path, labelled, directed)
+        graph = _read(path, labelled, directed, several)
     except OSError as error:
         raise GraphError(
             f"{path} cannot be read: {error.strerror or error}; check the path and its permissions"
@@ -116,7 +119,7 @@ def from_foreign(thing: Any) -> Graph:
     raise WrongTypeError(f"a graph was expected, received {_called(thing)}: {_hint(thing, rooms)}")
 
 
-def _read(path: Path, labelled: str | None, directed: bool) -> Graph:
+def _read(path: Path, labelled: str | None, directed: bool, several: bool) -> Graph:
     ending = path.suffix.lower()
     pair = (
         path.name in ("nodes.csv", "edges.csv")
@@ -136,7 +139,7 @@ def _read(path: Path, labelled: str | None, directed: bool) -> Graph:
     if ending == ".npz":
         from nodewise.graph.io.npz import read_npz
 
-        return read_npz(path)
+        return read_npz(path, several=several)
     if ending == ".graphml":
         from nodewise.graph.io.graphml import read_graphml
 

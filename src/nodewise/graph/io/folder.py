@@ -28,6 +28,7 @@ from nodewise.graph.io.assembly import (
     written_edges,
 )
 from nodewise.graph.io.tables import edge_ends, read_tables
+from nodewise.graph.label_sets import separator_for, set_texts
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType
 from nodewise.graph.tables.table import Table, cell, id_column, numbers, read_table, write_rows
@@ -139,6 +140,11 @@ def node_rows(graph: Graph) -> Iterator[Sequence[str]]:
     if graph.y is not None:
         classes = [*map(cell, graph.class_names), ""]
         columns["label"] = [classes[label] for label in graph.y.tolist()]
+    if graph.y_sets is not None:
+        columns["label"] = [
+            cell(text) if text else ""
+            for text in set_texts(graph.y_sets, graph.class_names, separator_for(graph.class_names))
+        ]
     for name, values in graph.attributes.items():
         plain = name not in ("id", "label") and not name.startswith(_PREFIX)
         columns[name if plain else _PREFIX + name] = [cell(text) if text else "" for text in values.tolist()]

@@ -30,6 +30,7 @@ from nodewise.graph.io.assembly import (
     written_edges,
 )
 from nodewise.graph.io.graphml_parser import Document, parse
+from nodewise.graph.label_sets import separator_for, set_texts
 from nodewise.graph.tables.table import edge_weight, label_columns, meaning, numbers, unweighted_edges
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
@@ -95,7 +96,7 @@ def _lines(graph: Graph) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     yield '<key id="nodewise" for="graph" attr.name="nodewise" attr.type="string"/>'
-    if graph.y is not None:
+    if graph.y is not None or graph.several:
         yield '<key id="label" for="node" attr.name="label" attr.type="string"/>'
     for i, name in enumerate(graph.attributes):
         yield f'<key id="a{i}" for="node" attr.name="{_xml(name, "the attribute name")}" attr.type="string"/>'
@@ -109,12 +110,16 @@ def _lines(graph: Graph) -> Iterator[str]:
     yield f'<data key="nodewise">{_xml(Head.of(graph).to_json(), "")}</data>'
     matrix = nonzero(graph)
     starts, columns, values = matrix.indptr.tolist(), matrix.indices.tolist(), exact_texts(matrix.data)
-    labels = [-1] * graph.num_nodes if graph.y is None else graph.y.tolist()
+    labels = [""] * graph.num_nodes
+    if graph.y is not None:
+        labels = [[*classes, ""][number] for number in graph.y.tolist()]
+    elif graph.y_sets is not None:
+        labels = set_texts(graph.y_sets, classes, escape(separator_for(graph.class_names), _ENTITIES))
     texts = list(graph.attributes.values())
     for node, name in enumerate(ids):
         parts = [f'<node id="{name}">']
-        if labels[node] >= 0:
-            parts.append(f'<data key="label">{classes[labels[node]]}</data>')
+        if labels[node]:
+            parts.append(f'<data key="label">{labels[node]}</data>')
         parts += [
             f'<data key="a{i}">{_xml(text[node], "the text")}</data>' for i, text in enumerate(texts) if text[node]
         ]

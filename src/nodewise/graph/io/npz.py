@@ -1,14 +1,16 @@
 """Graphs as npz files, the form that keeps everything.
 
-Fields: `edge_index` [2, edge] · `edge_weight` [edge] · `num_nodes` · `y` [node] (-1: unlabelled) · features as `x`
-[node, feature] or as CSR in `x_data`, `x_indices`, `x_indptr`, `x_shape`, with `x_offset` [feature] where they are
-centred, and `feature_preprocessing` where anything was done to them, such as "row+center" · `name` · `class_names` ·
-`node_names` · `attribute_names` and one field `attribute_0`, `attribute_1`, … of strings for each ·
-`preparation`, how rows became features, as JSON (uint8), and its arrays `preparation_0`, …. All but `edge_index` may be
-missing. Node types and relations have fields of their own (`relational_fields`). Any other field is kept as it is.
-Strings are unicode arrays; where those would waste memory or lose a trailing NUL, a JSON list as UTF-8 bytes (uint8).
-Nothing is ever pickled, and a file with pickled objects is refused; so is one whose fields would expand beyond 16 MiB
-and 24 times its size, or dense features, which may be mostly zeros, beyond 16 MiB and 128 times.
+Fields: `edge_index` [2, edge] · `edge_weight` [edge] · `num_nodes` · `y` [node] (-1: unlabelled), or `y_multi` [node,
+class] of 0 and 1 where a node may have several classes (-1 in a whole row: unlabelled; where both are there `y` counts
+unless the other is asked for) · features as `x` [node, feature] or as CSR in `x_data`, `x_indices`, `x_indptr`,
+`x_shape`, with `x_offset` [feature] where they are centred, and `feature_preprocessing` where anything was done to
+them, such as "row+center" · `name` · `class_names` · `node_names` · `attribute_names` and one field `attribute_0`,
+`attribute_1`, … of strings for each · `preparation`, how rows became features, as JSON (uint8), and its arrays
+`preparation_0`, …. All but `edge_index` may be missing. Node types and relations have fields of their own
+(`relational_fields`). Any other field is kept as it is. Strings are unicode arrays; where those would waste memory or
+lose a trailing NUL, a JSON list as UTF-8 bytes (uint8). Nothing is ever pickled, and a file with pickled objects is
+refused; so is one whose fields would expand beyond 16 MiB and 24 times its size, or dense features, which may be mostly
+zeros, beyond 16 MiB and 128 times.
 """
 
 from __future__ import annotations
@@ -68,8 +70,11 @@ _FORM = (
 )
 
 
-def read_npz(path: str | Path) -> Graph:
+def read_npz(path: str | Path, *, several: bool = False) -> Graph:
     """Reads the graph in an npz file.
+
+    Args:
+        several: whether `y_multi` counts where the file has `y` as well.
 
     Raises:
         GraphError: if the file is missing, damaged, of another kind, holds pickled objects or parts that do not fit
@@ -83,13 +88,13 @@ def read_npz(path: str | Path) -> Graph:
         check_claim(path, int(fields["num_nodes"]) if "num_nodes" in fields else 0, "nodes")
         check_claim(path, int(fields["x_shape"][-1]) if "x_shape" in fields else 0, "columns of features")
         if "relation_types" not in fields:
-            return _graph(fields, path.stem)
+            return _graph(fields, path.stem, several)
         own, record = relational_record(fields, _texts, _stored_features)
         check_claim(path, sum(kind.count for kind in record.types), "nodes")
         if "edge_index" in own:
-            return _graph(own, path.stem, record)
+            return _graph(own, path.stem, several, record)
         none = {"edge_index": np.zeros((2, 0), np.int64)}
-        return RelationalGraph.of(replace(_graph(own | none, path.stem, record), notes=())).to_graph()
+        return RelationalGraph.of(replace(_graph(own | none, path.stem, several, record), notes=())).to_graph()
     except GraphError as error:
         raise GraphError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, OverflowError, IndexError, RecursionError) as error:
@@ -107,6 +112,8 @@ def write_npz(graph: Graph, path: str | Path) -> list[str]:
         fields["edge_weight"] = graph.edge_weight
     if graph.y is not None:
         fields["y"] = graph.y.astype(np.int32)
+    if graph.y_sets is not None:
+        fields["y_multi"] = graph.y_sets.astype(np.uint8) if graph.labelled.all() else graph.y_sets
     if graph.class_names:
         fields["class_names"] = _strings(graph.class_names)
     if isinstance(graph.x, np.ndarray):
@@ -346,7 +353,9 @@ def _check_array(stream: IO[bytes], size: int) -> tuple[np.dtype[Any], int]:
     return dtype, number
 
 
-def _graph(fields: dict[str, npt.NDArray[Any]], stem: str, relations: Relations | None = None) -> Graph:
+def _graph(fields: dict[str, npt.NDArray[Any]], stem: str, several: bool, relations: Relations | None = None) -> Graph:
+    several = "y_multi" in fields and (several or "y" not in fields)
+    left = ["one label a node (y) was left out: the file's sets of classes (y_multi) were asked for"]
     for array in fields.values():
         array.flags.writeable = False  # fresh from the file and held by nobody else: the graph need not copy them
     attributes = {}
@@ -358,7 +367,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str, relations: Relations 
             )
         attributes[title] = values
     arrays = [fields[key] for i in range(len(fields)) if (key := f"preparation_{i}") in fields]
-    used = _KNOWN | {f"attribute_{i}" for i in range(len(attributes))}
+    used = _KNOWN | ({"y_multi"} if several else set()) | {f"attribute_{i}" for i in range(len(attributes))}
     preparation = None
     if "preparation" in fields:
         used |= {f"preparation_{i}" for i in range(len(arrays))}
@@ -369,7 +378,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str, relations: Relations 
         fields["edge_index"],
         int(fields["num_nodes"]) if "num_nodes" in fields else None,
         x=_stored_features(fields, "x"),
-        y=fields.get("y"),
+        y=fields["y_multi"] if several else fields.get("y"),
         class_names=_texts(fields, "class_names"),
         node_names=names,
         attributes=attributes,
@@ -380,7 +389,7 @@ def _graph(fields: dict[str, npt.NDArray[Any]], stem: str, relations: Relations 
         edge_weight=fields.get("edge_weight"),
         preparation=preparation,
         relations=relations,
-        notes=() if relations is None else (plain_edges(relations),),
+        notes=[*(left if several and "y" in fields else []), *([] if relations is None else [plain_edges(relations)])],
     )
 
 

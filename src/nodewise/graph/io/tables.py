@@ -52,6 +52,7 @@ def read_tables(
     encoding: str = "utf-8",
     name: str | None = None,
     directed: bool = False,
+    separator: str | None = None,
 ) -> Graph:
     """Reads a graph from a CSV of nodes and a CSV of edges. Columns that are not named are found by their usual names.
 
@@ -74,6 +75,8 @@ def read_tables(
         encoding: of both files.
         name: what the graph is called; by default after the file of nodes.
         directed: whether an edge leads from its source to its target alone; see `Graph.build`.
+        separator: what parts the classes where a cell of `label` may name several, such as ``";"`` in ``"a;b"``; alone
+            in a cell it means none of the classes. None: a node has one class.
 
     Returns:
         The graph. Columns that are neither id, label nor features are its attributes; `Graph.notes` says what became of
@@ -113,6 +116,7 @@ def read_tables(
         directed=directed,
         preparation=None if preparation is None else replace(preparation, label=label, id=id_name),
         edge_weight=weights,
+        separator=None if labels is None else separator,
     )
 
 

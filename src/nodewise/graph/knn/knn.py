@@ -236,6 +236,7 @@ def knn_from_table(
     encoder: Callable[[list[str]], Any] | None = None,
     reporter: Reporter | None = None,
     name: str | None = None,
+    separator: str | None = None,
 ) -> Graph:
     """The k-nearest-neighbour graph of a table's rows.
 
@@ -258,6 +259,7 @@ def knn_from_table(
         encoder: what turns the texts into an array [text, feature]; None: TF-IDF.
         reporter: is told the progress.
         name: of the graph; None: that of the file.
+        separator: what parts the classes where a cell of `label` may name several; None: a row has one class.
     """
     table = _as_table(source)
     folder = table.path.parent
@@ -268,6 +270,8 @@ def knn_from_table(
     notes: list[str] = []
     label = label_column(table, label, (id, text, images), notes)
     parts: dict[str, Any] = {"name": name or table.path.stem, "y": None if label is None else table.column(label)}
+    if label is not None and separator is not None:
+        parts["separator"] = separator
     others = {key: cells for key, cells in table.columns.items() if key != label}
     names_in = id
     if id is not None:
@@ -350,20 +354,22 @@ def graph_from_things(
     label: str | None = None,
     metric: Metric = "cosine",
     reporter: Reporter | None = None,
+    separator: str | None = None,
 ) -> Graph:
     """The k-nearest-neighbour graph of a file of things, by its ending.
 
     .npy: embeddings; .txt: a text a line; .csv, .tsv: a table; .json: Label Studio's tasks; or a folder of pictures.
     `text`, `images` and `label` name columns of a table; for a folder of pictures ``label="folder"`` makes the folder
-    that a picture is in its label.
+    that a picture is in its label; `separator` parts the classes where a table's cell may name several.
     """
     source = Path(source).expanduser()
     ending = source.suffix.lower()
     if not source.is_dir() and ending in (".csv", ".tsv"):
-        return knn_from_table(source, knn, metric, label=label, text=text, images=images, reporter=reporter)
-    if not source.is_dir() and ending == ".json":
+        named: dict[str, Any] = {"label": label, "text": text, "images": images, "separator": separator}
+        return knn_from_table(source, knn, metric, reporter=reporter, **named)
+    if not source.is_dir() and ending == ".json" and separator is None:
         return knn_from_tasks(source, knn, metric, label=label, text=text, images=images, reporter=reporter)
-    given = {"text": text, "images": images, "label": None if source.is_dir() else label}
+    given = {"text": text, "images": images, "label": None if source.is_dir() else label, "separator": separator}
     if wrong := [f"{key} {value!r}" for key, value in given.items() if value is not None]:
         raise InputError(
             f"{source} has no columns, received {', '.join(wrong)}: columns can be named for a .csv or .tsv table, or"

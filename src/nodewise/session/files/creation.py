@@ -63,6 +63,11 @@ def create_log(
         )
     if not isinstance(graph, Graph):
         graph = as_graph(graph, reporter=report)
+    if graph.several:
+        raise InputError(
+            f"nodes of the graph {graph.name!r} may have several classes, and a session asks for one class a node: make"
+            " a graph of one class against the rest (y=graph.y_sets[:, 0]), or use evaluate and compare"
+        )
     labelled = 0 if graph.y is None else int((graph.y >= 0).sum())
     use_labels = wanted.use_labels
     if use_labels is None:
