@@ -13,7 +13,7 @@ import torch
 from nodewise.contracts import Learner, Strategy
 from nodewise.graph.tensors import GraphTensors
 
-__all__ = ["Backend", "Clock", "Episode", "neighbour_divergences"]
+__all__ = ["Backend", "Clock", "Episode"]
 
 
 class Clock(Protocol):
@@ -102,17 +102,3 @@ class Backend(Protocol):
     def play(self, episode: Episode, strategy: Strategy, each_query: Callable[[int], None] | None = None) -> None:
         """All steps of an episode that has just begun, and its end."""
         ...
-
-
-def neighbour_divergences(graph: GraphTensors, packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Both divergences of every node from its neighbours by two sparse products in one, on any device.
-
-    With m the mean over neighbours, by their edges' weights where there are any, the first is Σ p log p − p·m(log p),
-    the second m(Σ p log p) − log p·m(p): [run, node] each.
-    """
-    classes = packed.shape[-1] // 2
-    log_p, p, negative = packed[..., :classes], packed[..., classes:-1], packed[..., -1]
-    means = graph.adjacency.mm(packed) / graph.divisor[:, None]
-    forward = negative * (graph.degree > 0) - (p * means[..., :classes]).sum(-1)
-    reverse = means[..., -1] - (log_p * means[..., classes : 2 * classes]).sum(-1)
-    return forward, reverse

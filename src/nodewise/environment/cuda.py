@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from nodewise.contracts import Strategy
-from nodewise.environment.backend import Episode, neighbour_divergences
+from nodewise.environment.backend import Episode
 from nodewise.environment.prediction_kernels import divergences, predictions
 from nodewise.graph.sparse_kernels import uniform
 from nodewise.graph.tensors import GraphTensors
@@ -34,8 +34,8 @@ class CudaBackend:
         return predictions(logits)
 
     def divergences(self, graph: GraphTensors, packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Both divergences in one pass over the edges; without a kernel where edges have weights."""
-        return neighbour_divergences(graph, packed) if graph.weighted else divergences(graph, packed)
+        """Both divergences in one pass over the edges, which have no weights."""
+        return divergences(graph, packed)
 
     def has_nan(self, values: torch.Tensor, among: torch.Tensor | None = None) -> bool:
         """False: to look would mean to wait for the device, which a recorded step cannot."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import torch
 
 from nodewise.contracts import Learner, Queried, Strategy, can
-from nodewise.environment.backend import Backend, Episode, neighbour_divergences
+from nodewise.environment.backend import Backend, Episode
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.errors import InputError
@@ -185,7 +185,9 @@ class EnvironmentObservation:
 
         Both are zero for a node without neighbours (section 3.2).
         """
-        return self._environment.backend.divergences(self.graph, self._packed)
+        # no kernel of a GPU knows weights: what computes on the CPU does so on any device
+        backend = CpuBackend() if self.graph.weighted else self._environment.backend
+        return backend.divergences(self.graph, self._packed)
 
     @cached_property
     def noise(self) -> torch.Tensor:
@@ -319,8 +321,17 @@ class CpuBackend:
         return torch.cat([log_p, p, (p * log_p).sum(-1, keepdim=True)], -1)
 
     def divergences(self, graph: GraphTensors, packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Two sparse products in one."""
-        return neighbour_divergences(graph, packed)
+        """Two sparse products in one.
+
+        With m the mean over neighbours, by their edges' weights where there are any, the first is
+        Σ p log p − p·m(log p), the second m(Σ p log p) − log p·m(p).
+        """
+        classes = packed.shape[-1] // 2
+        log_p, p, negative = packed[..., :classes], packed[..., classes:-1], packed[..., -1]
+        means = graph.adjacency.mm(packed) / graph.divisor[:, None]
+        forward = negative * (graph.degree > 0) - (p * means[..., :classes]).sum(-1)
+        reverse = means[..., -1] - (log_p * means[..., classes : 2 * classes]).sum(-1)
+        return forward, reverse
 
     def has_nan(self, values: torch.Tensor, among: torch.Tensor | None = None) -> bool:
         """Whether one of the values is not a number."""

@@ -14,7 +14,18 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.contracts import Classifier, Explains, Learner, LeavesOneOut, PlacesRows, Restores, Saves, can, refusal
+from nodewise.contracts import (
+    Classifier,
+    Explains,
+    Learner,
+    LeavesOneOut,
+    PlacesRows,
+    Restores,
+    Saves,
+    can,
+    refusal,
+    seen_by,
+)
 from nodewise.environment import finish_learner, fit_learner, reset_learner
 from nodewise.fitted.file import read_fitted, write_fitted
 from nodewise.fitted.labels import read_labels
@@ -123,7 +134,8 @@ def fit(
         raise InputError("there is no label, and no class is named: give labels, or classes=[…]")
     tensors = GraphTensors(ready)
     with one_thread():
-        learner = made.start(tensors.unlabelled, tensors.prepared_by(made, reporter), 1, len(names), max(1, len(known)))
+        seen = seen_by(made, tensors)
+        learner = made.start(seen.unlabelled, seen.prepared_by(made, reporter), 1, len(names), max(1, len(known)))
         reset_learner(learner, seed)
         _learn(learner, known, made, reporter)
     return Fitted(ready, names, known, made, learner, seed, settings)
@@ -147,9 +159,9 @@ def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitte
     kept.check_classifier(made)
     names = tuple(map(str, kept.told["classes"]))
     labels = {int(node): int(label) for node, label in kept.told["labels"]}
-    tensors = GraphTensors(kept.graph)
+    seen = seen_by(made, GraphTensors(kept.graph))
     with kept.refusing(), one_thread():
-        learner = cast(Restores, made).restored(tensors.unlabelled, kept.arrays, kept.told["learner"], len(names))
+        learner = cast(Restores, made).restored(seen.unlabelled, kept.arrays, kept.told["learner"], len(names))
         if not made.trained:
             reset_learner(learner, int(kept.told["seed"]))
             _learn(learner, labels, made, None)

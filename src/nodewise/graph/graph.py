@@ -154,7 +154,7 @@ class Graph:
             "extra": MappingProxyType({str(k): frozen(np.asarray(v)) for k, v in self.extra.items()}),
             "notes": tuple(map(str, self.notes)),
         }
-        weights = check_weights(self.edge_weight, self.edge_index)
+        weights = self.edge_weight if self.edge_weight is None else check_weights(self.edge_weight, self.edge_index)
         given["edge_weight"] = None if weights is None else frozen(weights)
         if self.y_sets is not None:
             given["y_sets"] = frozen(check_label_sets(self.y_sets, int(size), len(self.class_names)))
@@ -231,7 +231,7 @@ class Graph:
         given = np.asarray(edge_index)
         given = given if given.size else np.zeros((2, 0), dtype=np.int64)
         edges_fit = given.ndim == 2 and given.shape[0] == 2 and given.dtype.kind in "iu"
-        weights = check_weights(edge_weight, given) if edges_fit else None
+        weights = check_weights(edge_weight, given) if edges_fit and edge_weight is not None else None
         edges, size, dropped = undirected_edges(given, size, weighted=weights is not None)
         told += dropped
         if directed and relations is None:
