@@ -27,8 +27,8 @@ What nodewise does not support, and what happens if it is tried. Everything belo
 
 ## Graphs
 
-**Edges have no direction.** A directed graph is read as an undirected one: an edge and its reverse are one edge. Where the source tells the way
-from the way back, a note says that it was dropped.
+**Only `views` reads direction.** A directed source keeps it [as a relation](guides/relations.md); every other classifier and strategy gets an edge and its reverse as
+one. Matrices and PyTorch Geometric's `Data` are read as undirected, and a note says so.
 
 >>> nw.Graph.from_networkx(nx.DiGraph([(0, 1), (1, 0), (1, 2)])).notes
 
@@ -43,7 +43,8 @@ a note. Strategies see the weights; the studio's pictures of a neighbourhood and
 
 $ nodewise convert nodes.csv graph.npz --edges edges.csv
 
-**One kind of nodes.** Graphs with several kinds are refused.
+**Only `views` reads relations.** Of [several kinds of nodes](guides/relations.md) one is labelled, and every other classifier and strategy gets the union of the paths
+between its nodes. GraphML, edge lists and networkx keep that union alone; rows cannot be added to such a job. The studio draws that union, too, without the other kinds of nodes.
 
 >>> nw.Graph.from_pyg(HeteroData())
 

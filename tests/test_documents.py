@@ -193,6 +193,7 @@ PREPARED = {
     "guides/suggestions.md": prepare_suggestions,
     "closed-form.md": lambda: None,
     "session.md": prepare_texts,
+    "guides/relations.md": lambda: None,
     "team.md": prepare_team,
     "reddit.md": prepare_reddit,
 }
