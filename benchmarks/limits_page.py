@@ -48,6 +48,11 @@ between its nodes. GraphML, edge lists and networkx keep that union alone; rows 
 
 >>> nw.Graph.from_pyg(HeteroData())
 
+**A graph is never changed; a job grows by rows of its own kind.** `session add` takes rows of the form that the graph was made from, and `session remove` takes rows out
+([how](session.md)). Vocabulary and scaling stay those of the first rows, so words that only new rows use say nothing; where the new rows are of another kind, make a new graph. After rows came or
+went, the views are made of the whole graph anew, and with rows taken back the predictions of the others differ a little from those of before, since the rows keep their numbers. A row's text cannot be changed; take it
+out and add it again. The page has no panel for it.
+
 **Rows that are no nodes need features.** A [fitted learner](guides/fitted.md) predicts rows that were not in the graph from what they hold and from whom they are joined to. A
 graph without features knows nothing of a row but its neighbours, and refuses it; so does one that does not say how its rows became features, unless the rows are vectors.
 

@@ -26,6 +26,7 @@ PAGES: dict[str, list[str]] = {
     "docs/scale.md": ["benchmarks/scale_page.py"],
     "docs/speed.md": ["benchmarks/speed_page.py"],
     "docs/studio.md": ["benchmarks/studio_page.py"],
+    "docs/guides/fitted.md": ["benchmarks/new_rows.py", "--page"],
     "docs/guides/suggestions.md": ["benchmarks/suggestions.py", "--page"],
     "docs/session.md": ["benchmarks/session.py", "table", "--out", "docs/session.md"],
     "docs/installs.md": ["benchmarks/clean_installs.py", "--page"],

@@ -35,7 +35,7 @@ Encoder = Callable[[list[str]], Any]
 _ALIKE = 1e-3
 """By how much an encoder may differ from itself, as a share: another machine or another batch rounds otherwise."""
 
-_MORE = 16
+_MORE = 6
 """Nodes beyond the nearest whose distances are computed exactly, so that rounding does not choose among them."""
 
 _SCORES = 2**24
@@ -185,14 +185,14 @@ class NodeSearch:
             nodes[some], near[some] = self._nearest(rows[some], k)
         return Nearest(nodes, near)
 
-    def _nearest(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        scores = self.scores(rows)
+    def _nearest(
+        self, rows: Rows, k: int, scores: npt.NDArray[np.float32] | None = None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        import torch  # its largest few are found in a tenth of the time of numpy's
+
+        scores = self.scores(rows) if scores is None else scores
         wider = min(k + _MORE, self.count)
-        chosen = (
-            np.argpartition(-scores, wider - 1, axis=1)[:, :wider]
-            if wider < self.count
-            else np.tile(np.arange(self.count), (len(scores), 1))
-        )
+        chosen: npt.NDArray[np.int64] = torch.from_numpy(scores).topk(wider, 1, sorted=False).indices.numpy()
         near = self._exact(rows, chosen)
         order = np.lexsort((chosen, -near), axis=1)[:, :k]
         nodes, near = np.take_along_axis(chosen, order, 1), np.take_along_axis(near, order, 1)
@@ -213,10 +213,10 @@ class NodeSearch:
         step = max(1, _SCORES // self.count)
         for first in range(0, max(1, rows.shape[0]), step):
             some = rows[first : first + step]
-            near = self._nearest(some, min(k, self.count))[0]
+            scores = self.scores(some)
+            near = self._nearest(some, min(k, self.count), scores)[0]
             row, column = np.nonzero(near >= 0)[0], near[near >= 0]
             if reach is not None:
-                scores = self.scores(some)
                 if not self._cosine:
                     scores = scores - (_squares(some) / 2).astype(np.float32)[:, None]
                 more, other = np.nonzero(scores > reach.astype(np.float32))
@@ -255,7 +255,7 @@ class NodeSearch:
                 inner = np.asarray(others.multiply(own).sum(1)).reshape(some.shape)
             else:
                 own = own.toarray() if _is_sparse(own) else own
-                inner = np.einsum("rcf,rf->rc", others.reshape(*some.shape, -1), own)
+                inner = (others.reshape(*some.shape, -1) @ own[:, :, None])[..., 0]
             square = _squares(rows[first : first + step])[:, None]
             if self._cosine:
                 length = np.sqrt(square * self._square[some])
