@@ -155,12 +155,10 @@ function drawMore() {
       box.left < frame.left - 4
     );
   }).length;
-  parts.more.hidden = hidden === 0;
-  if (hidden)
-    show(
-      parts.more,
-      `${count(hidden, "more class", "more classes")}: scroll${parts.filterRow.hidden ? "" : ", or type to choose"}.`,
-    );
+  const field = !parts.filterRow.hidden; // it says so itself: the text needs the room
+  parts.filter.placeholder = hidden ? `Type to choose: ${hidden} more below` : "Type to choose";
+  parts.more.hidden = hidden === 0 || field;
+  show(parts.more, `${count(hidden, "more class", "more classes")}: scroll.`);
 }
 
 function classButton(name, number, { chosen, aimed: marked }) {
