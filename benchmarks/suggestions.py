@@ -114,6 +114,8 @@ def write_page(record: dict[str, Any]) -> None:
     lines.append("| --- | --- |" + " ---: |" * len(COUNTS))
     for strategy in ("gain", "random"):
         for model, words in MODELS.items():
+            if f"{strategy} {model}" not in record["scores"]:
+                continue
             cells = []
             for count in COUNTS:
                 values = record["scores"][f"{strategy} {model}"][str(count)]
@@ -121,7 +123,7 @@ def write_page(record: dict[str, Any]) -> None:
                 cells.append(f"{interval.mean:.1f} ± {interval.half_width:.1f}")
             lines.append(f"| {strategy} | {words} | " + " | ".join(cells) + " |")
     said = (
-        f"Micro-F1 in percent on Cora's {record['graph']} with a real language model's answers, {record['model_right']} %"
+        f"Micro-F1 in percent on {record['graph']} with a real language model's answers, {record['model_right']} %"
         f" of them right; {record['runs']} runs on the same splits, ± is the 95 % interval."
     )
     text, begin, end = PAGE.read_text(), "<!-- figures:begin -->", "<!-- figures:end -->"

@@ -40,6 +40,7 @@ def prepared(session: Session, endpoint: Endpoint, name: str = "assistant") -> L
 
 def run(live: LiveSuggestions, calls: int = 100, **options: Any) -> tuple[module.Fetched, list[float]]:
     pauses: list[float] = []
+    live.show(100)
     *_, last = live.fetch(calls, pause=pauses.append, **options)
     return last, pauses
 
@@ -49,7 +50,8 @@ def test_what_left_is_exactly_what_was_shown(
 ) -> None:
     monkeypatch.setenv(KEY, "secret-key")
     live = prepared(session, endpoint)
-    shown = [live.body(node) for node in live.waiting()]
+    assert not list(live.fetch(100))  # nothing is sent that was not shown
+    shown = live.show(100)
     assert not endpoint.bodies and len(shown) == 7
     prompt = json.loads(shown[0])["messages"]
     assert "In doubt, ham." in prompt[0]["content"] and "- spam" in prompt[0]["content"]
@@ -110,6 +112,7 @@ def test_a_rate_is_kept(session: Session, endpoint: Endpoint) -> None:
 
 def test_a_fetch_that_was_killed_goes_on_and_asks_nothing_twice(session: Session, endpoint: Endpoint) -> None:
     live = prepared(session, endpoint)
+    live.show(3)
     fetch = live.fetch(100, pause=lambda seconds: None)
     next(fetch)
     next(fetch)

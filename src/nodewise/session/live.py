@@ -7,6 +7,7 @@ out, so that a fetch that was killed goes on where it was. The key is read when 
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import os
@@ -139,6 +140,23 @@ class LiveSuggestions:
         sent = {"model": self._head["model"], "messages": [*self._head["messages"], question], "temperature": 0}
         return json.dumps(sent).encode()
 
+    def show(self, most: int) -> list[bytes]:
+        """The bytes for up to so many nodes that wait, which from now on may be sent; nothing else is."""
+        bodies = {node: self.body(node) for node in self.waiting()[:most]}
+        self._append({"shown": {node: hashlib.sha256(body).hexdigest() for node, body in bodies.items()}})
+        return list(bodies.values())
+
+    def _shown(self) -> set[int]:
+        """The nodes whose bytes of now have been shown."""
+        digests: dict[str, str] = {}
+        for line in self._path.read_text(encoding="utf-8").split("\n")[1:]:
+            try:
+                digests |= json.loads(line).get("shown", {})
+            except (ValueError, AttributeError, TypeError):
+                continue
+        here = {int(node): digest for node, digest in digests.items() if int(node) in self._rows}
+        return {node for node, digest in here.items() if hashlib.sha256(self.body(node)).hexdigest() == digest}
+
     def waiting(self) -> list[int]:
         """The nodes that no reply has come for."""
         have = {reply.node for reply in self.replies()}
@@ -164,7 +182,7 @@ class LiveSuggestions:
         pause: Callable[[float], object] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> Iterator[Fetched]:
-        """Ask about the nodes that wait; gives how it stands after each, the same record every time.
+        """Ask about the nodes that wait and were shown; gives how it stands after each, the same record every time.
 
         Args:
             calls: requests at most, repeated ones included.
@@ -174,7 +192,9 @@ class LiveSuggestions:
         Raises:
             SessionError: the endpoint refuses the key or the request, or cannot be reached.
         """
-        done, waiting, last = Fetched(), self.waiting(), -1e9
+        shown, last = self._shown(), -1e9
+        waiting = [node for node in self.waiting() if node in shown]
+        done = Fetched()
         for index, node in enumerate(waiting):
             text: str | None = None
             for attempt in range(_TRIES):
@@ -210,15 +230,14 @@ class LiveSuggestions:
 
     def _keep(self, node: int, text: str, tokens: int) -> None:
         """A reply on the disk before the next question."""
+        self._append({"node": node, "text": text, "tokens": tokens})
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        """One more line of the file, behind one that a kill may have cut off."""
         with self._path.open("r+b") as file:
-            file.seek(0, os.SEEK_END)
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                torn = file.read(1) != b"\n"
-                file.write(
-                    (b"\n" if torn else b"") + json.dumps({"node": node, "text": text, "tokens": tokens}).encode()
-                )
-            file.write(b"\n")
+            file.seek(-1, os.SEEK_END)
+            torn = file.read(1) != b"\n"
+            file.write((b"\n" if torn else b"") + json.dumps(line).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
 

@@ -295,9 +295,11 @@ def test_a_model_is_asked_only_what_was_shown(tmp_path: Path, capfd: pytest.Capt
         assert not endpoint.bodies
         out, _ = run(capfd, *asked, "--yes", "--calls", "5", "--price", "2")
         assert [body.decode() for body in endpoint.bodies] == shown.splitlines()
-        assert "5 requests: 5 name a class" in out and "7 nodes are left" in out and "50 tokens cost 0.1" in out
+        assert "5 requests: 5 name a class" in out and "50 tokens cost 0.1" in out
         assert "assistant says something of 5 of 12 nodes" in out
         endpoint.script = ["ham", "what?"]
+        assert "nothing was sent" in run(capfd, *asked, "--yes")[0] and len(endpoint.bodies) == 5
+        run(capfd, *asked, "--show")
         out, _ = run(capfd, *asked, "--yes")
         assert "7 requests: 6 name a class, 1 name none" in out and "something of 11 of 12 nodes" in out
-        assert "no node waits" in run(capfd, *asked, "--yes")[0] and len(endpoint.bodies) == 12
+        assert "nothing was sent" in run(capfd, *asked, "--yes")[0] and len(endpoint.bodies) == 12

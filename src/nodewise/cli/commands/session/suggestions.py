@@ -103,13 +103,13 @@ def _fetch(
     live = LiveSuggestions.prepare(session.moment(), session.path, url, name, asks_for)
     waiting = live.waiting()
     if show:
-        for node in waiting[:calls]:
-            screen.text(live.body(node).decode() + "\n")
+        for body in live.show(calls):
+            screen.text(body.decode() + "\n")
         screen.note(f"{len(waiting)} nodes wait; --yes sends the {min(calls, len(waiting))} lines above to {url}")
         return
     done: Fetched | None = None
     try:
-        done = deque(live.fetch(calls, rate=rate), 1)[-1] if waiting else None
+        done = next(iter(deque(live.fetch(calls, rate=rate), 1)), None)
     finally:
         known = next((each.numbers for each in session.suggestions if each.name == name), None)
         answers = {
@@ -120,7 +120,7 @@ def _fetch(
         if answers:
             session.suggest(name, answers)
     if done is None:
-        screen.line("no node waits for an answer")
+        screen.line("nothing was sent: no node waits for an answer whose request was looked at with --show")
         return
     screen.line(
         f"{done.calls} requests: {done.answered} name a class, {done.unnamed} name none, {done.refused} refused"
