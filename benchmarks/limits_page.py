@@ -73,10 +73,10 @@ $ nodewise convert table.parquet graph.npz --knn 1
 
 ## Labels
 
-**One label a node.** Several are refused; on the command line a list is one class.
+**One label a node in sessions.** `evaluate` and `compare` know [several](several-labels.md); sessions, the studio and Label Studio's tasks take one, and on the command line a list is one class.
 
 $ nodewise convert choices.json choices.npz --knn 1
->>> nw.Graph.from_pyg(Data(edge_index=torch.tensor([[0], [1]]), x=torch.ones(2, 2), y=torch.tensor([[0, 1], [1, 1]])))
+$ nodewise session new several.nodewise overlapping
 $ nodewise session tell job.nodewise 3 class_0,class_1
 
 **Classes, no numbers to predict.** Labels that are fractions are refused. A column of a table that you name as the label is taken as it is, each number a

@@ -91,7 +91,7 @@ def test_one_long_text_does_not_widen_the_others(tmp_path: Path) -> None:
     ("fields", "message"),
     [
         ({"y": [0, 1]}, r"no field 'edge_index', only 'y': a graph holds edge_index \[2, edges\]"),
-        ({"edge_index": [[0], [1]], "x_data": [1.0]}, "x_indices, x_indptr, x_shape missing"),
+        ({"edge_index": [[0], [1]], "x_data": [1.0]}, "x_indices'?, '?x_indptr'?, '?x_shape'? missing"),
         ({"edge_index": [[0], [1]], "x": [[1.0], [1.0]], "x_data": [1.0]}, "both x and x_data"),
         (
             {"edge_index": [[0], [1]], "x_data": [1.0], "x_indices": [9], "x_indptr": [0, 1, 1], "x_shape": [2, 2]},
