@@ -76,7 +76,7 @@ $ nodewise convert table.parquet graph.npz --knn 1
 **One label a node in sessions.** `evaluate` and `compare` know [several](several-labels.md); sessions, the studio and Label Studio's tasks take one, and on the command line a list is one class.
 
 $ nodewise convert choices.json choices.npz --knn 1
-$ nodewise session new several.nodewise overlapping
+>>> nw.Session.create("several.nodewise", "overlapping")
 $ nodewise session tell job.nodewise 3 class_0,class_1
 
 **Classes, no numbers to predict.** Labels that are fractions are refused. A column of a table that you name as the label is taken as it is, each number a
