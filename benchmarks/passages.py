@@ -35,8 +35,9 @@ from nodewise.policy import load_policy
 
 PACKAGE = Path(nw.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
-LIMITS = {"person": 34, "researcher": 30}
-"""Files on each way at most. The goal is 30; the search for kin, without which there are no kin views, takes four."""
+LIMITS = {"person": 39, "researcher": 32}
+"""Files on each way at most. The goal is 30 on either: kin views took four more on a person's way, and weights, rows
+that come later, models beside people and the cost of views five."""
 
 
 def write_csv(folder: Path) -> None:
