@@ -33,7 +33,8 @@ one. Matrices and PyTorch Geometric's `Data` are read as undirected, and a note 
 >>> nw.Graph.from_networkx(nx.DiGraph([(0, 1), (1, 0), (1, 2)])).notes
 
 **Edges have a weight and no other data.** Weights are positive: none is 0, negative or missing. Every reader drops what else it finds on edges, and says so in
-a note. Strategies see the weights; the studio's pictures of a neighbourhood and the structural features of a graph without any look at which edges there are alone.
+a note. Strategies see the weights; the studio's pictures of a neighbourhood, the structural features of a graph without any and the networks of `TorchClassifier` look at which edges
+there are alone. A graph of nearest neighbours has no weights.
 
 >>> nw.Graph.build([[0, 1], [1, 2]], edge_weight=[2.0, -1.0])
 >>> nw.Graph.from_scipy(sp.csr_array([[0, 2, -1], [2, 0, 0], [-1, 0, 0]]), None, None)
@@ -44,14 +45,15 @@ a note. Strategies see the weights; the studio's pictures of a neighbourhood and
 $ nodewise convert nodes.csv graph.npz --edges edges.csv
 
 **Only `views` reads relations.** Of [several kinds of nodes](guides/relations.md) one is labelled, and every other classifier and strategy gets the union of the paths
-between its nodes. GraphML, edge lists and networkx keep that union alone; rows cannot be added to such a job. The studio draws that union, too, without the other kinds of nodes.
+between its nodes. GraphML, edge lists and networkx keep that union alone, and networkx' attributes are not read as kinds. Rows cannot be added to such a job, and a fitted learner
+places no new rows in such a graph; nor where edges have a direction. The studio draws the union, too, without the other kinds of nodes.
 
 >>> nw.Graph.from_pyg(HeteroData())
 
 **A graph is never changed; a job grows by rows of its own kind.** `session add` takes rows of the form that the graph was made from, and `session remove` takes rows out
 ([how](session.md)). Vocabulary and scaling stay those of the first rows, so words that only new rows use say nothing; where the new rows are of another kind, make a new graph. After rows came or
 went, the views are made of the whole graph anew, and with rows taken back the predictions of the others differ a little from those of before, since the rows keep their numbers. A row's text cannot be changed; take it
-out and add it again. The page has no panel for it.
+out and add it again. Python and the command line add rows; the studio's page and its HTTP routes do not.
 
 **Rows that are no nodes need features.** A [fitted learner](guides/fitted.md) predicts rows that were not in the graph from what they hold and from whom they are joined to. A
 graph without features knows nothing of a row but its neighbours, and refuses it; so does one that does not say how its rows became features, unless the rows are vectors.
@@ -73,10 +75,12 @@ $ nodewise convert table.parquet graph.npz --knn 1
 
 ## Labels
 
-**One label a node in sessions.** `evaluate` and `compare` know [several](several-labels.md); sessions, the studio and Label Studio's tasks take one, and on the command line a list is one class.
+**Several labels a node in `evaluate` and `compare` alone.** These two know [several](several-labels.md). Sessions, the studio, fitted learners, policies, a protocol of your own, graphs of
+several kinds of nodes and Label Studio's tasks take one, and `session tell` takes a list as the name of one class.
 
 $ nodewise convert choices.json choices.npz --knn 1
 >>> nw.Session.create("several.nodewise", "overlapping")
+$ nodewise session new job.nodewise wine --budget 3 --quiet
 $ nodewise session tell job.nodewise 3 class_0,class_1
 
 **Classes, no numbers to predict.** Labels that are fractions are refused. A column of a table that you name as the label is taken as it is, each number a
@@ -94,6 +98,11 @@ $ nodewise evaluate wine --budget 200
 
 $ nodewise session strategy job.nodewise uncertainty
 
+**Suggestions need `views`, or a classifier of yours with `own-centre`, and stay in the job.** [A model's answers](guides/suggestions.md) come by Python, the command line or HTTP; the studio's page shows them and has no panel to bring
+them. `session export-fitted` leaves them out: the fitted learner has people's labels alone.
+
+>>> nw.Session.create("trained.nodewise", "wine", budget=3, classifier="gcn").suggest("rules", {0: "class_0"})
+
 ## Machines
 
 **CPUs and NVIDIA GPUs.** Another device is refused, and so is `cuda` where there is none; nodewise never takes another device than the one that you name.
@@ -110,6 +119,8 @@ million nodes take. What reading a file may take is on the page about [graphs](g
 ## Not tried
 
 - Windows. Tests run on Linux, the quick ones also on macOS.
+- On a GPU: edges with weights, relations, several labels a node, suggestions, and the networks of `TorchClassifier`.
+- On a Ray cluster: a protocol of your own, and `nodewise benchmark`.
 - Session files on a network file system, written by several machines. SQLite's locks are unreliable there; let the studio or one machine write.
 - A running Label Studio ([the form](guides/data.md#a-project-in-label-studio) follows its documentation), and the files for Ray clusters on others' machines.
 """

@@ -1,4 +1,4 @@
-"""Rows of a file predicted some at a time, so that a million need no more memory than a thousand."""
+"""Rows of a file predicted some at a time, so that long files fit the memory."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def predict(
         typer.Option("--out", metavar="F", help="The CSV file to write; else it is printed.", show_default=False),
     ] = None,
 ) -> None:
-    """Predict rows that were not in the graph, some at a time: a million need no more memory than a thousand."""
+    """Predict rows that were not in the graph, some at a time, so that long files fit the memory."""
     from nodewise.fitted import load_fitted, predicted_rows
     from nodewise.graph.tables.table import cell, write_rows
 
