@@ -70,7 +70,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "tensors": {"graph", "sparse_kernels", "structural"},
         "tables": {"checks"},
         "io": {"checks", "graph", "label_sets", "preparation", "relational", "relations", "tables"},
-        "knn": {"graph", "io", "preparation", "tables", "tensors"},
+        "knn": {"graph", "io", "preparation", "tables", "tensors", "weights"},
         "convert": {"checks", "graph", "knn", "label_sets", "relational", "relations", "tables", "weights"},
     },
     "datasets": {

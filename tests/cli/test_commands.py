@@ -9,7 +9,18 @@ from nodewise.cli import main
 FIXED = {
     "demo": ["--json"],
     "datasets": ["NAME", "--json", "--data-dir"],
-    "convert": ["SOURCE", "OUT", "--knn", "--text", "--images", "--metric", "--label", "--features", "--data-dir"],
+    "convert": [
+        "SOURCE",
+        "OUT",
+        "--knn",
+        "--text",
+        "--images",
+        "--metric",
+        "--weighted",
+        "--label",
+        "--features",
+        "--data-dir",
+    ],
     "train": [
         "GRAPH",
         "--out",

@@ -461,7 +461,7 @@ class Graph:
             text: the column of texts, if these are the features; None: all other columns, numbers standardised,
                 categories as one column each.
             k: neighbours of each row.
-            **options: `id`, `images`, `encoder`, `metric`, `name`, `reporter`; see
+            **options: `id`, `images`, `encoder`, `metric`, `name`, `reporter`, `separator`, `weighted`; see
                 `nodewise.graph.convert.frames.from_dataframe`.
 
         Example:
@@ -491,7 +491,8 @@ class Graph:
             encoder: a function from a list of texts to an array [text, feature], such as a sentence encoder's `encode`;
                 None: TF-IDF.
             k: neighbours of each text.
-            **options: `metric`, `name`, `reporter`, and the parts of `build`, such as `class_names` or `node_names`.
+            **options: `metric`, `weighted`, `name`, `reporter`, and the parts of `build`, such as `class_names` or
+                `node_names`.
 
         Example:
             >>> Graph.from_texts(["a cat sat", "the cat ran", "stocks fell", "stocks rose"], ["pet", None, "money",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from nodewise.ground.errors import GraphError
 
-__all__ = ["added_weights", "check_weights", "mirrored_once", "relative_weights"]
+__all__ = ["SMALLEST", "added_weights", "check_weights", "mirrored_once", "relative_weights"]
 
 Weights = npt.NDArray[np.float32]
 Edges = npt.NDArray[np.integer[Any]]

@@ -153,6 +153,16 @@ def test_embeddings_by_either_metric(metric: str, joined: list[int], tmp_path: P
     assert joined in read_graph(tmp_path / "e.npz").edge_index.T.tolist()
 
 
+def test_edges_that_weigh_as_much_as_their_ends_are_alike(tmp_path: Path) -> None:
+    np.save(tmp_path / "e.npy", np.array([[1, 0], [1, 1], [0, 1], [0, 3]], dtype=np.float32))
+    options = ["--knn", "2", "--weighted", "-q"]
+    assert main(["convert", str(tmp_path / "e.npy"), str(tmp_path / "e.npz"), *options]) == 0
+    graph = read_graph(tmp_path / "e.npz")
+    assert graph.edge_weight is not None
+    weights = dict(zip(map(tuple, graph.edge_index.T.tolist()), graph.edge_weight.tolist(), strict=True))
+    assert weights == pytest.approx({(0, 1): 0.5**0.5, (1, 2): 0.5**0.5, (1, 3): 0.5**0.5, (2, 3): 1.0})
+
+
 def test_pictures_named_in_a_column(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     for name, colour in (("a", 10), ("b", 20), ("c", 240), ("d", 250)):
@@ -173,6 +183,10 @@ def test_pictures_named_in_a_column(tmp_path: Path) -> None:
         (["missing.npz", "out.npz"], ["missing.npz"]),
         (["little.npz", "out.xlsx"], ["'out.xlsx'", ".graphml", "folder of CSV"]),
         (["little.npz", "out.npz", "--metric", "cosine"], ["--metric got 'cosine'", "--knn"]),
+        (["little.npz", "out.npz", "--weighted"], ["--weighted", "--knn"]),
+        (["texts.csv", "out.npz", "--knn", "2", "--directed"], ["--directed", "--knn"]),
+        (["texts.csv", "out.npz", "--knn", "2", "--labelled", "paper"], ["--labelled", "--knn"]),
+        (["texts.csv", "out.npz", "--knn", "2", "--several"], ["--several", "--knn"]),
         (["little.npz", "out.npz", "--images", "file"], ["--images got 'file'", "--knn"]),
         (["texts.csv", "out.npz", "--text", "body"], ["--text got 'body'", "--knn", "--edges"]),
         (["texts.csv", "out.npz", "--label", "topic"], ["--label got 'topic'", "--edges"]),

@@ -34,6 +34,39 @@ def test_same_from_sparse_and_dense_and_at_each_call():
         np.testing.assert_array_equal(dense.edge_index, knn_graph(sp.csr_matrix(x), 4, metric).edge_index)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_weights_are_how_much_alike_the_ends_are(form):
+    x = np.array([[0.0, 1.0], [0.0, 2.0], [3.0, 2.0], [3.0, 6.0]])
+    by_angle = knn_graph(form(x), 1, weighted=True)
+    one, other = x[by_angle.edge_index[0]], x[by_angle.edge_index[1]]
+    cosine = (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+    np.testing.assert_allclose(by_angle.edge_weight, cosine, rtol=1e-6)
+    by_distance = knn_graph(form(x), 1, "euclidean", weighted=True)
+    far = np.linalg.norm(x[by_distance.edge_index[0]] - x[by_distance.edge_index[1]], axis=1)
+    np.testing.assert_allclose(by_distance.edge_weight, 1 / (1 + far / far.mean()), rtol=1e-6)
+    plain = knn_graph(form(x), 1)
+    assert plain.edge_weight is None and edges(plain) == edges(by_angle)
+
+
+def test_every_way_to_a_graph_of_nearest_rows_takes_weights(tmp_path):
+    (tmp_path / "table.csv").write_text("name,a,b\np,0,1\nq,1,1\nr,5,2\ns,2,9\n")
+    (tmp_path / "lines.txt").write_text("\n".join(TEXTS))
+    for made in (
+        knn_from_texts(TEXTS, 1, weighted=True),
+        Graph.from_texts(TEXTS, k=1, weighted=True),
+        Graph.from_dataframe({"a": [0, 1, 5, 2], "b": [1, 1, 2, 9]}, k=1, metric="euclidean", weighted=True),
+        graph_from_things(tmp_path / "table.csv", knn=1, metric="euclidean", weighted=True),
+        graph_from_things(tmp_path / "lines.txt", knn=1, weighted=True),
+    ):
+        assert made.edge_weight is not None and (made.edge_weight > 0).all()
+
+
+def test_equal_rows_and_rows_with_nothing_in_common_have_weights_that_are_allowed():
+    assert knn_graph([[1.0], [1.0], [1.0]], 1, "euclidean", weighted=True).edge_weight is None
+    assert knn_graph([[1.0, 0.0], [0.0, 1.0]], 1, weighted=True).num_edges == 0
+    assert knn_graph([[1.0, 1e-30], [0.0, 1.0], [1.0, 0.0]], 1, weighted=True).num_edges >= 1
+
+
 def test_isolated_nodes_are_told():
     graph = knn_graph([[1.0, 0.0], [1.0, 0.1], [0.0, 0.0]], k=2)
     assert edges(graph) == {(0, 1)}

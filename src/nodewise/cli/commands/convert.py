@@ -69,6 +69,9 @@ def convert(
     metric: Annotated[
         Metric | None, typer.Option("--metric", help="What near means for --knn.", show_default="cosine")
     ] = None,
+    weighted: Annotated[
+        bool, typer.Option("--weighted", help="Edges of --knn weigh as much as their ends are alike.")
+    ] = False,
     text: Annotated[
         str | None,
         typer.Option("--text", metavar="COL", help="Column of texts; they become TF-IDF features.", show_default=False),
@@ -129,7 +132,7 @@ def convert(
     _check_ending(out)
     canonical_features(spec)  # a misspelt name is refused before any long work begins
     with screen.reporting() as reporter:
-        how = _How(knn, metric, text, images, label, edges, labelled, directed, separator, several)
+        how = _How(knn, metric, text, images, label, edges, labelled, directed, separator, several, weighted)
         graph = (
             _from_graph(source, how, data_dir, reporter) if knn is None else _from_things(source, knn, how, reporter)
         )
@@ -160,6 +163,7 @@ class _How:
     directed: bool
     separator: str | None = None
     several: bool = False
+    weighted: bool = False
 
 
 def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
@@ -169,8 +173,24 @@ def _from_things(source: str, knn: int, how: _How, reporter: Reporter) -> Graph:
         raise InputError(
             f"--edges got {str(how.edges)!r} and --knn got {knn}, but both say where edges come from: give one of them"
         )
-    columns = {"text": how.text, "images": how.images, "label": how.label, "separator": how.separator}
-    return graph_from_things(Path(source), knn=knn, metric=how.metric or "cosine", reporter=reporter, **columns)
+    for option, given in (
+        ("--labelled", how.labelled is not None),
+        ("--directed", how.directed),
+        ("--several", how.several),
+    ):
+        if given:
+            raise InputError(f"{option} is said of a graph that has edges, and --knn makes them of rows: leave it out")
+    return graph_from_things(
+        Path(source),
+        knn=knn,
+        text=how.text,
+        images=how.images,
+        label=how.label,
+        metric=how.metric or "cosine",
+        reporter=reporter,
+        separator=how.separator,
+        weighted=how.weighted,
+    )
 
 
 def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporter) -> Graph:
@@ -182,6 +202,11 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
             raise InputError(
                 f"{option} got {value!r}, which only a nearest-neighbour graph needs: add --knn K, such as --knn 10"
             )
+    if how.weighted:
+        raise InputError(
+            "--weighted is said of a nearest-neighbour graph: add --knn K, such as --knn 10; weights that a file holds"
+            " are kept as they are"
+        )
     if how.edges is None and how.text is None and how.label is None and how.separator is None:
         if how.labelled is not None or how.directed:
             return read_graph(source, labelled=how.labelled, directed=how.directed, several=how.several)

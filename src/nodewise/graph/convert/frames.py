@@ -28,6 +28,7 @@ def from_dataframe(
     name: str = "table",
     reporter: Reporter | None = None,
     separator: str | None = None,
+    weighted: bool = False,
 ) -> Graph:
     """The graph of a data frame's rows, each joined to its k nearest: see `nodewise.graph.knn.knn.knn_from_table`.
 
@@ -45,6 +46,7 @@ def from_dataframe(
         name: of the graph.
         reporter: is told the progress.
         separator: what parts the classes where a cell of `label` may name several; None: a row has one class.
+        weighted: whether an edge weighs as much as its ends are alike, as for `knn_graph`.
 
     Raises:
         GraphError: if it is no table, or a column is missing or of no use.
@@ -65,6 +67,7 @@ def from_dataframe(
         reporter=reporter,
         name=name,
         separator=separator,
+        weighted=weighted,
     )
 
 

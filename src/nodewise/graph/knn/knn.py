@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.label_studio import read_tasks, shown_column
 from nodewise.graph.io.npz import read_npy
+from nodewise.graph.knn.distances import Distances
 from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
 from nodewise.graph.preparation import Preparation
 from nodewise.graph.tables.columns import column_parts, part_features
@@ -29,6 +31,7 @@ from nodewise.graph.tables.table import (
     read_table,
 )
 from nodewise.graph.tables.text import encoded, encoder_name, word_features, words_of
+from nodewise.graph.weights import SMALLEST
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter, count, listed
 from nodewise.ground.files import existing_file
@@ -53,6 +56,7 @@ def knn_graph(
     k: int = 10,
     metric: Metric = "cosine",
     *,
+    weighted: bool = False,
     reporter: Reporter | None = None,
     name: str = "knn",
     notes: Iterable[str] = (),
@@ -71,6 +75,8 @@ def knn_graph(
         x: numbers [node, feature], dense or sparse; they become the graph's features.
         k: neighbours of each node, from 1 to the number of nodes - 1.
         metric: ``"cosine"`` (angle) or ``"euclidean"`` (distance).
+        weighted: whether an edge weighs as much as its ends are alike: the cosine, or 1 / (1 + distance / the mean
+            distance of all that are joined). All edges count the same otherwise.
         reporter: is told the progress.
         name: of the graph.
         notes: what the caller has changed already, in words.
@@ -117,7 +123,9 @@ def knn_graph(
     told = list(bare.notes)
     if alone := size - int(touched.sum()):
         told.append(f"{count(alone, 'node')} with nothing in common with any other: isolated")
-    return replace(bare, edge_index=np.stack([key // size, key % size]), notes=tuple(told))
+    edges = np.stack([key // size, key % size])
+    weights = _likeness(bare.x, edges, metric) if weighted else None
+    return replace(bare, edge_index=edges, edge_weight=weights, notes=tuple(told))
 
 
 def knn_from_npy(
@@ -237,6 +245,7 @@ def knn_from_table(
     reporter: Reporter | None = None,
     name: str | None = None,
     separator: str | None = None,
+    weighted: bool = False,
 ) -> Graph:
     """The k-nearest-neighbour graph of a table's rows.
 
@@ -260,6 +269,7 @@ def knn_from_table(
         reporter: is told the progress.
         name: of the graph; None: that of the file.
         separator: what parts the classes where a cell of `label` may name several; None: a row has one class.
+        weighted: whether an edge weighs as much as its ends are alike, as for `knn_graph`.
     """
     table = _as_table(source)
     folder = table.path.parent
@@ -292,6 +302,7 @@ def knn_from_table(
         del parts["node_names"]  # the nodes' indices, which need no names
     rest = {key: cells for key, cells in others.items() if key not in (text, images)}
     shared: dict[str, Any] = {"reporter": reporter, "attributes": _to_show(rest), "notes": notes, **parts}
+    shared["weighted"] = weighted
     known = Preparation("table", (), label=label, id=names_in)
     if text is not None:
         shared |= {"preparation": replace(known, rows="texts"), "column": text}
@@ -320,6 +331,7 @@ def knn_from_tasks(
     images: str | None = None,
     encoder: Callable[[list[str]], Any] | None = None,
     reporter: Reporter | None = None,
+    weighted: bool = False,
 ) -> Graph:
     """The k-nearest-neighbour graph of Label Studio's tasks, a node each, with the labels that were chosen.
 
@@ -342,7 +354,8 @@ def knn_from_tasks(
             f"{path} names pictures by addresses such as {far[:80]!r}: download them and name the files, or give text=…"
             " (--text)"
         )
-    return knn_from_table(table, k, metric, label="label", text=text, images=images, encoder=encoder, reporter=reporter)
+    shown_as = {"label": "label", "text": text, "images": images}
+    return knn_from_table(table, k, metric, encoder=encoder, reporter=reporter, weighted=weighted, **shown_as)
 
 
 def graph_from_things(
@@ -355,20 +368,23 @@ def graph_from_things(
     metric: Metric = "cosine",
     reporter: Reporter | None = None,
     separator: str | None = None,
+    weighted: bool = False,
 ) -> Graph:
     """The k-nearest-neighbour graph of a file of things, by its ending.
 
     .npy: embeddings; .txt: a text a line; .csv, .tsv: a table; .json: Label Studio's tasks; or a folder of pictures.
     `text`, `images` and `label` name columns of a table; for a folder of pictures ``label="folder"`` makes the folder
-    that a picture is in its label; `separator` parts the classes where a table's cell may name several.
+    that a picture is in its label; `separator` parts the classes where a table's cell may name several; `weighted`
+    as for `knn_graph`.
     """
     source = Path(source).expanduser()
     ending = source.suffix.lower()
+    how: dict[str, Any] = {"reporter": reporter, "weighted": weighted}
     if not source.is_dir() and ending in (".csv", ".tsv"):
         named: dict[str, Any] = {"label": label, "text": text, "images": images, "separator": separator}
-        return knn_from_table(source, knn, metric, reporter=reporter, **named)
+        return knn_from_table(source, knn, metric, **how, **named)
     if not source.is_dir() and ending == ".json" and separator is None:
-        return knn_from_tasks(source, knn, metric, label=label, text=text, images=images, reporter=reporter)
+        return knn_from_tasks(source, knn, metric, label=label, text=text, images=images, **how)
     given = {"text": text, "images": images, "label": None if source.is_dir() else label, "separator": separator}
     if wrong := [f"{key} {value!r}" for key, value in given.items() if value is not None]:
         raise InputError(
@@ -376,10 +392,10 @@ def graph_from_things(
             " Label Studio's .json, only"
         )
     if source.is_dir():
-        return knn_from_images(source, knn, metric, reporter=reporter, y=label)
+        return knn_from_images(source, knn, metric, **how, y=label)
     existing_file(source)
     if ending == ".npy":
-        return knn_from_npy(source, knn, metric, reporter=reporter)
+        return knn_from_npy(source, knn, metric, **how)
     if ending == ".txt":
         try:
             lines = source.read_text(encoding="utf-8-sig").splitlines()
@@ -387,7 +403,7 @@ def graph_from_things(
             raise GraphError(
                 f"{source} is not UTF-8 text ({error.reason} at byte {error.start}): save it in UTF-8"
             ) from None
-        return knn_from_texts(lines, knn, metric, reporter=reporter, name=source.stem)
+        return knn_from_texts(lines, knn, metric, **how, name=source.stem)
     raise InputError(
         f"no graph can be made of {source}: give a .csv or .tsv table, a .txt file with a text a line, .npy embeddings,"
         " Label Studio's .json, or a folder of pictures"
@@ -414,6 +430,16 @@ def _as_table(source: str | Path | Table | Mapping[str, Sequence[Any]]) -> Table
             f" {sorted(rows) or 'no columns'}"
         )
     return Table(Path("table"), columns, list(range(1, rows.pop() + 1)))
+
+
+def _likeness(x: Any, edges: npt.NDArray[np.int64], metric: Metric) -> npt.NDArray[np.float32]:
+    """How much alike the two ends of each edge are, above 0: float32 [edge]."""
+    far = Distances(x, metric).exact(edges[0], edges[1])
+    if metric == "cosine":
+        return np.maximum(-far, SMALLEST).astype(np.float32)
+    distance = np.sqrt(far)
+    mean = float(distance.mean()) if len(distance) else 0.0
+    return (1 / (1 + distance / (mean or 1.0))).astype(np.float32)
 
 
 def _to_show(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
