@@ -39,7 +39,7 @@ __all__ = [
     "write_json",
 ]
 
-UNWRITTEN = 2**24
+UNWRITTEN = 2**20
 """Nodes or columns that a file may claim beyond what it can spell out: nodes without edges, columns of zeros."""
 _WIDTH = 160
 _OLD = 24 * 3600.0

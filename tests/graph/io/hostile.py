@@ -126,6 +126,7 @@ HOSTILE: dict[str, tuple[Maker, str]] = {
         "claims 100,000,000,000,000 nodes, more than a file of",
     ),
     "an npz that claims 10^15 nodes": (_npz(num_nodes=10**15), "claims 1,000,000,000,000,000 nodes"),
+    "an npz that claims 2^24 nodes": (_npz(num_nodes=2**24), "claims 16,777,216 nodes, more than a file of"),
     "an npz that claims 10^12 columns": (
         _npz(x_data=np.ones(1), x_indices=np.array([0]), x_indptr=np.array([0, 1, 1]), x_shape=np.array([2, 10**12])),
         "columns of features",

@@ -45,3 +45,13 @@ def test_kappa_of_each_class_for_two_people_by_hand(tmp_path: Path) -> None:
     # a against the rest: both say yes twice, no once, they differ once: p_o = 3/4, p_e = 3/4 * 2/4 + 1/4 * 2/4 = 1/2
     (pair,) = kappa.as_dict()["cohen"]
     assert pair["kappa"] == pytest.approx(0.5) and pair["classes"] == {"a": pytest.approx(0.5), "b": pytest.approx(0.5)}
+
+
+def test_thirty_thousand_voters_on_one_node_are_counted_and_not_compared_two_by_two() -> None:
+    votes = {0: {f"p{number:05}": "ab"[number % 3 == 0] for number in range(30_000)}, 1: {"p00001": "a", "p00002": "b"}}
+    found = measure_agreement(votes)
+    assert found is not None and len(found.cohen) == 40 * 39 / 2
+    assert found.cohen[0][:3] == ("p00000", "p00001", 1)
+    assert ("p00001", "p00002", 2) in [pair[:3] for pair in found.cohen]
+    same, every = 20_000 * 19_999 + 10_000 * 9_999, 30_000 * 29_999 + 2
+    assert found.share == pytest.approx(same / every)
