@@ -45,7 +45,7 @@ there are alone. A graph of nearest neighbours has no weights.
 $ nodewise convert nodes.csv graph.npz --edges edges.csv
 
 **Only `views` reads relations.** Of [several kinds of nodes](guides/relations.md) one is labelled, and every other classifier and strategy gets the union of the paths
-between its nodes. GraphML, edge lists and networkx keep that union alone, and networkx' attributes are not read as kinds. Rows cannot be added to such a job, and a fitted learner
+between its nodes. GraphML, edge lists and a `Graph`'s own `to_networkx()` keep that union alone. Rows cannot be added to such a job, and a fitted learner
 places no new rows in such a graph; nor where edges have a direction. The studio draws the union, too, without the other kinds of nodes.
 
 >>> nw.Graph.from_pyg(HeteroData())

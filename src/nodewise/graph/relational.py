@@ -23,6 +23,7 @@ from nodewise.ground.errors import GraphError
 from nodewise.ground.events import count, listed
 
 if TYPE_CHECKING:
+    import networkx as nx
     from torch_geometric.data import HeteroData
 
 __all__ = ["RelationalGraph", "plain_edges"]
@@ -123,6 +124,22 @@ class RelationalGraph:
         from nodewise.graph.convert.hetero import to_hetero
 
         return to_hetero(self)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph[Any], labelled: str | None = None, **attributes: Any) -> RelationalGraph:
+        """The graph of a networkx one whose attributes name types, relations and classes (`type`, `relation`, `label`).
+
+        See `nodewise.graph.convert.typed_networks.from_typed_networkx`.
+        """
+        from nodewise.graph.convert.typed_networks import from_typed_networkx
+
+        return from_typed_networkx(graph, labelled, **attributes)
+
+    def to_networkx(self) -> nx.MultiDiGraph[Any]:
+        """A `networkx.MultiDiGraph`; see `nodewise.graph.convert.typed_networks.to_typed_networkx`."""
+        from nodewise.graph.convert.typed_networks import to_typed_networkx
+
+        return to_typed_networkx(self)
 
     @property
     def record(self) -> Relations:

@@ -18,7 +18,7 @@ from nodewise.ground.events import listed
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["from_networkx", "to_networkx"]
+__all__ = ["from_networkx", "node_features", "number_of_edge", "to_networkx"]
 
 
 def from_networkx(
@@ -72,7 +72,7 @@ def from_networkx(
         y = np.array([""] * len(nodes), dtype=object)
     if y is not None and told.get("several"):
         y = np.array([*(row.get(label) if label is not None else None for row in rows), None], dtype=object)[:-1]
-    x = _node_features(rows, features, told.get("columns")) if features is not None or "columns" in told else None
+    x = node_features(rows, features, told.get("columns")) if features is not None or "columns" in told else None
     used = {label, *([features] if isinstance(features, str) else features or [])}
     texts = [key for key in held if key not in used and all(isinstance(row.get(key, ""), str) for row in rows)]
     dropped = [key for key in held if key not in used and key not in texts]
@@ -159,16 +159,26 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
 
 def _edge_weights(graph: nx.Graph[Any], key: str, notes: list[str]) -> list[float]:
     """The weights of all edges; one without counts 1, as in networkx."""
-    weights = []
-    for one, other, held in graph.edges(data=True):
-        given = held.get(key, 1)
-        weights.append(edge_weight(str(given), f"the edge from {one!r} to {other!r}"))
+    weights = [number_of_edge(held, key, one, other) for one, other, held in graph.edges(data=True)]
     if missing := sum(key not in held for *_, held in graph.edges(data=True)):
         notes.append(unweighted_edges(missing))
     return weights
 
 
-def _node_features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] | None, columns: int | None) -> Any:
+def number_of_edge(held: Mapping[str, Any], key: str, one: Any, other: Any) -> float:
+    """The weight of one edge: what it holds under the key, 1 where it holds none."""
+    return edge_weight(str(held.get(key, 1)), f"the edge from {one!r} to {other!r}")
+
+
+def node_features(rows: Sequence[Mapping[str, Any]], features: str | Sequence[str] | None, columns: int | None) -> Any:
+    """The features of nodes from their attributes: [node, feature], dense or CSR.
+
+    Args:
+        rows: the attributes of each node.
+        features: the attribute with a row of numbers or a dict column -> value, or attributes with a number each; None:
+            there are none but `columns`.
+        columns: how many there are, where it is known.
+    """
     if features is None:
         return np.zeros((len(rows), columns or 0), dtype=np.float32)
     if not isinstance(features, str):
