@@ -146,7 +146,8 @@ def test_a_redirection_is_not_followed(session: Session, endpoint: Endpoint) -> 
 def test_what_cannot_be_prepared_is_told(
     session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for url in ("ftp://here/x", "assistant", "https://me:secret@host/x"):
+    ends = ("https://host:port/x", "https://[::1/x", "https://host/é", "https://host/a b")
+    for url in ("ftp://here/x", "assistant", "https://me:secret@host/x", *ends):
         with pytest.raises(InputError, match="must be an http or https address"):
             LiveSuggestions.prepare(session.moment(), session.path, url, "assistant")
     prepared(session, endpoint)
@@ -161,3 +162,40 @@ def test_what_cannot_be_prepared_is_told(
         pytest.raises(InputError, match="no texts or columns"),
     ):
         LiveSuggestions.prepare(bare.moment(), bare.path, endpoint.url, "assistant")
+
+
+def test_rows_that_were_taken_out_are_neither_sent_nor_shown_as_examples(session: Session, endpoint: Endpoint) -> None:
+    session.tell(2, "spam")
+    session.remove_rows([2, 5])
+    live = prepared(session, endpoint)
+    run(live)
+    assert live.replies() and not {2, 5} & {reply.node for reply in live.replies()}
+    sent = b"".join(endpoint.bodies)
+    assert b"text 1" in sent and b"text 2" not in sent and b"text 5" not in sent
+
+
+@pytest.mark.parametrize("key", ["secret\nkey", "secret-\u201ckey\u201d"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_repeated(
+    session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv(KEY, key)
+    with pytest.raises(InputError, match="set it again") as told:
+        run(prepared(session, endpoint))
+    assert "secret" not in str(told.value) and not endpoint.bodies
+
+
+def test_tokens_that_no_reply_takes_are_not_believed() -> None:
+    message = b'{"choices": [{"message": {"content": "ham"}}], "usage": {"total_tokens": %s}}'
+    with pytest.raises(module._AgainError):
+        module._said(message % b"1e999")
+    assert module._said(message % (b"9" * 400)) == ("ham", 10**9)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]\n", b'{"url": 1}\n', b"\xff\n"])
+def test_a_file_of_replies_that_a_kill_left_without_its_head_is_told(
+    session: Session, endpoint: Endpoint, content: bytes
+) -> None:
+    prepared(session, endpoint)
+    next(session.path.parent.glob("*.replies.jsonl")).write_bytes(content)
+    with pytest.raises(InputError, match="look with --show again"):
+        prepared(session, endpoint)

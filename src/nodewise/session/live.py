@@ -28,6 +28,8 @@ KEY = "NODEWISE_SUGGEST_KEY"
 """The environment variable that holds the endpoint's key."""
 _EXAMPLES, _LONGEST_TEXT, _LONGEST_REPLY = 8, 4000, 2**20
 """Labelled rows that a prompt shows at most, characters of a row that are sent, and bytes of a reply that are read."""
+_MOST_TOKENS = 10**9
+"""Tokens that a reply is believed to have taken."""
 _TRIES, _FIRST_PAUSE, _LONGEST_PAUSE, _PATIENCE = 5, 1.0, 60.0, 60.0
 """Attempts at a question, seconds before the second one, doubled each time, and seconds that a reply may take."""
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -103,13 +105,9 @@ class LiveSuggestions:
             raise InputError("the graph has no texts or columns, so there is nothing to ask a model about")
         path = _file(session, name)
         audit = set(moment.contents.audit)
-        rows = {
-            node: _row(moment, node)
-            for node in range(moment.contents.graph.num_nodes)
-            if node not in moment.labels or node in audit
-        }
+        rows = {node: _row(moment, node) for node in moment.rows if node not in moment.labels or node in audit}
         if path.is_file():
-            head = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+            head = _read_head(path)
             if head["url"] != url or head["name"] != name:
                 raise InputError(
                     f"{name!r} was fixed for {head['url']!r}: give another name (--as), or remove {path.name!r}"
@@ -247,7 +245,7 @@ class LiveSuggestions:
         kind = http.client.HTTPSConnection if at.scheme == "https" else http.client.HTTPConnection
         connection = kind(at.hostname or "", at.port, timeout=_PATIENCE)
         heads = {"Content-Type": "application/json"}
-        if key := os.environ.get(KEY, "").strip():
+        if key := _key():
             heads["Authorization"] = f"Bearer {key}"
         try:
             connection.request("POST", urllib.parse.urlunsplit(("", "", at.path or "/", at.query, "")), body, heads)
@@ -259,7 +257,7 @@ class LiveSuggestions:
         finally:
             connection.close()
         if answer.status in _AGAIN:
-            raise _AgainError(float(after) if after.isdigit() else 0.0)
+            raise _AgainError(float(after) if after.isdecimal() else 0.0)
         if answer.status != 200:
             told = {401: f": check the key in {KEY}", 403: f": check the key in {KEY}", 404: ": check the address"}
             raise SessionError(
@@ -283,8 +281,9 @@ def _said(content: bytes) -> tuple[str, int]:
         message = reply["choices"][0]["message"]
         text = "" if message.get("refusal") else str(message.get("content") or "")
         used = reply.get("usage")
-        return text, int(used.get("total_tokens", 0)) if isinstance(used, dict) else 0
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        tokens = int(used.get("total_tokens", 0)) if isinstance(used, dict) else 0
+        return text, min(max(tokens, 0), _MOST_TOKENS)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError):
         raise _AgainError(0.0) from None  # cut off, or no reply of the protocol
 
 
@@ -302,7 +301,7 @@ def _messages(moment: Moment, classes: list[str], audit: set[int]) -> list[dict[
     lines.append("Answer with the name of one class and nothing else.")
     shown: dict[str, int] = {}
     for node, label in history.labels.items():
-        if node not in audit:
+        if node not in audit and node not in history.gone:
             shown.setdefault(label, node)
     said = [{"role": "system", "content": "\n".join(lines)}]
     for label, node in list(shown.items())[:_EXAMPLES]:
@@ -315,9 +314,37 @@ def _file(session: Path, name: str) -> Path:
     return session.with_name(f"{session.name}.{re.sub('[^A-Za-z0-9_-]', '-', name)}.replies.jsonl")
 
 
+def _read_head(path: Path) -> Mapping[str, Any]:
+    """What was fixed, from the first line of its file."""
+    try:
+        head = json.loads(path.read_text(encoding="utf-8").split("\n")[0])
+        texts = [head[key] for key in ("url", "name", "model")] + list(head["classes"])
+        if all(isinstance(text, str) for text in texts) and isinstance(head["messages"], list):
+            return dict(head)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise InputError(f"{path.name!r} does not say what was fixed to be sent: remove it, and look with --show again")
+
+
+def _key() -> str:
+    """The endpoint's key; empty where there is none.
+
+    Raises:
+        InputError: it cannot stand in a request; what would say so later repeats it.
+    """
+    key = os.environ.get(KEY, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise InputError(f"the key in {KEY} holds a line break or a character that no key has: set it again")
+    return key
+
+
 def _check_address(url: str) -> None:
-    at = urllib.parse.urlsplit(url)
-    if at.scheme not in ("http", "https") or not at.hostname or at.username or at.password:
+    try:
+        at = urllib.parse.urlsplit(url)
+        usable = at.port != 0 and bool(at.hostname) and url.isascii() and url.isprintable() and " " not in url
+    except ValueError:  # no port, or no address in brackets
+        usable = False
+    if not usable or at.scheme not in ("http", "https") or at.username or at.password:
         raise InputError(f"the endpoint must be an http or https address without a name or password, got {url!r}")
-    if at.scheme == "http" and at.hostname not in ("localhost", "127.0.0.1", "::1") and os.environ.get(KEY):
+    if at.scheme == "http" and at.hostname not in ("localhost", "127.0.0.1", "::1") and _key():
         raise InputError(f"the key in {KEY} would be sent readable by others to {at.hostname!r}: use an https address")

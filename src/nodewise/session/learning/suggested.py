@@ -101,11 +101,11 @@ def find_disagreements(
     Args:
         best: the class that the learner predicts for each node. sure: how likely it takes that to be.
     """
-    labelled = moment.labels
+    labelled, gone = moment.labels, moment.rules.gone
     found = [
         Disagreement(node, moment.contents.name_of(node), each.name, says, float(each.confidence[node]), best[node], p)
         for each in suggestions
         for node, (says, p) in enumerate(zip(each.labels(moment.history.classes), sure, strict=True))
-        if says and says != best[node] and node not in labelled
+        if says and says != best[node] and node not in labelled and node not in gone
     ]
     return sorted(found, key=lambda one: (-one.probability, one.node, one.said_by))[:most]
