@@ -16,6 +16,7 @@ import pytest
 from nodewise.graph import Graph
 from nodewise.ground.errors import GraphError, InputError, SessionFileError
 from nodewise.session import Session
+from nodewise.session.answers import Draft
 from nodewise.session.log.log import Log
 
 WORDS = {"cat": ["purr", "paw", "tail", "meow", "fur"], "car": ["road", "drive", "wheel", "motor", "brake"]}
@@ -156,6 +157,14 @@ def test_damaged_rows_are_refused(job: Session) -> None:
     at = content.rindex(b"unmistakable") if b"unmistakable" in content else content.rindex(b"joined_to")
     job.path.write_bytes(content[:at] + b"X" + content[at + 1 :])
     with pytest.raises(SessionFileError, match="damaged"):
+        Session.open(job.path)
+
+
+def test_rows_that_no_file_of_that_size_holds_are_refused_before_room_is_made_for_them(job: Session) -> None:
+    job.close()
+    with Log.open(job.path) as log:
+        log.append([Draft("rows", "me", {"first": 60, "count": 2**21, "audit": []}, {"rows": b"few bytes"})])
+    with pytest.raises(SessionFileError, match="adds 2,097,152 rows, more than a file of its size can hold"):
         Session.open(job.path)
 
 

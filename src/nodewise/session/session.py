@@ -784,6 +784,7 @@ class Session:
                 if wrong := check_event(event, nodes):
                     raise damaged(self.path, f"event {event.id} is not one that nodewise writes: {wrong}")
                 nodes += int(event.body["count"]) if event.kind == "rows" else 0
+            self._growth.check_claim(self._log, nodes)
             self._history = extend_history(before, self._log.events, self._contents.first_classes)
             if self._history.added != before.added or self._history.gone != before.gone:
                 self._follow_rows()

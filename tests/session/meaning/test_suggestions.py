@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,8 @@ def test_how_right_a_model_is_and_where_it_differs(tmp_path: Path) -> None:
         listed = session.model_disagreements()
         assert listed and all(one.says != one.predicted and one.node not in session.labels for one in listed)
         assert [one.probability for one in listed] == sorted((one.probability for one in listed), reverse=True)
+        session.remove_rows([one.node for one in listed[:-1]])
+        assert {one.node for one in session.model_disagreements()} <= {listed[-1].node}
 
 
 def test_what_is_attached_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,6 +168,15 @@ def test_what_is_attached_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with make(tmp_path) as session:
         session.suggest("assistant", TRUTH)
     with Session.open(tmp_path / "job.nodewise") as session:
-        monkeypatch.setattr(type(session._log), "attachment", lambda log, event, kind: b"no archive")
-        with pytest.raises(SessionFileError, match="the suggestions of event 1 cannot be read"):
-            module.read_suggestions(session._log, session.refresh(), 60)
+        for content in (b"no archive", b"PK\3\4 nor this", b"\x93NUMPY\1\0", far_too_many()):
+            monkeypatch.setattr(type(session._log), "attachment", lambda log, event, kind, held=content: held)
+            with pytest.raises(SessionFileError, match="the suggestions of event 1 cannot be read"):
+                module.read_suggestions(session._log, session.refresh(), 60)
+
+
+def far_too_many() -> bytes:
+    """Zeros that take little place until they are unpacked."""
+    packed = io.BytesIO()
+    zeros = np.zeros(2**20, np.int32)
+    np.savez_compressed(packed, nodes=zeros, answers=zeros, confidence=zeros.astype(np.float32))
+    return packed.getvalue()

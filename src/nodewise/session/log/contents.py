@@ -30,6 +30,8 @@ __all__ = ["EMBED_LIMIT", "Contents", "Growth", "fetch_graph", "packed_graph", "
 
 EMBED_LIMIT = 256 * 2**20
 """The largest graph, in bytes of its npz form, that lies in the session's file."""
+_UNWRITTEN = 2**20
+"""Rows that a file may claim to add beside one for each of its bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +169,20 @@ class Growth:
     def __init__(self, first: Contents) -> None:
         self._first = self._grown = first
         self._additions: tuple[tuple[int, bool], ...] = ()
+
+    def check_claim(self, log: Log, nodes: int) -> None:
+        """Refuse more rows than a file can hold: room is made for them before what is attached is read.
+
+        Args:
+            log: the open file.
+            nodes: how many there are with all that its events add.
+
+        Raises:
+            SessionFileError: there are too many.
+        """
+        added = nodes - self._first.graph.num_nodes
+        if added > _UNWRITTEN and added > _UNWRITTEN + log.path.stat().st_size:
+            raise damaged(log.path, f"it adds {added:,} rows, more than a file of its size can hold")
 
     def with_additions(self, log: Log, added: Iterable[int], taken_back: Collection[int]) -> Contents:
         """The contents with the rows of some events, of which some were taken back."""

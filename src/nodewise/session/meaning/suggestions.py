@@ -8,9 +8,12 @@ votes: they spend no budget, and no majority or agreement counts them.
 from __future__ import annotations
 
 import io
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +34,8 @@ __all__ = ["Given", "Said", "SuggestionReader", "Suggestions", "draft_suggestion
 ATTACHED = "suggestions"
 """What the answers are attached to their event as."""
 _CONFIDENCE = ("confidence", "probability", "score", "certainty")
+_HEAD = 1024
+"""Bytes that an array has beside its numbers, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,14 +278,38 @@ def read_suggestions(log: Log, history: History, nodes: int) -> tuple[Suggestion
 
 def _unpacked(log: Log, event: Event, nodes: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     try:
-        with np.load(io.BytesIO(log.attachment(event, ATTACHED)), allow_pickle=False) as file:
-            where, which, sure = file["nodes"], file["answers"], file["confidence"]
+        with zipfile.ZipFile(io.BytesIO(log.attachment(event, ATTACHED))) as archive:
+            where, which, sure = (
+                _array(archive, name, int(event.body["answers"])) for name in ("nodes", "answers", "confidence")
+            )
         whole = where.dtype == which.dtype == np.int32 and sure.dtype == np.float32
         whole = whole and where.ndim == 1 and where.shape == which.shape == sure.shape
         whole = whole and (not len(where) or (where.min() >= 0 and where.max() < nodes and which.min() >= 0))
         whole = whole and (not len(which) or which.max() < len(event.body["classes"]))
         if not whole or not np.isfinite(sure).all() or (sure < 0).any() or (sure > 1).any():
             raise ValueError("numbers are out of their range")
-    except (ValueError, KeyError, OSError, EOFError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        KeyError,
+        OSError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        SyntaxError,
+        TokenError,
+        MemoryError,
+    ) as error:
         raise damaged(log.path, f"the suggestions of event {event.id} cannot be read: {error}") from error
     return where, which, sure
+
+
+def _array(archive: zipfile.ZipFile, name: str, answers: int) -> npt.NDArray[Any]:
+    """One of the arrays, of as many numbers of four bytes as there are answers; more is not unpacked."""
+    member = archive.getinfo(f"{name}.npy")
+    if member.file_size > 4 * answers + _HEAD:
+        raise ValueError(f"{name} would take {member.file_size:,} bytes for {count(answers, 'answer')}")
+    with archive.open(member) as stream:
+        held: npt.NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+    return held
