@@ -133,7 +133,11 @@ def prepare_data() -> None:
 
 
 def prepare_texts() -> None:
+    """The graph, the rows that come later and the colleague's job that `docs/session.md` speaks of."""
     write_graph(nw.Graph.from_texts(TEXTS, k=3), Path("my.npz"))
+    Path("next-week.csv").write_text("text\nwin a cash prize\nnotes of the plan\n", encoding="utf-8")
+    with nw.Session.create("colleague.nodewise", "my.npz", budget=9, classes=["spam", "fine"]) as session:
+        session.tell(40, "spam")
 
 
 def prepare_team() -> None:

@@ -890,6 +890,6 @@ def _other_job(path: str | Path, session: Session, me: str | None) -> OtherJob:
     if graph.fingerprint != session.graph.fingerprint or graph.node_names != session.graph.node_names:
         raise InputError(
             f"the rows of {str(path)!r} are not those of {str(session.path)!r}: two jobs that were begun with the same"
-            " graph can be joined"
+            " graph can be joined before rows are added to either"
         )
     return OtherJob(Path(path).name, history, events, {} if me is None else {ANNOTATOR: me})
