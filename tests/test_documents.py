@@ -188,6 +188,14 @@ def prepare_suggestions() -> None:
         Path("answers.csv").write_text("node,label\n0,class_0\n70,class_1\n150,class_2\n")
 
 
+def prepare_fitted() -> None:
+    """The job and the rows that the commands of the guide speak of."""
+    with nw.Session.create("job.nodewise", nw.Graph.from_texts(TEXTS, k=3), budget=9, classes=["spam", "fine"]) as job:
+        job.tell(0, "fine")
+        job.tell(1, "spam")
+    Path("new.csv").write_text("text\nwin a cash prize\nnotes of the plan\n", encoding="utf-8")
+
+
 PREPARED = {
     "start.md": prepare_data,
     "guides/data.md": prepare_data,
@@ -198,6 +206,8 @@ PREPARED = {
     "closed-form.md": lambda: None,
     "session.md": prepare_texts,
     "guides/relations.md": lambda: None,
+    "guides/fitted.md": prepare_fitted,
+    "several-labels.md": lambda: None,
     "team.md": prepare_team,
     "reddit.md": prepare_reddit,
 }
