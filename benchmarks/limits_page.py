@@ -34,7 +34,7 @@ one. Matrices and PyTorch Geometric's `Data` are read as undirected, and a note 
 
 **Edges have a weight and no other data.** Weights are positive: none is 0, negative or missing. Every reader drops what else it finds on edges, and says so in
 a note. Strategies see the weights; the studio's pictures of a neighbourhood, the structural features of a graph without any and the networks of `TorchClassifier` look at which edges
-there are alone. A graph of nearest neighbours has no weights.
+there are alone. A graph of nearest neighbours has weights only when asked ([how](graphs.md#weights)).
 
 >>> nw.Graph.build([[0, 1], [1, 2]], edge_weight=[2.0, -1.0])
 >>> nw.Graph.from_scipy(sp.csr_array([[0, 2, -1], [2, 0, 0], [-1, 0, 0]]), None, None)
