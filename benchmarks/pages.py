@@ -27,6 +27,7 @@ PAGES: dict[str, list[str]] = {
     "docs/speed.md": ["benchmarks/speed_page.py"],
     "docs/studio.md": ["benchmarks/studio_page.py"],
     "docs/guides/fitted.md": ["benchmarks/new_rows.py", "--page"],
+    "docs/guides/relations.md": ["-m", "benchmarks.relations", "--page"],
     "docs/guides/suggestions.md": ["benchmarks/suggestions.py", "--page"],
     "docs/session.md": ["benchmarks/session.py", "table", "--out", "docs/session.md"],
     "docs/installs.md": ["benchmarks/clean_installs.py", "--page"],

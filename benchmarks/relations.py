@@ -1,15 +1,18 @@
 """Relations as views against the same graph as plain edges, and the splits of HeCo's authors.
 
-    python benchmarks/relations.py FOLDER [--runs 100] [--out benchmarks/results/relations.json]
+    python -m benchmarks.relations FOLDER [--runs 100] [--out benchmarks/results/relations.json]
+    python -m benchmarks.relations --page
 
 FOLDER holds hetero-acm.npz and hetero-dblp.npz. Each is played with five labels a class, by random choice and by
 gain: with its relations, and as the plain graph that other methods get; both once more without any features. Then the
-views are fitted once to the labels of each of the authors' splits.
+views are fitted once to the labels of each of the authors' splits. `--page` writes the figures into the guide and
+measures nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,7 +30,9 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.files import write_json
 
 RESULT = Path(__file__).parent / "results" / "relations.json"
+PAGE = Path(__file__).parents[1] / "docs" / "guides" / "relations.md"
 STRATEGIES = ("random", "gain")
+GRAPHS = {"hetero-acm": "ACM", "hetero-dblp": "DBLP"}
 
 
 def forms(graph: Graph) -> Iterator[tuple[str, Graph]]:
@@ -60,15 +65,53 @@ def splits(graph: Graph) -> Iterator[dict[str, object]]:
         }
 
 
+def page() -> None:
+    """Writes the figures into the guide."""
+    record = json.loads(RESULT.read_text(encoding="utf-8"))
+    found = {(row["graph"], row["form"], row["strategy"]): row for row in record["rows"]}
+    lines = [
+        f"Micro-F1 in percent with `views` and five labels a class, mean over {record['runs']} runs on the same splits, ± is the 95 % interval:",
+        "",
+        "| graph | random, relations | random, union | gain, relations | gain, union |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for suffix, words in (("", ""), (", no features", ", features left out")):
+        for graph in GRAPHS:
+            played = [found[graph, form + suffix, who] for who in STRATEGIES for form in ("relations", "plain union")]
+            cells = [f"{row['micro_f1']:.1f} ± {row['micro_ci95']:.1f}" for row in played]
+            lines.append(f"| {GRAPHS[graph]}{words} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "On the splits that HeCo's authors published, fitted once:",
+        "",
+        "| graph | labels a class | Micro-F1 | Macro-F1 |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {GRAPHS[row['graph']]} | {row['labels_per_class']} | {row['micro_f1']:.1f} | {row['macro_f1']:.1f} |"
+        for row in record["splits"]
+    ]
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition("<!-- relations:begin -->\n")
+    after = rest.partition("<!-- relations:end -->")[2]
+    figures = "\n".join(lines)
+    PAGE.write_text(f"{before}<!-- relations:begin -->\n{figures}\n<!-- relations:end -->{after}", encoding="utf-8")
+
+
 def main() -> None:
     """Play, fit and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--page", action="store_true", help="write the figures into the guide; nothing is measured")
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
+    if given.page:
+        page()
+        return
+    if given.folder is None:
+        parser.error("give the folder that holds the graphs, or --page")
     rows, fitted = [], []
-    for name in ("hetero-acm", "hetero-dblp"):
+    for name in GRAPHS:
         graph = read_graph(given.folder / f"{name}.npz")
         fitted += list(splits(graph))
         for form, played in forms(graph):
