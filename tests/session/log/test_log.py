@@ -180,6 +180,45 @@ def test_another_file_of_the_third_form_is_not_taken_for_the_copy(path: Path, tm
         assert log.events == []
 
 
+def test_what_was_written_just_before_the_copy_is_not_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = old_file(tmp_path / "old.nodewise")
+    check, left = Log._check_name, [attach(2, b"many rows")]
+
+    def copy_first(log: Log, *how: str) -> None:
+        """Let the other one bring the file to its third form between a commit and the look at the name."""
+        if log is one and how and left:
+            other.append([left.pop()])
+        check(log, *how)
+
+    with Log.open(path) as one, Log.open(path) as other:
+        monkeypatch.setattr(Log, "_check_name", copy_first)
+        assert [event.id for event in one.append([tell(1)])] == [1] and form(path) == 3
+        assert [event.id for event in one.append([tell(3)])] == [3]
+    with Log.open(path) as log:
+        assert [event.body["node"] for event in log.events] == [1, 2, 3]
+
+
+def test_whoever_has_not_looked_since_the_copy_backs_it_up_and_leaves_its_journal(tmp_path: Path) -> None:
+    path = old_file(tmp_path / "old.nodewise")
+    journal = path.with_name(path.name + "-journal")
+    one, late = Log.open(path), Log.open(path)
+    one.append([tell(1)])
+    late.append([tell(2)])
+    with Log.open(path) as other:
+        other.append([attach(3, b"many rows")])
+        other.append([tell(4)])
+        late.backup(tmp_path / "copy.nodewise")
+        late.close()
+        assert journal.exists()
+        one.close()
+        assert journal.exists()
+    with Log.open(tmp_path / "copy.nodewise") as copy:
+        assert [event.body["node"] for event in copy.events] == [1, 2, 3, 4]
+    assert not journal.exists()
+
+
 def test_an_old_file_of_two_names_is_not_copied(tmp_path: Path) -> None:
     path = old_file(tmp_path / "old.nodewise")
     os.link(path, tmp_path / "again.nodewise")

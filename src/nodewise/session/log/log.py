@@ -216,12 +216,20 @@ class Log:
         with self._lock, _translated(self.path, "written", self._wait):
             self._follow_copy()
             try:
-                return self._append(drafts, seen, wrong)
+                events = self._append(drafts, seen, wrong)
             except SessionFileError:
                 # while it waited for the lock, another process may have brought the file to its third form
                 if not self._follow_copy():
                     raise
-                return self._append(drafts, seen, wrong)
+                events = self._append(drafts, seen, wrong)
+            try:
+                self._check_name("another file took its name, or none has it, so what was just said is not in it")
+            except SessionFileError:
+                # or right after this was written: then it is in the copy, and not to be written again
+                if not self._follow_copy():
+                    raise
+                self._read_on()
+            return events
 
     def _append(
         self,
@@ -270,7 +278,6 @@ class Log:
                     if form < needed:
                         connection.execute(f"PRAGMA user_version={needed}")
                     connection.execute("COMMIT")
-                    self._check_name("another file took its name, or none has it, so what was just said is not in it")
             except BaseException as error:
                 with suppress(sqlite3.Error):
                     if connection.in_transaction:
@@ -308,6 +315,7 @@ class Log:
         part = part_path(path)
         try:
             with self._lock, _translated(path, "written", self._wait):
+                self._follow_copy()  # what was said since another process copied the file is in that copy alone
                 copy = sqlite3.connect(part, isolation_level=None)
                 try:
                     copy.execute("PRAGMA synchronous=EXTRA")
@@ -323,9 +331,11 @@ class Log:
 
     def close(self) -> None:
         """Let go of the file, and of its journal where nobody else is using it."""
-        with self._lock, suppress(sqlite3.Error):
+        with self._lock, suppress(sqlite3.Error, OSError):
             self._connection.execute("PRAGMA busy_timeout=0")
-            if self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "persist":
+            # the journal of another file that took the name is not this one's to remove
+            own = _identity(self.path) in (None, self._identity)
+            if own and self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "persist":
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
         _OPEN.discard(self)
