@@ -114,6 +114,30 @@ def test_each_addition_draws_its_own_share_of_the_audit_and_the_report_has_both(
         means = [part.mean for _, part in report.audit_parts]
         assert report.audit.mean == pytest.approx((2 * means[0] + means[1]) / 3)
         assert "in the audit of the 30 rows of addition 1" in report.words[0]
+        session.remove_rows([node for node in range(60) if node not in (*first, *free)][:30])
+        assert [rows for rows, _ in session.stop_report().audit_parts] == [30, 30]
+        session.remove_rows(audit[12:])
+        session.add_rows(texts(20, 3)[0])
+        session.tell(session.rules().audit[-1], "cat")
+        last = session.stop_report()
+        assert [rows for rows, _ in last.audit_parts] == [30, 20]
+        assert "in the audit of the 20 rows of addition 2" in last.words[0]
+
+
+def test_what_was_said_of_rows_that_were_taken_out_is_not_counted(tmp_path: Path) -> None:
+    graph = Graph.from_texts(texts(60, 1)[0], k=5)
+    with Session.create(tmp_path / "job", graph, budget=10, classes=["cat", "car"], redundancy=2) as session:
+        session.tell(1, "cat", "ada")
+        session.tell(1, "car", "bob")
+        session.tell_bulk([2, 3], "cat", "eve")
+        session.skip(4, "ada")
+        session.add_note(1, "odd")
+        before = session.status()
+        assert before.annotators == {"ada": 1, "bob": 1, "eve": 2} and before.agreement == 0
+        session.remove_rows([1, 2, 4])
+        now = session.status()
+        assert now.annotators == {"eve": 1} and now.agreement is None and now.disagreements == {}
+        assert (now.bulk, now.skipped, now.notes) == (1, 0, 0)
 
 
 def test_numbers_are_added_to_a_graph_that_does_not_say_how_its_rows_became_features(tmp_path: Path) -> None:

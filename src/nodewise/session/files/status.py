@@ -107,9 +107,10 @@ def make_status(moment: Moment) -> Status:
     single = {
         node: {who: history.votes[node][who] for who, vote in by.items() if not vote.bulk}
         for node, by in history.ballots.items()
+        if node not in rules.gone
     }
     agreement = measure_agreement(single)
-    voters = Counter(who for by in history.ballots.values() for who in by)
+    voters = Counter(who for node, by in history.ballots.items() if node not in rules.gone for who in by)
     return Status(
         graph=graph.name,
         nodes=graph.num_nodes,
@@ -120,7 +121,7 @@ def make_status(moment: Moment) -> Status:
         told=len(rules.told(history)),
         given=len(rules.given),
         audit=(len(rules.audited(history)), len(rules.audit)),
-        skipped=len({n for nodes in history.skipped.values() for n in nodes}),
+        skipped=len({node for nodes in history.skipped.values() for node in nodes} - rules.gone),
         open=waiting,
         classes=classes,
         balance={name: balance[name] for name in classes},
@@ -128,8 +129,8 @@ def make_status(moment: Moment) -> Status:
         agreement=None if agreement is None else agreement.share,
         disagreements={contents.name_of(node): votes for node, votes in history.disagreements.items()},
         done=moment.done,
-        bulk=len(history.bulk),
+        bulk=len(history.bulk - rules.gone),
         kappa=agreement,
-        notes=sum(map(len, history.notes.values())),
+        notes=sum(len(notes) for node, notes in history.notes.items() if node not in rules.gone),
         random=drawn,
     )

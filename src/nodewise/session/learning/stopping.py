@@ -130,12 +130,13 @@ def make_report(
     points: list[CurvePoint] = []
     before = None
     parts: list[tuple[int, Accuracy]] = []
+    draws = moment.contents.draws_left
     for number, size in enumerate(counts):
         learner.follow(training[:size], given, report)
         numbers, table = learner.by_class(learner.closed(reporter=report).numpy(), classes)
         best = np.array(numbers)[table.argmax(1)]
         changed = None if before is None else float((best != before).mean())
-        parts = audit_parts(best, audit, moment.contents.draws) if len(moment.contents.draws) > 1 else []
+        parts = audit_parts(best, audit, draws) if len(draws) > 1 else []
         audited = weighted_total(parts) if parts else audit_accuracy(best, audit)
         points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), audited))
         before = best
@@ -155,7 +156,8 @@ def make_report(
     gain = _gain(points, change)
     last = points[-1].audit if points else None
     random = learner.why_random() if everything else None
-    words = _part_words(parts) + _words(
+    answered = [number for number, (_, nodes) in enumerate(draws) if any(node in audit for node in nodes)]
+    words = _part_words(parts, answered) + _words(
         points, left_out, lack, crossed, rate, change, gain, random, len(moment.rules.audit)
     )
     return StopReport(
@@ -216,13 +218,14 @@ def _bias_words(bias: Bias) -> str:
     )
 
 
-def _part_words(parts: Sequence[tuple[int, Accuracy]]) -> tuple[str, ...]:
+def _part_words(parts: Sequence[tuple[int, Accuracy]], numbers: Sequence[int]) -> tuple[str, ...]:
+    """The parts of the audit that have an answer; 0 is the number of the first."""
     if len(parts) < 2:
         return ()
     told = [
         f"{round(one.mean * one.nodes)} of {one.nodes} are right in the audit of the {rows} rows"
         f" {'that were there first' if not number else f'of addition {number}'}"
-        for number, (rows, one) in enumerate(parts)
+        for number, (rows, one) in zip(numbers, parts, strict=True)
     ]
     return (f"{'; '.join(told)}; each part counts by its rows",)
 

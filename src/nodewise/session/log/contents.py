@@ -48,6 +48,7 @@ class Contents:
         policy: the policy's file, or None.
         draws: the audit's parts: of how many rows each was drawn, and which nodes. The first is the one that the
             session was begun with, each addition of rows has its own.
+        starts: the first row that each of these parts was drawn from.
     """
 
     settings: SessionSettings
@@ -58,6 +59,7 @@ class Contents:
     audit: tuple[int, ...]
     policy: bytes | None
     draws: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    starts: tuple[int, ...] = (0,)
 
     def find(self, node: int | str) -> int:
         """The node of that index or name: see `nodewise.graph.nodes.node_index`.
@@ -138,6 +140,7 @@ class Contents:
             free=np.concatenate([self.free, new]),
             audit=(*self.audit, *drawn) if connected else self.audit,
             draws=(*self.draws, (count, drawn)) if connected else self.draws,
+            starts=(*self.starts, self.graph.num_nodes) if connected else self.starts,
         )
 
     def without(self, gone: frozenset[int]) -> Contents:
@@ -145,6 +148,15 @@ class Contents:
         candidates, free = self.candidates.copy(), self.free.copy()
         candidates[list(gone)] = free[list(gone)] = False
         return replace(self, candidates=candidates, free=free)
+
+    @property
+    def draws_left(self) -> list[tuple[int, tuple[int, ...]]]:
+        """The audit's parts, each with the number of its rows that were not taken out."""
+        ends = (*self.starts[1:], len(self.free))
+        return [
+            (int(self.free[first:end].sum()), nodes)
+            for (_, nodes), first, end in zip(self.draws, self.starts, ends, strict=True)
+        ]
 
     def draw_share(self, count: int, event: int) -> list[int]:
         """The nodes that an addition of so many rows gives to the audit: as large a share as the first draw's.
