@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from nodewise.session import Session
+from nodewise.session.answers import Draft
+from nodewise.session.log.log import Log
 from nodewise.studio.api.responses import DisagreementsResponse
 from nodewise.studio.api.studio_responses import JobsResponse, SettingsResponse
+from nodewise.studio.work.jobs import JobList
 from tests.studio.jobs import job
 from tests.studio.serving import running
 
@@ -27,6 +30,23 @@ def test_jobs_are_listed_with_rows_progress_date_strategy_and_size(tmp_path: Pat
         assert two["labels"] == 0 and one["changed"] > 1e9 and broken["problem"] and broken["rows"] is None
         client.say("/tell", session="two", labels=[{"node": 1, "label": "a"}])
         assert client.look("/jobs")["jobs"][2]["labels"] == 1
+
+
+def test_rows_are_counted_as_they_came_and_went_and_a_file_that_claims_too_many_is_no_danger(tmp_path: Path) -> None:
+    session = job(tmp_path, "one")
+    session.tell([1, 2], ["a", "b"])
+    session.remove_rows([2])
+    session.close()
+    job(tmp_path, "two").close()
+    body = {"first": 60, "count": 2**21, "audit": []}
+    with Log.open(tmp_path / "two.nodewise") as log:
+        log.append([Draft("rows", "me", body, {"rows": b"few bytes"})])
+    job(tmp_path, "worse").close()
+    with Log.open(tmp_path / "worse.nodewise") as log:
+        log.append([Draft("rows", "me", {**body, "count": "many"}, {"rows": b"few bytes"})])
+    one, two, worse = JobList(tmp_path).describe(["one", "two", "worse"])
+    assert (one["rows"], one["labels"], one["problem"]) == (60, 1, None)
+    assert "more than a file of its size can hold" in two["problem"] and "its count is 'many'" in worse["problem"]
 
 
 def test_a_copy_has_all_labels_and_goes_its_own_way(tmp_path: Path) -> None:
@@ -99,6 +119,10 @@ def test_disagreements_are_listed_settled_and_kept_from_whose_opinion_is_wanted(
             None,
         )
         assert client.look("/disagreements", annotator="cyd")["nodes"] == []
+        with Session.open(tmp_path / "job.nodewise") as session:
+            session.remove_rows([7])
+            assert client.look("/disagreements")["nodes"] == []
+            session.undo()
         event = client.say("/settle", annotator="eve", node=7, label="b")["event"]
         (node,) = client.look("/disagreements", annotator="cyd")["nodes"]
         assert (node["label"], node["settled_by"]) == ("b", "eve")

@@ -26,7 +26,7 @@ from nodewise.session.log.database import damaged, graph_files, graph_path
 from nodewise.session.log.log import Log
 from nodewise.session.settings import SessionSettings
 
-__all__ = ["EMBED_LIMIT", "Contents", "Growth", "fetch_graph", "packed_graph", "store_graph"]
+__all__ = ["EMBED_LIMIT", "Contents", "Growth", "check_added", "fetch_graph", "packed_graph", "store_graph"]
 
 EMBED_LIMIT = 256 * 2**20
 """The largest graph, in bytes of its npz form, that lies in the session's file."""
@@ -183,18 +183,8 @@ class Growth:
         self._additions: tuple[tuple[int, bool], ...] = ()
 
     def check_claim(self, log: Log, nodes: int) -> None:
-        """Refuse more rows than a file can hold: room is made for them before what is attached is read.
-
-        Args:
-            log: the open file.
-            nodes: how many there are with all that its events add.
-
-        Raises:
-            SessionFileError: there are too many.
-        """
-        added = nodes - self._first.graph.num_nodes
-        if added > _UNWRITTEN and added > _UNWRITTEN + log.path.stat().st_size:
-            raise damaged(log.path, f"it adds {added:,} rows, more than a file of its size can hold")
+        """Refuse events that bring it to that many nodes where no file of that size can: see `check_added`."""
+        check_added(log, nodes - self._first.graph.num_nodes)
 
     def with_additions(self, log: Log, added: Iterable[int], taken_back: Collection[int]) -> Contents:
         """The contents with the rows of some events, of which some were taken back."""
@@ -206,6 +196,16 @@ class Growth:
             grown = grown.with_rows(log, log.events[event - 1], connected=counts)
         self._additions, self._grown = additions, grown
         return grown
+
+
+def check_added(log: Log, rows: int) -> None:
+    """Refuse that many added rows where a file cannot hold them: room is made for them before they are read.
+
+    Raises:
+        SessionFileError: there are too many.
+    """
+    if rows > _UNWRITTEN and rows > _UNWRITTEN + log.path.stat().st_size:
+        raise damaged(log.path, f"it adds {rows:,} rows, more than a file of its size can hold")
 
 
 def packed_graph(graph: Graph) -> tuple[int, bytes]:

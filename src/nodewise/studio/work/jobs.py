@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.ground.errors import NodewiseError
+from nodewise.session.answers import check_event
+from nodewise.session.log.contents import check_added
+from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log
 from nodewise.session.meaning.history import read_history
 from nodewise.session.settings import SessionSettings
@@ -23,6 +26,8 @@ ARCHIVE = "archive"
 
 BESIDE = ("", ".graph.npz")
 """What belongs to a session: its file, and a graph that is too large to lie in it."""
+_ANY_NODE = 2**40
+"""A number of nodes that no graph has."""
 
 
 class JobList:
@@ -85,13 +90,14 @@ def _summary(path: Path) -> dict[str, Any]:
     try:
         with Log.open(path) as log:
             settings = SessionSettings.from_dict(log.settings.get("settings", {}))
-            history = read_history(log.events, settings.classes)
             stored = log.settings.get("graph")
             rows = stored.get("nodes") if isinstance(stored, dict) else None
+            added = _check_events(log, rows if isinstance(rows, int) else None)
+            history = read_history(log.events, settings.classes)
             audit = {query.node for query in history.asked if query.body.get("audit")}
             return {
-                "rows": rows if isinstance(rows, int) else None,
-                "labels": len(set(history.numbers) - history.bulk - audit),
+                "rows": rows + added if isinstance(rows, int) else None,
+                "labels": len(set(history.numbers) - history.bulk - audit - history.gone),
                 "budget": history.budget or settings.budget,
                 "classes": len(history.classes),
                 "strategy": settings.policy or settings.strategy,
@@ -100,6 +106,25 @@ def _summary(path: Path) -> dict[str, Any]:
             }
     except NodewiseError as error:
         return {"problem": " ".join(str(error).split())}
+
+
+def _check_events(log: Log, nodes: int | None) -> int:
+    """How many rows the events add; refuses those that nodewise would not have written, as opening the session does.
+
+    Args:
+        log: the open file.
+        nodes: how many nodes there were at first; None where the file does not say it.
+    """
+    added = 0
+    for event in log.events:
+        first = event.body.get("first")
+        if nodes is None and event.kind == "rows" and isinstance(first, int):
+            nodes = first
+        if wrong := check_event(event, _ANY_NODE if nodes is None else nodes + added):
+            raise damaged(log.path, f"event {event.id} is not one that nodewise writes: {wrong}")
+        added += int(event.body["count"]) if event.kind == "rows" else 0
+    check_added(log, added)
+    return added
 
 
 def check_free(target: Path) -> None:

@@ -151,8 +151,9 @@ class OpenSession:
     def disagreements(self, annotator: str | None = None) -> list[dict[str, Any]]:
         """The nodes with differing votes, those that nobody has settled first; each vote with its annotator."""
         session, page = self.session, self.page
-        history, secret = session.refresh(), page.sight.kept_from(annotator)
-        votes = {node: said for node, said in history.votes.items() if node not in secret}
+        history = session.refresh()
+        left_out = page.sight.kept_from(annotator) | history.gone
+        votes = {node: said for node, said in history.votes.items() if node not in left_out}
         differing = [node for node, said in votes.items() if len(set(said.values())) > 1]
         return [
             {
