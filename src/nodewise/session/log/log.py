@@ -51,7 +51,6 @@ from nodewise.session.log.new_files import copy_file, fill_file, insert_events, 
 
 __all__ = ["Log", "MovedOnError"]
 
-
 _EVENTS = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id >= ? ORDER BY id"
 _OPEN: weakref.WeakSet[Log] = weakref.WeakSet()
 """The logs that this process has open."""
@@ -123,8 +122,7 @@ class Log:
         """
         path = Path(path)
         # Closing a file lets go of all locks that this process has on it, also those of another log in the middle of a
-        # write: then it is not read
-        # as a file, and need not be, since it was when that one was opened.
+        # write: then it is not read as a file, and need not be, since it was when that one was opened.
         alone = not any(each._identity == _identity(path) for each in list(_OPEN))
         if alone:
             check_header(path)
@@ -319,8 +317,7 @@ class Log:
                 copy = sqlite3.connect(part, isolation_level=None)
                 try:
                     copy.execute("PRAGMA synchronous=EXTRA")
-                    # All pages in one step: a shared lock is held meanwhile, so writers wait and the copy is one
-                    # moment's.
+                    # all pages in one step: a shared lock is held meanwhile, so writers wait, and it is one moment's
                     self._connection.backup(copy, pages=-1)
                 finally:
                     copy.close()
