@@ -61,7 +61,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "graph": {"checks", "differences", "label_sets", "preparation", "relations", "weights"},
         "differences": {"preparation"},
         "relations": {"checks"},
-        "relational": {"checks", "graph", "relations"},
+        "relational": {"checks", "graph", "label_sets", "relations"},
         "label_sets": {"checks"},
         "show": {"graph"},
         "nodes": {"graph"},

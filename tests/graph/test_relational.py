@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import networkx as nx
@@ -10,6 +11,7 @@ import pytest
 
 import nodewise as nw
 from nodewise.graph import NodeType, Relation, RelationalGraph, read_graph, write_graph
+from nodewise.graph.differences import differences
 from nodewise.graph.relational import plain_edges
 from nodewise.graph.relations import DIRECTED_NOTE
 from nodewise.ground.errors import GraphError
@@ -206,3 +208,38 @@ def test_a_session_asks_the_labelled_type_and_names_what_is_shared(tmp_path: Pat
         assert session.graph.relations is not None
         assert session.graph.relations.equals(small().record)
     assert any(text.startswith("it shares 1 author with ") and "labelled: " in text for text in said)
+
+
+def several() -> RelationalGraph:
+    papers, authors = NodeType("paper", 4), NodeType("author", 2)
+    written = Relation("written by", "paper", "author", [[0, 1, 2, 3], [0, 0, 1, 1]])
+    return RelationalGraph((papers, authors), (written,), "paper", y=[["a"], ["b", "a"], [], None], name="several")
+
+
+def test_sets_of_classes_stay_with_the_relations(tmp_path: Path) -> None:
+    whole = several()
+    graph = whole.to_graph()
+    assert whole.y is None and graph.y_sets is not None
+    assert graph.y_sets.tolist() == [[1, 0], [1, 1], [0, 0], [-1, -1]]
+    assert RelationalGraph.of(graph).equals(whole) and pickle.loads(pickle.dumps(whole)).equals(whole)
+    assert RelationalGraph.from_networkx(whole.to_networkx()).equals(whole)
+    assert RelationalGraph.from_pyg(whole.to_pyg()).equals(whole)
+    for form in ("several.npz", "several"):
+        assert write_graph(graph, tmp_path / form) == []
+        assert differences(graph, read_graph(tmp_path / form)) == []
+    with pytest.raises(GraphError, match="both y and y_sets are given"):
+        RelationalGraph(whole.types, whole.relations, "paper", [0, 1, 0, 1], y_sets=whole.y_sets)
+
+
+def test_forms_without_relations_say_that_they_are_dropped(tmp_path: Path) -> None:
+    graph = several().to_graph()
+    assert "node types and relations" in write_graph(graph, tmp_path / "a.graphml")[-1]
+    assert "node types and relations" in write_graph(graph, tmp_path / "a.edges")[-1]
+    assert "direction" in write_graph(directed(), tmp_path / "b.edges")[-1]
+
+
+def test_networkx_keeps_the_direction() -> None:
+    graph = nw.Graph.build([[1, 1, 2, 0], [0, 2, 3, 1]], 4, edge_weight=[1.0, 2.0, 3.0, 0.5], directed=True)
+    other = graph.to_networkx()
+    assert other.is_directed() and other.number_of_edges() == 4
+    assert differences(graph, nw.Graph.from_networkx(other)) == []

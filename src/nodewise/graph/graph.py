@@ -413,7 +413,7 @@ class Graph:
         return from_networkx(graph, label=label, features=features)
 
     def to_networkx(self) -> nx.Graph[Any]:
-        """A `networkx.Graph` with names, labels, features and attributes.
+        """A `networkx.Graph`, or a `DiGraph`, with names, labels, features and attributes.
 
         See `nodewise.graph.convert.networks.to_networkx`.
         """

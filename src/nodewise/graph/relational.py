@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import frozen, label_ids, valid_class_names
 from nodewise.graph.graph import Graph
+from nodewise.graph.label_sets import are_sets, label_sets
 from nodewise.graph.relations import DIRECTED_NOTE, LEADING, Incidence, NodeType, Relation, Relations
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import count, listed
@@ -59,11 +60,13 @@ class RelationalGraph:
         relations: the relations, each between two of the types.
         labelled: the name of the type that carries the labels.
         y: int64 [node of the labelled type], -1 for an unlabelled one; None without any labels. Given as integers or
-            as texts, as for `Graph.build`.
+            as texts, as for `Graph.build`; sets of classes become `y_sets`.
         class_names: the names of the classes.
         name: what the graph is called.
         extra: fields of a file that are not known here.
         notes: what a reader dropped or changed, in words.
+        y_sets: int8 [node of the labelled type, class] where a node may have several classes, as in `Graph`; `y` is
+            None then.
     """
 
     types: tuple[NodeType, ...]
@@ -74,17 +77,25 @@ class RelationalGraph:
     name: str = "graph"
     extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    y_sets: Any = None
 
     def __post_init__(self) -> None:
         record = Relations(tuple(self.types), tuple(self.relations), self.labelled)
-        ids, names = None, valid_class_names(self.class_names)
-        if self.y is not None:
+        ids, sets, names = None, None, valid_class_names(self.class_names)
+        if self.y is not None and self.y_sets is not None:
+            raise GraphError("both y and y_sets are given: a node has one class, or it may have several; drop one")
+        if self.y_sets is not None or are_sets(self.y):
+            given_sets = self.y if self.y_sets is None else np.asarray(self.y_sets)
+            sets, names, changed = label_sets(given_sets, self.class_names or None, record.labelled_type.count)
+            object.__setattr__(self, "notes", (*self.notes, *changed))
+            sets = frozen(sets)
+        elif self.y is not None:
             ids, names, changed = label_ids(self.y, self.class_names or None, record.labelled_type.count)
             object.__setattr__(self, "notes", (*self.notes, *changed))
             ids = frozen(ids)
         given: dict[str, Any] = {"types": record.types, "relations": record.relations, "y": ids, "class_names": names}
         given |= {"extra": MappingProxyType({str(k): frozen(np.asarray(v)) for k, v in self.extra.items()})}
-        given |= {"name": str(self.name), "notes": tuple(map(str, self.notes))}
+        given |= {"y_sets": sets, "name": str(self.name), "notes": tuple(map(str, self.notes))}
         for key, value in given.items():
             object.__setattr__(self, key, value)
 
@@ -110,6 +121,7 @@ class RelationalGraph:
             graph.name,
             graph.extra,
             tuple(note for note in graph.notes if note != plain_edges(record)),
+            graph.y_sets,
         )
 
     @classmethod
@@ -169,6 +181,7 @@ class RelationalGraph:
             (*self.notes, plain_edges(record)),
             edge_weight=weights,
             relations=record,
+            y_sets=self.y_sets,
         )
 
     def with_labelled(self, name: str) -> RelationalGraph:
@@ -181,7 +194,7 @@ class RelationalGraph:
 
     def __reduce__(self) -> tuple[type[RelationalGraph], tuple[Any, ...]]:
         parts = (self.types, self.relations, self.labelled, self.y, self.class_names, self.name)
-        return RelationalGraph, (*parts, dict(self.extra), self.notes)
+        return RelationalGraph, (*parts, dict(self.extra), self.notes, self.y_sets)
 
     def __repr__(self) -> str:
         types = []

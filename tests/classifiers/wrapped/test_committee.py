@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import partial
 
 import pytest
@@ -53,3 +54,18 @@ def test_it_can_do_what_all_members_can_and_is_called_by_them() -> None:
     assert identity_of(mixed).storable
     with pytest.raises(InputError, match="a committee has a member at least"):
         Committee([])
+    with pytest.raises(InputError, match="members are classifiers, received 'views': give one"):
+        Committee("views")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"a whole number, received 2\.5"):
+        Committee(TREE, size=2.5)  # type: ignore[arg-type]
+
+
+def test_members_that_read_weights_are_given_them() -> None:
+    committee = Committee(Views(), size=2)
+    assert can(committee, "weights") and not can(
+        Committee([Views(), TorchClassifier(torch.nn.Linear(2, 2))]), "weights"
+    )
+    graph = nw.load_graph("sbm-weighted")
+    plain = dataclasses.replace(graph, edge_weight=None)
+    found = [nw.evaluate(one, "random", classifier=committee, budget=12, runs=1).micro_f1 for one in (graph, plain)]
+    assert found[0] > found[1] + 20

@@ -50,13 +50,19 @@ class Committee(Classifier):
 
     def __post_init__(self) -> None:
         several = not isinstance(self.members, Classifier)
+        if isinstance(self.members, str) or not isinstance(self.members, (Classifier, Sequence)):
+            raise InputError(
+                f"a committee's members are classifiers, received {self.members!r}: give one, as Views(), or a list"
+            )
+        if isinstance(self.size, bool) or not isinstance(self.size, int):
+            raise InputError(f"the size of a committee is a whole number, received {self.size!r}")
         if not self.all_members or (not several and self.size < 1):
             raise InputError("a committee has a member at least: give a classifier and a size, or several classifiers")
         if any(not isinstance(one, Classifier) for one in self.all_members):
             raise InputError(f"a committee's members are classifiers, got {list(self.all_members)}")
         names = [one.name for one in self.all_members]
         called = " + ".join(names) if several else f"{self.size} x {names[0]}"
-        possible: tuple[Capability, ...] = ("grow-classes", "edges-alone")
+        possible: tuple[Capability, ...] = ("grow-classes", "edges-alone", "weights")
         shared = [each for each in possible if all(can(member, each) for member in self.all_members)]
         object.__setattr__(self, "name", self.name or called)
         object.__setattr__(self, "trained", any(one.trained for one in self.all_members))

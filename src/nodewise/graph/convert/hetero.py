@@ -27,7 +27,7 @@ def from_hetero(data: HeteroData, labelled: str | None = None, name: str | None 
     Of each type `x`, `y` and `num_nodes` are understood, of each relation `edge_index` and `edge_weight`, and what
     `to_hetero` writes beside them. A relation that `ToUndirected` added (`rev_…`) is left out where it says the same as
     the one it reverses. Tensors of the labelled type with one row a node, such as masks, are kept among the further
-    fields; `notes` says what was dropped.
+    fields; `notes` says what was dropped. A `y` of zeros and ones [node, class] means several classes a node.
 
     Args:
         data: on any device.
@@ -66,13 +66,12 @@ def from_hetero(data: HeteroData, labelled: str | None = None, name: str | None 
                 notes.append(f"{key!r} of the type {kind!r} was dropped")
         if kind == labelled and store.get("y") is not None:
             y = store["y"].detach().cpu().numpy() if torch.is_tensor(store["y"]) else store["y"]
-    if y is not None and np.ndim(y) == 2 and np.shape(y)[1] > 1:
-        raise GraphError(f"y of {labelled!r} has {np.shape(y)[1]} columns, one label a node is needed: pick a column")
+            y = y.reshape(-1) if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1 else y
     return RelationalGraph(
         tuple(types),
         tuple(_relations(data, notes)),
         labelled,
-        y if y is None else np.asarray(y).reshape(-1),
+        y,
         data.get("class_names") or (),
         name or str(data.get("name") or "graph"),
         extra,
@@ -106,6 +105,8 @@ def to_hetero(graph: RelationalGraph) -> HeteroData:
             store.attributes = {key: values.tolist() for key, values in kind.attributes.items()}
     if graph.y is not None:
         data[graph.labelled].y = torch.from_numpy(graph.y.copy())
+    if graph.y_sets is not None:
+        data[graph.labelled].y = torch.from_numpy(graph.y_sets.astype(np.float32))
     for key, value in graph.extra.items():
         data[graph.labelled][key] = torch.from_numpy(value.copy()) if value.dtype.kind in "biuf" else value.tolist()
     for relation in graph.relations:

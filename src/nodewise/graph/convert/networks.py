@@ -106,8 +106,8 @@ def from_networkx(
 
 
 def to_networkx(graph: Graph) -> nx.Graph[Any]:
-    """A `networkx.Graph`: nodes by name, else by index, with "label" (the class name), "x" and the attributes as node
-    attributes, and "weight" of the edges where they have weights.
+    """A `networkx.Graph`, a `DiGraph` where the edges have a direction: nodes by name, else by index, with "label" (the
+    class name), "x" and the attributes as node attributes, and "weight" of the edges where they have weights.
 
     "x" is a float32 row where features are dense, and a dict column -> value of what is not 0 where they are sparse.
     ``graph["nodewise"]`` holds class names, the number of feature columns, their offset and what was done to them.
@@ -124,7 +124,8 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
             " first"
         )
     names: Sequence[Any] = graph.node_names if graph.node_names is not None else range(graph.num_nodes)
-    result: nx.Graph[Any] = nx.Graph(name=graph.name)
+    one_way = graph.relations if graph.relations is not None and graph.relations.directed else None
+    result: nx.Graph[Any] = nx.Graph(name=graph.name) if one_way is None else nx.DiGraph(name=graph.name)
     told: dict[str, Any] = {
         "class_names": list(graph.class_names),
         "labelled": graph.y is not None or graph.several,
@@ -148,11 +149,14 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
             row = slice(graph.x.indptr[node], graph.x.indptr[node + 1])
             parts["x"] = dict(zip(graph.x.indices[row].tolist(), graph.x.data[row].tolist(), strict=True))
         result.add_node(name, **parts)
-    edges = [(names[a], names[b]) for a, b in graph.edge_index.T.tolist()]
-    if graph.edge_weight is None:
+    ends, given = graph.edge_index, graph.edge_weight
+    if one_way is not None:
+        ends, given = one_way.relations[0].edge_index, one_way.relations[0].weight
+    edges = [(names[a], names[b]) for a, b in ends.T.tolist()]
+    if given is None:
         result.add_edges_from(edges)
     else:
-        weights = graph.edge_weight.tolist()
+        weights = given.tolist()
         result.add_weighted_edges_from((a, b, weight) for (a, b), weight in zip(edges, weights, strict=True))
     return result
 

@@ -120,6 +120,8 @@ def to_typed_networkx(graph: RelationalGraph) -> nx.MultiDiGraph[Any]:
             parts |= {key: values[node] for key, values in kind.attributes.items()}
             if kind.name == graph.labelled and graph.y is not None and graph.y[node] >= 0:
                 parts["label"] = graph.class_names[graph.y[node]]
+            if kind.name == graph.labelled and graph.y_sets is not None and graph.y_sets[node].min() >= 0:
+                parts["label"] = [graph.class_names[number] for number in np.flatnonzero(graph.y_sets[node]).tolist()]
             if isinstance(kind.x, np.ndarray):
                 parts["x"] = kind.x[node]
             elif kind.x is not None:
@@ -135,7 +137,7 @@ def to_typed_networkx(graph: RelationalGraph) -> nx.MultiDiGraph[Any]:
         "types": [kind.name for kind in graph.types],
         "relations": [[relation.name, relation.source, relation.target] for relation in graph.relations],
         "labelled": graph.labelled,
-        "labels": graph.y is not None,
+        "labels": graph.y is not None or graph.y_sets is not None,
         "class_names": list(graph.class_names),
         "columns": {kind.name: int(kind.x.shape[1]) for kind in graph.types if kind.x is not None},
     }

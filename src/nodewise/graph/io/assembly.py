@@ -157,11 +157,13 @@ def sparse_features(
         return matrix.astype(np.float32)
 
 
-def dropped_fields(graph: Graph, form: str) -> list[str]:
-    """What a text form cannot hold of a graph, in words."""
+def dropped_fields(graph: Graph, form: str, *, relations: bool = False) -> list[str]:
+    """What a text form cannot hold of a graph, in words; `relations`: whether it holds node types and relations."""
     dropped = [f"the further fields {listed(graph.extra)}: only npz keeps them, not {form}"] if graph.extra else []
     if graph.preparation is not None:
         dropped.append(f"how rows became features, which new rows need: only npz keeps it, not {form}")
+    if graph.relations is not None and not graph.relations.directed and not relations:
+        dropped.append(f"node types and relations, but for their union: npz and a folder keep them, not {form}")
     return dropped
 
 

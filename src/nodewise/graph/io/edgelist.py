@@ -246,4 +246,6 @@ def _dropped(graph: Graph) -> list[str]:
         parts.append(f"attributes {listed(graph.attributes)}")
     if graph.extra:
         parts.append(f"further fields {listed(graph.extra)}")
+    if graph.relations is not None:
+        parts.append("direction" if graph.relations.directed else "node types and relations")
     return [f"{part}: an edge list holds edges and their weights alone" for part in parts]

@@ -178,6 +178,7 @@ def one_type(kind: NodeType, whole: RelationalGraph) -> TypeTable:
         kind.names,
         kind.attributes,
         kind.name,
+        y_sets=whole.y_sets if labelled else None,
     )
     return TypeTable(graph, Head.of(graph).to_json())
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nodewise.graph.graph import Graph
-from nodewise.graph.io.assembly import exact_texts, node_ids
+from nodewise.graph.io.assembly import dropped_fields, exact_texts, node_ids
 from nodewise.graph.io.folder import node_rows, one_type, read_nodes, write_features
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType, Relation
@@ -48,7 +48,7 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
     tables = {file.stem.removeprefix("nodes-"): file for file in sorted(path.glob("nodes-*.csv"))}
     order = [*(name for name in heads if name in tables), *(name for name in tables if name not in heads)]
     graphs = {name: read_nodes(path, name, heads.get(name)) for name in order}
-    having = [name for name, graph in graphs.items() if graph.y is not None]
+    having = [name for name, graph in graphs.items() if graph.y is not None or graph.several]
     labelled = labelled or told.get("labelled") or (having[0] if len(having) == 1 else None)
     if labelled is None:
         raise GraphError(
@@ -69,7 +69,7 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
     own = graphs[labelled]
     name = str(told.get("name") or path.name)
     return RelationalGraph(
-        tuple(types), tuple(relations), labelled, own.y, own.class_names, name, {}, tuple(notes)
+        tuple(types), tuple(relations), labelled, own.y, own.class_names, name, {}, tuple(notes), own.y_sets
     ).to_graph()
 
 
@@ -100,7 +100,7 @@ def write_relational_folder(graph: Graph, path: Path) -> list[str]:
             write_rows(part / f"edges-{relation.name}.csv", chain([top], zip(*columns, strict=True)))
         with atomic_file(part / "graph.json") as handle:
             handle.write((json.dumps(told, indent=1) + "\n").encode())
-    return [f"the further fields {listed(graph.extra)}: only npz keeps them, not CSV files"] if graph.extra else []
+    return dropped_fields(graph, "CSV files", relations=True)
 
 
 def _told(path: Path) -> dict[str, Any]:
