@@ -75,8 +75,8 @@ $ nodewise convert table.parquet graph.npz --knn 1
 
 ## Labels
 
-**Several labels a node in `evaluate` and `compare` alone.** These two know [several](several-labels.md). Sessions, the studio, fitted learners, policies, a protocol of your own, graphs of
-several kinds of nodes and Label Studio's tasks take one, and `session tell` takes a list as the name of one class.
+**Several labels a node in `evaluate` and `compare` alone.** These two know [several](several-labels.md). Sessions, the studio, fitted learners, policies, a protocol of your own
+and Label Studio's tasks take one, and `session tell` takes a list as the name of one class.
 
 $ nodewise convert choices.json choices.npz --knn 1
 >>> nw.Session.create("several.nodewise", "overlapping")
