@@ -71,6 +71,14 @@ def test_a_flipped_bit_is_refused_or_harmless(saved, tmp_path):
         nw.load_fitted(other)
 
 
+@pytest.mark.parametrize("part", [{"classifier": []}, {"classifier": {}}, {"seed": "x"}, {"seed": None}])
+def test_a_file_that_tells_no_classifier_or_seed_is_refused(saved, part):
+    _, path = saved
+    rewritten(path, lambda told: told.update(part))
+    with pytest.raises(FittedFileError, match="cannot be used"):
+        nw.load_fitted(path)
+
+
 def test_other_files_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(FittedFileError, match=r"gone\.fitted"):
         nw.load_fitted(tmp_path / "gone.fitted")

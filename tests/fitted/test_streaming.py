@@ -1,6 +1,7 @@
 """Rows of a file, some at a time, and the commands."""
 
 import csv
+import io
 
 import numpy as np
 import pytest
@@ -17,6 +18,12 @@ TEXTS = ["cat dog", "dog fur", "cat fur", "stock bond", "bond price", "stock pri
 def fitted():
     table = {"id": [f"t{i}" for i in range(8)], "title": TEXTS}
     return nw.fit(nw.Graph.from_dataframe(table, text="title", k=3), {"t0": "pet", "t3": "money"})
+
+
+def npy(array):
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
 
 
 def read(path):
@@ -40,6 +47,10 @@ def test_lines_and_vectors_are_predicted(fitted, tmp_path):
     assert [row[1] for row in predicted_rows(fitted, tmp_path / "new.txt")][1:] == ["pet", "money"]
     x = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
     np.save(tmp_path / "new.npy", x)
+    for content in (b"PK\3\4 no archive", npy(np.array(1.0)), npy(np.ones(3))):
+        (tmp_path / "odd.npy").write_bytes(content)
+        with pytest.raises(GraphError, match="is no array of numbers in npy form"):
+            list(predicted_rows(fitted, tmp_path / "odd.npy"))
     vectors = nw.fit(nw.knn_graph(x, 3), {0: "a", 1: "b"})
     assert [row[1] for row in predicted_rows(vectors, tmp_path / "new.npy")][1:] == list(vectors.predict(x).labels)
 

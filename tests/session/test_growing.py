@@ -148,6 +148,8 @@ def test_numbers_are_added_to_a_graph_that_does_not_say_how_its_rows_became_feat
         assert all(session.graph.degree[30:] >= 1)
         with pytest.raises(GraphError, match="5 columns"):
             session.add_rows(np.ones((2, 5)))
+        with pytest.raises(GraphError, match="rows must be a list, a table or numbers"):
+            session.add_rows(np.array(3.0))
         with pytest.raises(GraphError, match="does not say how its rows became features"):
             session.add_rows(["a text"])
 

@@ -152,20 +152,20 @@ def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitte
         FittedFileError: the file is damaged, from another version, or holds another classifier.
     """
     kept = read_fitted(Path(path))
-    settings = kept.told["classifier"]["settings"]
-    made = make_classifier(
-        classifier or kept.told["classifier"]["name"], None if classifier else settings, imports=False
-    )
+    with kept.refusing():
+        held, seed = kept.told["classifier"], int(kept.told["seed"])
+        name, settings = str(held["name"]), dict(held["settings"])
+        names = tuple(map(str, kept.told["classes"]))
+        labels = {int(node): int(label) for node, label in kept.told["labels"]}
+    made = make_classifier(classifier or name, None if classifier else settings, imports=False)
     kept.check_classifier(made)
-    names = tuple(map(str, kept.told["classes"]))
-    labels = {int(node): int(label) for node, label in kept.told["labels"]}
     seen = seen_by(made, GraphTensors(kept.graph))
     with kept.refusing(), one_thread():
         learner = cast(Restores, made).restored(seen.unlabelled, kept.arrays, kept.told["learner"], len(names))
         if not made.trained:
-            reset_learner(learner, int(kept.told["seed"]))
+            reset_learner(learner, seed)
             _learn(learner, labels, made, None)
-    return Fitted(kept.graph, names, labels, made, learner, int(kept.told["seed"]), settings)
+    return Fitted(kept.graph, names, labels, made, learner, seed, settings)
 
 
 class Fitted:

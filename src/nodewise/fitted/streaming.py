@@ -75,7 +75,9 @@ def _parts(path: Path, fitted: Fitted) -> Iterator[tuple[list[str] | None, Any, 
         yield from _of_table(path, fitted)
     elif ending == ".npy":
         try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
+            array = np.lib.format.open_memmap(path, mode="r")
+            if array.ndim != 2:
+                raise ValueError("it holds no numbers [row, feature]")
         except (ValueError, OSError, EOFError) as error:
             raise GraphError(f"{path} is no array of numbers in npy form ({error}): save it with np.save") from None
         for first in range(0, len(array), _ROWS):

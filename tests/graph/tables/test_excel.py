@@ -54,6 +54,20 @@ def test_a_file_that_would_grow_without_end_is_refused_before_it_is_unpacked(
         list(excel_rows(tmp_path / "small.xlsx"))
 
 
+def test_rows_that_a_sheet_cannot_have_are_not_waited_for(tmp_path: Path) -> None:
+    write_excel(tmp_path / "small.xlsx", ["a", "b"], [["1", "2"]])
+    sheet = "xl/worksheets/sheet1.xml"
+    with (
+        zipfile.ZipFile(tmp_path / "small.xlsx") as small,
+        zipfile.ZipFile(tmp_path / "far.xlsx", "w") as far,
+    ):
+        for name in small.namelist():
+            content = small.read(name)
+            far.writestr(name, content.replace(b'<row r="2"', b'<row r="2000000"') if name == sheet else content)
+    with pytest.raises(GraphError, match="more than the 1,048,576 rows of a sheet"):
+        list(excel_rows(tmp_path / "far.xlsx"))
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 nothing", b"id,text"])
 def test_what_is_no_excel_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "table.xlsx").write_bytes(content)

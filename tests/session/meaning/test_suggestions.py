@@ -162,6 +162,15 @@ def test_how_right_a_model_is_and_where_it_differs(tmp_path: Path) -> None:
         assert {one.node for one in session.model_disagreements()} <= {listed[-1].node}
 
 
+def test_a_class_that_was_taken_back_comes_back_under_its_number(tmp_path: Path) -> None:
+    with make(tmp_path, classes=[]) as session:
+        session.tell(0, "green")
+        session.undo()
+        session.suggest("assistant", {1: "red", 2: "green"})
+        session.undo(2)
+        assert session.classes == ("green", "red") and session.labels == {0: "green"}
+
+
 def test_what_is_attached_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from nodewise.session.meaning import suggestions as module
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +45,10 @@ def added_rows(graph: Graph, rows: Any, *, encoder: Encoder | None = None, folde
         if getattr(graph, field, None) is not None:
             raise GraphError(f"the graph {graph.name!r} has {what}, and rows cannot be added to such a graph yet")
     columns = rows_as_columns(rows)
-    if not (len(next(iter(columns.values()), [])) if columns is not None else np.shape(rows)[0]):
+    shape = (len(next(iter(columns.values()), [])),) if columns is not None else np.shape(rows)
+    if not shape:
+        raise GraphError(f"rows must be a list, a table or numbers [row, feature], received {type(rows).__name__}")
+    if not shape[0]:
         raise GraphError("there are no rows to add: give at least one")
     numbers = graph.preparation is None and columns is None
     if numbers and not (isinstance(rows, Sequence) and len(rows) and isinstance(rows[0], str)):
@@ -163,7 +167,7 @@ def _names(graph: Graph, columns: Mapping[str, list[str]], count: int) -> list[s
         names = [str(graph.num_nodes + row) for row in range(count)]
         return [name if name not in taken else f"{name} (added)" for name in names]
     names = columns[column]
-    twice = [name for name in names if name in taken] or [name for name in set(names) if names.count(name) > 1]
+    twice = [name for name in names if name in taken] or [name for name, number in Counter(names).items() if number > 1]
     if twice:
         raise GraphError(
             f"the name {listed(twice[:3])} is that of another row already: give each row a name of its own in the"

@@ -122,6 +122,8 @@ def _filled(rows: Iterable[Sequence[Any]], name: str) -> Iterator[tuple[int, lis
     cells, width = 0, 0
     for line, row in enumerate(rows, start=1):
         cells += len(row)
+        if line > _ROWS:  # openpyxl gives an empty row for each that is left out
+            raise GraphError(f"{name} claims more than the {_ROWS:,} rows of a sheet: it is damaged; save it as .csv")
         if cells > CELLS:
             raise GraphError(f"{name} has more than {CELLS:,} cells: leave out columns or rows, or save it as .csv")
         texts = [_as_text(value) for value in row]

@@ -191,7 +191,9 @@ def draft_suggestions(who: str, name: str, given: Given, history: History) -> li
         raise InputError(f"a confidence must be a number from 0 to 1, got {wrong:g}")
     numbers = {label: history.classes.find(label) for label in dict.fromkeys(spelled) if label}
     if not known:
-        numbers = {label: number for number, label in enumerate(numbers, history.classes.next_number)}
+        former = {label: history.classes.former_number(label) for label in numbers}
+        fresh = enumerate((label for label in numbers if former[label] is None), history.classes.next_number)
+        numbers = former | {label: number for number, label in fresh}
     used = {label: number for label, number in numbers.items() if number is not None}
     kept = [index for index, label in enumerate(spelled) if label in used]
     if not kept:
