@@ -73,6 +73,11 @@ def test_what_makes_no_sense_is_refused() -> None:
     for wrong, message in (
         ({"round_size": 0}, "at least one query"),
         ({"noise": 1.5}, "between 0 and 1"),
+        ({"noise": "much"}, "noise must be numbers, received 'much'"),
+        ({"noise": [[1.0], [0.0, 1.0]]}, "noise must be numbers"),
+        ({"round_size": 2.5}, r"round_size must be a whole number, received 2\.5"),
+        ({"start": "1"}, "start must be a whole number, received '1'"),
+        ({"scores": 3}, "scores must be names or functions, received 3"),
         ({"noise": [[0.5, 0.6], [0.0, 1.0]]}, "each row adds up to 1"),
     ):
         with pytest.raises(InputError, match=message):

@@ -42,9 +42,15 @@ def test_a_file_for_another_graph_is_refused(tmp_path: Path) -> None:
         read_splits(file, replace(graph, y=np.roll(graph.y, 1)))
     with pytest.raises(InputError, match="there is no file of splits"):
         nw.evaluate(graph, splits=tmp_path / "none.json")
-    for text in ("{}", "[", '{"graphs": {"wine": {"nodes": 178, "splits": [{}]}}}'):
+    for text in ("{}", "[", '{"graphs": []}', '{"graphs": {"wine": {"nodes": 178, "splits": [{}]}}}'):
         (tmp_path / "odd.json").write_text(text)
         with pytest.raises(InputError):
+            read_splits(tmp_path / "odd.json", graph)
+    for nodes in ("12", [0.5, 1], [True, 2]):
+        (tmp_path / "odd.json").write_text(
+            json.dumps({"graphs": {"wine": {"nodes": 178, "splits": [{"test": nodes}]}}})
+        )
+        with pytest.raises(InputError, match="nodes are whole numbers"):
             read_splits(tmp_path / "odd.json", graph)
     record = {"nodes": 178, "splits": [{"test": [1, 2], "pool": [2, 3]}]}
     (tmp_path / "odd.json").write_text(json.dumps({"graphs": {"wine": record}}))

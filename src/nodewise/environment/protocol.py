@@ -49,14 +49,26 @@ class EvaluationProtocol:
     scores: tuple[str | Score, ...] = ()
 
     def __post_init__(self) -> None:
+        for what, number in (("round_size", self.round_size), ("start", self.start)):
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+                raise InputError(f"{what} must be a whole number, received {number!r}")
+            object.__setattr__(self, what, int(number))
         if self.round_size < 1 or self.start < 0:
             raise InputError(
                 f"a round has at least one query and the start no fewer labels than none, got {self.round_size} and"
                 f" {self.start}"
             )
         given: Any = self.scores  # one counts as a list of itself
+        if not (isinstance(given, (str, Sequence)) or callable(given)):
+            raise InputError(f"scores must be names or functions, received {given!r}: give a list of them")
         object.__setattr__(self, "scores", (given,) if isinstance(given, str) or callable(given) else tuple(given))
-        rates = np.asarray(self.noise, dtype=np.float64)
+        try:
+            rates = np.asarray(self.noise, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"noise must be numbers, received {self.noise!r}: give a rate such as 0.1, a rate for each node, or a"
+                " table [class, class]"
+            ) from None
         if rates.ndim > 2 or not ((rates >= 0) & (rates <= 1)).all():
             raise InputError("noise is a rate, a rate for each node or a table [class, class], between 0 and 1")
         if rates.ndim == 2 and (rates.shape[0] != rates.shape[1] or not np.allclose(rates.sum(1), 1)):

@@ -90,7 +90,7 @@ def read_splits(path: str | Path, graph: Graph) -> TestNodes:
     """
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
-        graphs: Mapping[str, Any] = record["graphs"]
+        graphs: Mapping[str, Any] = dict(record["graphs"].items())
         names = list(graphs)
     except FileNotFoundError:
         raise InputError(f"there is no file of splits {str(path)!r}: give one, or {PUBLIC!r}") from None
@@ -144,7 +144,11 @@ def _columns(splits: Sequence[Mapping[str, Any]], name: str) -> tuple[tuple[int,
     """One part of every split; empty where no split has it."""
     if not any(name in split for split in splits):
         return ()
-    columns = tuple(tuple(sorted(int(node) for node in split[name])) for split in splits)
+    for split in splits:
+        for node in split[name]:
+            if isinstance(node, bool) or not isinstance(node, int):
+                raise ValueError(f"nodes are whole numbers, received {node!r}")
+    columns = tuple(tuple(sorted(split[name])) for split in splits)
     if any(node < 0 for column in columns for node in column):
         raise ValueError("a node is negative")
     return columns

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -100,6 +101,13 @@ def test_what_is_no_estimator_is_refused() -> None:
     for wrong in (RandomForestClassifier, "forest"):
         with pytest.raises(InputError, match="is no estimator as scikit-learn has them: give an object"):
             SklearnClassifier(wrong)
+    with pytest.raises(InputError, match="predicts numbers, and nodes have classes"):
+        SklearnClassifier(LinearRegression())
+
+
+def test_an_estimator_that_cannot_learn_from_so_few_labels_says_so() -> None:
+    with pytest.raises(InputError, match=r"KNeighborsClassifier cannot learn from 3 labels of \d .*n_neighbors"):
+        nw.evaluate("wine", "random", classifier=SklearnClassifier(KNeighborsClassifier(50)), budget=3, runs=1)
 
 
 def test_a_forest_compares_and_labels_in_a_session(tmp_path: Path) -> None:

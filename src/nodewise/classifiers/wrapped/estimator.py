@@ -17,7 +17,7 @@ from nodewise.contracts import Capability, Classifier
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError, UnknownNameError
-from nodewise.ground.events import Reporter
+from nodewise.ground.events import Reporter, count
 
 __all__ = ["SklearnClassifier"]
 
@@ -59,6 +59,13 @@ class SklearnClassifier(Classifier):
             raise InputError(
                 f"{self.estimator!r} is no estimator as scikit-learn has them: give an object with fit, predict and"
                 " get_params, such as RandomForestClassifier()"
+            )
+        from sklearn.base import RegressorMixin
+
+        if isinstance(self.estimator, RegressorMixin):
+            raise InputError(
+                f"{self.estimator!r} predicts numbers, and nodes have classes: give a classifier, such as"
+                " LogisticRegression()"
             )
         known = ["features", "views", *view_names(True, True)]
         if self.view not in known:
@@ -142,9 +149,17 @@ class _EstimatorLearner(LabelKeeper):
 
             learned = clone(self._estimator)
             learned.set_params(**self._seeds(learned, run))
-            learned.fit(self._rows[nodes], labels)
-            order = np.asarray(getattr(learned, "classes_", present), dtype=np.int64)
-            chances[:, order] = np.maximum(_probabilities(learned, self._rows, order), _LEAST)
+            try:
+                learned.fit(self._rows[nodes], labels)
+                order = np.asarray(getattr(learned, "classes_", present), dtype=np.int64)
+                found = _probabilities(learned, self._rows, order)
+            except ValueError as error:
+                raise InputError(
+                    f"{type(learned).__name__} cannot learn from {count(len(labels), 'label')} of"
+                    f" {count(len(present), 'class', 'classes')} ({error}): give an estimator that can, with other"
+                    " settings or features, or begin with more labels"
+                ) from error
+            chances[:, order] = np.maximum(found, _LEAST)
         shares: npt.NDArray[np.float64] = np.log(chances / chances.sum(1, keepdims=True))
         return shares
 
