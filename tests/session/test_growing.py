@@ -17,6 +17,7 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import GraphError, InputError, SessionFileError
 from nodewise.session import Session
 from nodewise.session.answers import Draft
+from nodewise.session.log.contents import Growth
 from nodewise.session.log.log import Log
 
 WORDS = {"cat": ["purr", "paw", "tail", "meow", "fur"], "car": ["road", "drive", "wheel", "motor", "brake"]}
@@ -184,6 +185,22 @@ def test_damaged_rows_are_refused(job: Session) -> None:
     job.path.write_bytes(content[:at] + b"X" + content[at + 1 :])
     with pytest.raises(SessionFileError, match="damaged"):
         Session.open(job.path)
+
+
+def test_rows_that_could_not_be_read_for_a_moment_are_read_the_next_time(
+    job: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    with Session.open(job.path) as other:
+        other.add_rows(["purr meow", "road wheel"])
+    with monkeypatch.context() as once:
+        once.setattr(Growth, "with_additions", full)
+        with pytest.raises(OSError, match="no space left"):
+            job.refresh()
+    job.tell(61, "car")
+    assert job.graph.num_nodes == 62 and job.labels[61] == "car"
 
 
 def test_rows_that_no_file_of_that_size_holds_are_refused_before_room_is_made_for_them(job: Session) -> None:

@@ -785,15 +785,16 @@ class Session:
                     raise damaged(self.path, f"event {event.id} is not one that nodewise writes: {wrong}")
                 nodes += int(event.body["count"]) if event.kind == "rows" else 0
             self._growth.check_claim(self._log, nodes)
-            self._history = extend_history(before, self._log.events, self._contents.first_classes)
-            if self._history.added != before.added or self._history.gone != before.gone:
-                self._follow_rows()
+            history = extend_history(before, self._log.events, self._contents.first_classes)
+            if history.added != before.added or history.gone != before.gone:
+                self._follow_rows(history)
+            self._history = history
         return self._history
 
-    def _follow_rows(self) -> None:
+    def _follow_rows(self, history: History) -> None:
         """Bring graph and candidates to the rows that were added and taken out; what learned of others is forgotten."""
-        grown = self._growth.with_additions(self._log, self._history.added, undone(self._log.events))
-        same, self.graph, self._contents = grown.graph is self.graph, grown.graph, grown.without(self._history.gone)
+        grown = self._growth.with_additions(self._log, history.added, undone(self._log.events))
+        same, self.graph, self._contents = grown.graph is self.graph, grown.graph, grown.without(history.gone)
         self._training = self._prediction = None
         self._models = SuggestionReader(self._log, grown.graph.num_nodes)
         learners: Learners | None = self.__dict__.pop("_learners", None)

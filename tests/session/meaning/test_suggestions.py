@@ -183,6 +183,19 @@ def test_what_is_attached_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyP
                 module.read_suggestions(session._log, session.refresh(), 60)
 
 
+def test_only_so_many_models_are_heard(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nodewise.session.meaning import suggestions as module
+
+    monkeypatch.setattr(module, "_MOST_MODELS", 2)
+    for name in ("one", "two", "one"):
+        session.suggest(name, {1: "red"})
+    with pytest.raises(InputError, match="2 models have said something already"):
+        session.suggest("three", {1: "red"})
+    monkeypatch.setattr(module, "_MOST_MODELS", 1)
+    with pytest.raises(SessionFileError, match="2 models have suggestions in it, at most 1"):
+        module.read_suggestions(session._log, session.refresh(), 60)
+
+
 def far_too_many() -> bytes:
     """Zeros that take little place until they are unpacked."""
     packed = io.BytesIO()

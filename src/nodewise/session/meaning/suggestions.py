@@ -34,6 +34,8 @@ __all__ = ["Given", "Said", "SuggestionReader", "Suggestions", "draft_suggestion
 ATTACHED = "suggestions"
 """What the answers are attached to their event as."""
 _CONFIDENCE = ("confidence", "probability", "score", "certainty")
+_MOST_MODELS = 100
+"""Models that a job hears: what each says of all nodes is held in memory."""
 _HEAD = 1024
 """Bytes that an array has beside its numbers, at most."""
 
@@ -184,6 +186,8 @@ def draft_suggestions(who: str, name: str, given: Given, history: History) -> li
         InputError: a confidence is no number from 0 to 1, or no answer names a class.
     """
     named, known = valid_person(name), [each.name for each in history.classes]
+    if len({named, *(str(event.body["name"]) for event in history.suggested)}) > _MOST_MODELS:
+        raise InputError(f"{_MOST_MODELS} models have said something already, and no more can be heard: undo one first")
     spelled, _ = class_labels([None if label == -1 else label for label in given.labels], known)
     sure = np.asarray(given.confidence or np.ones(len(spelled)), np.float32)
     if not np.isfinite(sure).all() or (sure < 0).any() or (sure > 1).any():
@@ -267,6 +271,8 @@ def read_suggestions(log: Log, history: History, nodes: int) -> tuple[Suggestion
     by_name: dict[str, list[Event]] = {}
     for event in history.suggested:
         by_name.setdefault(str(event.body["name"]), []).append(event)
+    if len(by_name) > _MOST_MODELS:
+        raise damaged(log.path, f"{len(by_name):,} models have suggestions in it, at most {_MOST_MODELS} can be heard")
     found = []
     for name, events in by_name.items():
         numbers, sure = np.zeros(nodes, np.int64), np.zeros(nodes, np.float32)

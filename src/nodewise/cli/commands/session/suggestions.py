@@ -115,7 +115,9 @@ def _fetch(
         answers = {
             reply.node: reply.label
             for reply in live.replies()
-            if reply.label and (known is None or not known[reply.node])
+            if reply.label
+            and 0 <= reply.node < session.graph.num_nodes  # an older copy of the job may have fewer rows
+            and (known is None or not known[reply.node])
         }
         if answers:
             session.suggest(name, answers)
