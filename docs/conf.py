@@ -40,7 +40,7 @@ nitpick_ignore_regex = [
         "py:.*",
         r"(torch|numpy|np|npt|scipy|sp|pd|nx|pathlib|collections)\..*",
     ),  # other libraries: the site is built without a network
-    ("py:class", "Path|Data|Figure"),
+    ("py:class", "Path|Data|HeteroData|Figure|Axes"),
     (
         "py:class",
         "Features|Metric|Log|Nodes",

@@ -469,10 +469,10 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "a class is named by a text or a whole number, got the bytes b'a': deco",
     ),
     (
-        "one-hot labels",
-        lambda w: nw.Graph.build([[0], [1]], 3, y=np.eye(3)),
+        "probabilities as labels",
+        lambda w: nw.Graph.build([[0], [1]], 3, y=np.full((3, 3), 0.3)),
         ValueError,
-        "y must hold one label for each of the 3 nodes, received the shape [3,",
+        "a matrix of labels must hold 0 and 1",
     ),
     (
         "too few class names",

@@ -98,6 +98,9 @@ def use(folder: Path) -> None:
     with nw.Session.create(folder / "job.nodewise", graph, budget=10) as session:
         query = assert_type(session.ask(), Query)
         session.tell(query.node, "3")
+    fitted = assert_type(nw.fit(graph, {0: "zero", 1: "one"}), nw.Fitted)
+    fitted.save(folder / "digits.fitted")
+    assert_type(nw.load_fitted(folder / "digits.fitted").predict(graph.x[:2]).labels, tuple[str, ...])
     with suppress(nw.NodewiseError):
         nw.evaluate("no such graph")
     nw.evaluate(graph, runs="many")  # type: ignore[arg-type]

@@ -148,3 +148,5 @@ def test_wrong_labels_are_refused_in_a_sentence():
             nw.fit(graph, labels)
     with pytest.raises(InputError, match="the labels name 'b', and the classes are 'a'"):
         nw.fit(graph, {0: "b"}, classes=["a"])
+    with pytest.raises(InputError, match="learns one label a node"):
+        nw.fit(nw.load_graph("overlapping"), {0: "a"})

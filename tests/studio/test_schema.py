@@ -62,6 +62,7 @@ OPERATIONS = [
             "/events",
             "/export/{form}",
             "/table",
+            "/suggestions",
         )
     ],
     *[

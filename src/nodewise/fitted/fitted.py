@@ -126,6 +126,11 @@ def fit(
     """
     made = make_classifier(classifier, settings)
     given = from_foreign(graph)
+    if given.several:
+        raise InputError(
+            "nodewise.fit learns one label a node, and the nodes of this graph have sets of classes: evaluate and compare"
+            " take such graphs; for one class at a time give the graph without its sets"
+        )
     known, names = read_labels(labels, given, classes)
     ready = prepared(given, features, made.default_features(given))
     if made.trained and not known:
@@ -150,6 +155,13 @@ def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitte
 
     Raises:
         FittedFileError: the file is damaged, from another version, or holds another classifier.
+
+    Example:
+        >>> import nodewise as nw
+        >>> graph = nw.load_graph("wine")
+        >>> nw.fit(graph, {0: "class_0", 60: "class_1", 150: "class_2"}).save("wine.fitted")
+        >>> nw.load_fitted("wine.fitted").predict(graph.x[:1]).labels
+        ('class_0',)
     """
     kept = read_fitted(Path(path))
     with kept.refusing():
@@ -176,6 +188,14 @@ class Fitted:
         classes: the names of all classes; one without a label is never predicted.
         labels: node -> class number, in the order of the nodes.
         classifier: what learned. seed: of what is random in it.
+
+    Example:
+        >>> import nodewise as nw
+        >>> fitted = nw.fit(nw.load_graph("wine"), {0: "class_0", 60: "class_1", 150: "class_2"})
+        >>> fitted.classes
+        ('class_0', 'class_1', 'class_2')
+        >>> len(fitted.ask(2))
+        2
     """
 
     def __init__(

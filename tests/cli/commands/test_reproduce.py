@@ -56,7 +56,7 @@ def test_an_experiment_writes_its_files_and_shows_its_tables(
     assert {**printed, "seconds": 0} == {**record, "seconds": 0}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_closing_epochs_reach_the_classifier_and_the_record(
     data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

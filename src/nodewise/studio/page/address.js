@@ -1,5 +1,5 @@
-// The place within a session that the page's address names, behind the #: a row that is looked at, or the table with its
-// filter. So a place can be sent to somebody, and the browser's Back stays in the studio.
+// The place within a session that the page's address names, behind the #: a row that is looked at, or the table with
+// its filter. So a place can be sent to somebody, and the browser's Back stays in the studio.
 
 /** What the address names, as texts by name. */
 export const place = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
