@@ -45,11 +45,12 @@ RARE = (
     "/classes/merge",
     "/classes/order",
     "/settle",
+    "/suggestions",
     "/jobs/duplicate",
     "/jobs/archive",
     "/jobs/restore",
 )
-"""What random input hardly ever fits: a table, the name of a session, a node with a picture."""
+"""What random input hardly ever fits: a table, the name of a session, a node with a picture, a class of the job."""
 OPERATIONS = [
     *[("GET", path) for path in PLAIN],
     *[

@@ -128,8 +128,8 @@ def fit(
     given = from_foreign(graph)
     if given.several:
         raise InputError(
-            "nodewise.fit learns one label a node, and the nodes of this graph have sets of classes: evaluate and compare"
-            " take such graphs; for one class at a time give the graph without its sets"
+            "nodewise.fit learns one label a node, and the nodes of this graph have sets of classes: evaluate and"
+            " compare take such graphs; for one class at a time give the graph without its sets"
         )
     known, names = read_labels(labels, given, classes)
     ready = prepared(given, features, made.default_features(given))
