@@ -60,7 +60,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
     "graph": {
         "graph": {"checks", "differences", "label_sets", "preparation", "relations", "weights"},
         "differences": {"preparation"},
-        "relations": {"checks"},
+        "relations": {"checks", "weights"},
         "relational": {"checks", "graph", "label_sets", "relations"},
         "label_sets": {"checks"},
         "show": {"graph"},

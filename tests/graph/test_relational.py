@@ -8,6 +8,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import nodewise as nw
 from nodewise.graph import NodeType, Relation, RelationalGraph, read_graph, write_graph
@@ -243,3 +244,21 @@ def test_networkx_keeps_the_direction() -> None:
     other = graph.to_networkx()
     assert other.is_directed() and other.number_of_edges() == 4
     assert differences(graph, nw.Graph.from_networkx(other)) == []
+
+
+@pytest.mark.parametrize(("own", "other"), [("paper", "paper_data"), ("b", "shape"), ("data", "b")])
+def test_types_whose_fields_would_be_mixed_up_in_a_file_are_refused(own: str, other: str, tmp_path: Path) -> None:
+    x = np.eye(3, dtype=np.float32)
+    types = (NodeType(own, 3, sp.csr_matrix(x)), NodeType(other, 3, x))
+    graph = RelationalGraph(types, (Relation("w", own, other, [[0, 1], [0, 1]]),), own).to_graph()
+    with pytest.raises(GraphError, match="would have the name of another field of an npz file: rename"):
+        write_graph(graph, tmp_path / "mixed.npz")
+    assert not (tmp_path / "mixed.npz").exists()
+    write_graph(graph, tmp_path / "apart")
+    assert differences(graph, read_graph(tmp_path / "apart")) == []
+
+
+def test_no_edge_is_lost_however_light_it_is() -> None:
+    light = Relation("w", "a", "a", [[0, 1, 2], [1, 2, 3]], [1e-38, 1e38, 1e38])
+    graph = RelationalGraph((NodeType("a", 4),), (light, Relation("v", "a", "a", [[0], [2]])), "a").to_graph()
+    assert graph.edge_index.T.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3]]

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.graph.checks import check_features, check_names, check_strings, frozen
+from nodewise.graph.weights import SMALLEST
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import count, listed
 
@@ -119,7 +120,7 @@ class Relation:
         """Which nodes of the source it joins to which of the target: float32 CSR [source node, target node]."""
         values = np.ones(self.edge_index.shape[1], np.float32)
         if self.weight is not None:
-            values = (self.weight / self.weight.mean(dtype=np.float64)).astype(np.float32)
+            values = np.maximum(self.weight / self.weight.mean(dtype=np.float64), SMALLEST).astype(np.float32)
         return sp.csr_matrix((values, tuple(self.edge_index)), shape=(rows, columns))
 
 

@@ -153,6 +153,12 @@ def test_embeddings_by_either_metric(metric: str, joined: list[int], tmp_path: P
     assert joined in read_graph(tmp_path / "e.npz").edge_index.T.tolist()
 
 
+def test_edges_that_all_lead_both_ways_may_be_called_directed(tmp_path: Path) -> None:
+    (tmp_path / "both.edges").write_text("0 1\n1 0\n", encoding="utf-8")
+    assert main(["convert", str(tmp_path / "both.edges"), str(tmp_path / "both.npz"), "--directed", "-q"]) == 0
+    assert read_graph(tmp_path / "both.npz").relations is None
+
+
 def test_edges_that_weigh_as_much_as_their_ends_are_alike(tmp_path: Path) -> None:
     np.save(tmp_path / "e.npy", np.array([[1, 0], [1, 1], [0, 1], [0, 3]], dtype=np.float32))
     options = ["--knn", "2", "--weighted", "-q"]
@@ -183,6 +189,7 @@ def test_pictures_named_in_a_column(tmp_path: Path) -> None:
         (["missing.npz", "out.npz"], ["missing.npz"]),
         (["little.npz", "out.xlsx"], ["'out.xlsx'", ".graphml", "folder of CSV"]),
         (["little.npz", "out.npz", "--metric", "cosine"], ["--metric got 'cosine'", "--knn"]),
+        (["little.npz", "out.npz", "--directed"], ["--directed", "edge lists"]),
         (["little.npz", "out.npz", "--weighted"], ["--weighted", "--knn"]),
         (["texts.csv", "out.npz", "--knn", "2", "--directed"], ["--directed", "--knn"]),
         (["texts.csv", "out.npz", "--knn", "2", "--labelled", "paper"], ["--labelled", "--knn"]),

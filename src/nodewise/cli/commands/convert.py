@@ -209,7 +209,13 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
         )
     if how.edges is None and how.text is None and how.label is None and how.separator is None:
         if how.labelled is not None or how.directed:
-            return read_graph(source, labelled=how.labelled, directed=how.directed, several=how.several)
+            graph = read_graph(source, labelled=how.labelled, directed=how.directed, several=how.several)
+            if how.directed and graph.relations is None and Path(source).suffix.lower() in (".npz", ".graphml"):
+                raise InputError(
+                    f"--directed is said of tables and edge lists; {source!r} says itself whether its edges lead one"
+                    " way, and they do not: leave it out"
+                )
+            return graph
         return load_graph(source, data_dir=data_dir, reporter=reporter, several=how.several)
     nodes, edges = Path(source).expanduser(), how.edges
     if nodes.is_dir():

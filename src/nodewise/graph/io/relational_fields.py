@@ -89,10 +89,14 @@ def record_fields(graph: Graph, fields: Fields, strings: Callable[[Sequence[str]
         graph: a graph that has relations.
         fields: what a plain graph's file holds of it.
         strings: how texts become a field.
+
+    Raises:
+        GraphError: the fields of two types would have the same name.
     """
     record = graph.relations
     assert record is not None
     own = record.labelled
+    _check_names(graph, record)
     result = {
         f"x_{own}{key[1:]}" if key in ("x", *(f"x_{part}" for part in CSR)) else key: value
         for key, value in fields.items()
@@ -126,6 +130,19 @@ def record_fields(graph: Graph, fields: Fields, strings: Callable[[Sequence[str]
             for at, values in enumerate(kind.attributes.values()):
                 result[f"attribute_{kind.name}_{at}"] = strings(values.tolist())
     return result
+
+
+def _check_names(graph: Graph, record: Relations) -> None:
+    """Refuse types whose features would be taken for a part of another's when they are read."""
+    parts = (*CSR, "offset") if graph.x_offset is not None else CSR
+    for kind in record.types:
+        has = graph.x is not None if kind.name == record.labelled else kind.x is not None
+        taken = kind.name in parts or any(kind.name == f"{one.name}_{part}" for one in record.types for part in CSR)
+        if has and taken:
+            raise GraphError(
+                f"the features of the node type {kind.name!r} would have the name of another field of an npz file:"
+                " rename the type"
+            )
 
 
 def _feature_keys(fields: Mapping[str, Any], name: str) -> list[str]:
