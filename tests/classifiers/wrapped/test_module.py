@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,6 +96,18 @@ def test_weights_that_cannot_be_drawn_anew_are_refused() -> None:
         TorchClassifier(SMALL, epochs=0)
     with pytest.raises(InputError, match="is no network"):
         TorchClassifier("gcn")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"epochs must be a whole number, received 2\.5"):
+        TorchClassifier(SMALL, epochs=2.5)  # type: ignore[arg-type]
+
+
+def test_networks_that_do_not_fit_the_graph_are_refused_in_a_sentence() -> None:
+    narrow = TorchClassifier(torch.nn.Linear(5, 3), epochs=2)
+    with pytest.raises(InputError, match="the network 'Linear' cannot take this graph's 13 features"):
+        nw.evaluate("wine", "random", classifier=narrow, budget=4, runs=1)
+    listing: Any = lambda features, classes: [features, classes]  # noqa: E731
+    made = TorchClassifier(listing, name="pair")
+    with pytest.raises(InputError, match="pair made a list, which is no network"):
+        nw.evaluate("wine", "random", classifier=made, budget=4, runs=1)
 
 
 def test_results_are_told_apart_by_the_network_and_its_training() -> None:

@@ -21,7 +21,7 @@ from nodewise.graph.features import gcn_features
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Progress, Reporter
+from nodewise.ground.events import Progress, Reporter, count
 
 __all__ = ["TorchClassifier"]
 
@@ -66,6 +66,8 @@ class TorchClassifier(Classifier):
                 f"{self.module!r} is no network: give one, or a class or function that makes one of the numbers of"
                 " features and classes"
             )
+        if isinstance(self.epochs, bool) or not isinstance(self.epochs, int):
+            raise InputError(f"epochs must be a whole number, received {self.epochs!r}")
         if self.epochs < 1 or not self.learning_rate > 0 or self.weight_decay < 0:
             raise InputError(
                 f"a network is trained for at least one epoch with a rate above 0, got epochs={self.epochs},"
@@ -133,6 +135,10 @@ class TorchClassifier(Classifier):
                 made = (
                     self.module(in_channels=features, out_channels=classes) if named else self.module(features, classes)
                 )
+            if not isinstance(made, Module):
+                raise InputError(
+                    f"{self.name} made a {type(made).__name__}, which is no network: give what makes a torch.nn.Module"
+                )
             return made.to(x.device, x.dtype)
 
 
@@ -159,7 +165,15 @@ class _Settings(NamedTuple):
         network = self.classifier.network(self.x.shape[1], self.classes, seed, self.x)
         with torch.no_grad(), _draws(seed, self.x.device):
             network.eval()
-            output = network(*self.inputs(network))
+            try:
+                output = network(*self.inputs(network))
+            except RuntimeError as error:
+                if "memory" in str(error):
+                    raise
+                raise InputError(
+                    f"the network {self.classifier.name!r} cannot take this graph's {count(self.x.shape[1], 'feature')}"
+                    f" ({error}): give it as many inputs, or what makes it of that number"
+                ) from error
         wanted = (len(self.x), self.classes)
         if not isinstance(output, torch.Tensor) or tuple(output.shape) != wanted:
             got = list(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
