@@ -104,6 +104,7 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
         try:
             yield ray
         finally:
+            overheard.listen_to(threading.current_thread())  # which prints what Ray kept back, when it shuts down
             with suppress(Exception):  # the work is done, or given up for a reason that must not be hidden
                 ray.shutdown()
 
@@ -117,6 +118,10 @@ class _Overheard:
 
     def __init__(self, stream: TextIO, threads: set[threading.Thread], told: Callable[[str], object]) -> None:
         self._stream, self._threads, self._told = stream, threads, told
+
+    def listen_to(self, thread: threading.Thread) -> None:
+        """What this thread prints from now on is Ray's, too."""
+        self._threads.add(thread)
 
     def write(self, text: str) -> int:
         """Hands on what anybody prints, and tells what Ray does, without who says it."""
